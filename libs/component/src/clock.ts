@@ -1,0 +1,26 @@
+/**
+ * The injected clock. Correctness never depends on wall time: `monotonicMs` is for measuring and
+ * deadlines, `nowMs` only for what is shown to people or written into objects.
+ */
+export interface Clock {
+  /** Wall time, milliseconds since the epoch. May step. */
+  nowMs(): number;
+  /** Never goes back; its zero has no meaning. */
+  monotonicMs(): number;
+  /** Calls `callback` once after `delayMs`. The timer does not keep the process alive. */
+  setTimer(delayMs: number, callback: () => void): Timer;
+}
+
+export interface Timer {
+  cancel(): void;
+}
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  setTimer(delayMs, callback) {
+    const handle = setTimeout(callback, delayMs);
+    handle.unref();
+    return { cancel: () => clearTimeout(handle) };
+  },
+};

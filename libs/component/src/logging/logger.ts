@@ -1,0 +1,6 @@
+/** The logger every library takes: a constant message plus fields, `logger.info({ pod }, 'pod started')`. */
+import type { Logger as PinoLogger } from 'pino';
+
+export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error' | 'fatal'> & {
+  child(bindings: Record<string, unknown>): Logger;
+};
