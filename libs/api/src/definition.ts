@@ -1,0 +1,170 @@
+/**
+ * What a kind tells the registry about itself: everything particular to the kind and nothing that the
+ * registry can do for all. One file a kind exports one `ResourceDefinition`; `definitions.ts` lists them.
+ */
+import type { FieldError } from '@orch/apimachinery';
+import type { ObjectMeta } from '@orch/types/meta/v1';
+
+/** Any API object in memory: plain JSON values in the shape of its message. */
+export interface ApiObject {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+}
+
+export type Verb =
+  | 'create'
+  | 'delete'
+  | 'deletecollection'
+  | 'get'
+  | 'list'
+  | 'patch'
+  | 'update'
+  | 'watch';
+
+/** What decisions about an object may need beyond it. */
+export interface RequestContext {
+  /** RFC 3339, seconds; the time of the request. */
+  readonly now: string;
+  readonly user: { readonly name: string; readonly groups: readonly string[] };
+  readonly dryRun: boolean;
+}
+
+/** A version in which the resource is served. Its message is `<head>/<version>.<kind>` of the schema. */
+export interface ServedVersion<T extends ApiObject = ApiObject> {
+  /** API group head, such as `core`, `apps`, `events`. */
+  readonly group: string;
+  readonly version: string;
+  /** Present when this version's shape differs from the stored one: both ways, without loss. */
+  readonly toStored?: (object: ApiObject) => T;
+  readonly fromStored?: (object: T) => ApiObject;
+  /** Defaults of this version that depend on other fields; static ones come from the schema. */
+  readonly setDefaults?: (object: ApiObject) => void;
+}
+
+export interface TableColumn<T extends ApiObject> {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly format?: string;
+  /** 0 is always shown, 1 with wide output. */
+  readonly priority?: number;
+  /** Our own words. */
+  readonly description: string;
+  /** `nowMs`: for ages. */
+  readonly cell: (object: T, nowMs: number) => string | number | boolean | null;
+}
+
+/** One more key that is written in the same commit as the object: an allocation. */
+export interface Claim {
+  /** Key below the allocator, unique in the cluster, such as `clusterip/10.96.0.7`. */
+  readonly key: string;
+  /** Who holds it, for errors and repair: the object's key. */
+  readonly holder: string;
+}
+
+/** Gives out values that must be unique in the cluster; backed by keys claimed with the object's commit. */
+export interface Allocator {
+  /** Is this key claimed by anybody? */
+  taken(key: string): boolean;
+}
+
+/** Ranges and other settings of the cluster that kinds decide by. */
+export interface ClusterSettings {
+  /** CIDRs of service addresses, the first is the default family's. */
+  readonly serviceClusterIpRanges: readonly string[];
+  readonly serviceNodePortRange: { readonly from: number; readonly to: number };
+}
+
+export interface AllocationContext extends RequestContext {
+  readonly allocator: Allocator;
+  readonly settings: ClusterSettings;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+export interface SubresourceStatus<T extends ApiObject> {
+  /** Takes over from `old` what a status write may not change; by default all but `status`. */
+  readonly prepareForUpdate?: (object: T, old: T, context: RequestContext) => void;
+  readonly validateUpdate?: (object: T, old: T) => readonly FieldError[];
+}
+
+/** How the `scale` subresource reads and writes the object. */
+export interface SubresourceScale<T extends ApiObject> {
+  readonly replicas: (object: T) => number;
+  readonly setReplicas: (object: T, replicas: number) => void;
+  readonly statusReplicas: (object: T) => number;
+  /** Selector in its text form. */
+  readonly selector: (object: T) => string;
+}
+
+export interface ResourceDefinition<T extends ApiObject = ApiObject> {
+  readonly plural: string;
+  readonly singular: string;
+  readonly kind: string;
+  /** `<kind>List` when absent. */
+  readonly listKind?: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly namespaced: boolean;
+  /** All when absent. */
+  readonly verbs?: readonly Verb[];
+  /** Versions served, preferred first within a group; a resource may be served in several groups. */
+  readonly versions: readonly ServedVersion<T>[];
+  /** The version in which objects are stored: the hub. */
+  readonly stored: { readonly group: string; readonly version: string };
+
+  /** Metadata.name format; DNS subdomain when absent. Returns messages. */
+  readonly validateName?: (name: string, prefix: boolean) => readonly string[];
+  /** `metadata.generation` is kept: 1 at creation, plus one when `generationFields` change. */
+  readonly hasGeneration?: boolean;
+
+  /** After decoding and defaulting, before validation: clears what a client may not set, fills in. */
+  readonly prepareForCreate?: (object: T, context: RequestContext) => void;
+  readonly prepareForUpdate?: (object: T, old: T, context: RequestContext) => void;
+  readonly validate?: (object: T, context: RequestContext) => readonly FieldError[];
+  readonly validateUpdate?: (object: T, old: T, context: RequestContext) => readonly FieldError[];
+  /** Warnings for the client (`Warning` header), such as deprecated fields. */
+  readonly warnings?: (object: T) => readonly string[];
+
+  /**
+   * Values unique in the cluster that the object holds. Called with the new object (and the old one
+   * at update) after validation; fills free choices in (may mutate `object`) and returns all that it
+   * holds now. The registry claims and releases the difference in the same commit and calls again
+   * when a claim was lost to another writer. Throws StatusError for what cannot be had.
+   */
+  readonly allocate?: (
+    object: T,
+    old: T | undefined,
+    context: AllocationContext,
+  ) => readonly Claim[];
+
+  /** Replacing an object that does not exist creates it. */
+  readonly createOnUpdate?: boolean;
+  /** A replace without resourceVersion is taken (default true). */
+  readonly unconditionalUpdate?: boolean;
+  /** DELETE answers with the object instead of a Status. */
+  readonly deleteReturnsObject?: boolean;
+  /** Default propagation; `background` when absent. */
+  readonly defaultPropagation?: 'background' | 'orphan';
+  /**
+   * Graceful deletion: seconds to keep the object after a delete was asked for; 0 is at once. The
+   * registry sets deletionTimestamp and deletionGracePeriodSeconds from it. `requested` is the
+   * client's gracePeriodSeconds.
+   */
+  readonly deletionGracePeriodSeconds?: (object: T, requested: number | undefined) => number;
+  /** Changes the object when its deletion begins (namespace phase). */
+  readonly prepareForDelete?: (object: T, context: RequestContext) => void;
+  /** Finalizers in the spec that also hold the object (namespaces). */
+  readonly specFinalizers?: (object: T) => readonly string[];
+  /** Refuses a delete (protected namespaces). */
+  readonly validateDelete?: (object: T) => readonly FieldError[] | undefined;
+
+  readonly columns: readonly TableColumn<T>[];
+  /** Field selectors beyond metadata.name and metadata.namespace: label -> value. */
+  readonly selectableFields?: Readonly<Record<string, (object: T) => string>>;
+
+  readonly status?: SubresourceStatus<T>;
+  readonly scale?: SubresourceScale<T>;
+  /** Objects disappear that long after the last write (events). */
+  readonly timeToLiveMs?: number;
+}
