@@ -1,0 +1,59 @@
+/** Running commands to their end, with what they printed. */
+import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+
+export const repositoryRoot = resolve(import.meta.dirname, '../../..');
+
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly input?: string;
+  readonly env?: Record<string, string>;
+  readonly timeoutMs?: number;
+}
+
+/** Never rejects for an exit code; see `must` for that. */
+export function run(
+  command: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Outcome> {
+  return new Promise((done, fail) => {
+    const child = spawn(command, args, {
+      cwd: repositoryRoot,
+      env: { ...process.env, NO_COLOR: '1', ...options.env },
+      timeout: options.timeoutMs ?? 120_000,
+      killSignal: 'SIGKILL',
+    });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    child.on('error', fail);
+    child.on('close', (code, signal) =>
+      done({ code: code ?? 1, stdout, stderr: signal ? `${stderr}\nended by ${signal}` : stderr }),
+    );
+    child.stdin.end(options.input ?? '');
+  });
+}
+
+/** As `run`, but an exit code other than 0 is an error that shows the output. */
+export async function must(
+  command: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<string> {
+  const { code, stdout, stderr } = await run(command, args, options);
+  if (code !== 0) {
+    throw new Error(`${command} ${args.join(' ')} ended with ${code}\n${stdout}\n${stderr}`);
+  }
+  return stdout;
+}
