@@ -1,0 +1,64 @@
+export { LeaderElector, type LeaderElectorOptions } from './election/leader-elector.js';
+export {
+  EventRecorder,
+  type EventRecorderOptions,
+  type EventType,
+  type ObjectReference,
+} from './events/event-recorder.js';
+export {
+  type Indexer,
+  Informer,
+  type InformerOptions,
+  type InformerSelection,
+  type Lister,
+  type ResourceHandlers,
+} from './informer/informer.js';
+export { InformerFactory, type InformerFactoryOptions } from './informer/informer-factory.js';
+export {
+  type ApiList,
+  type ApiObject,
+  keyOf,
+  type ListMeta,
+  type ObjectMeta,
+  type OwnerReference,
+  objectKey,
+  splitKey,
+  type WatchEvent,
+} from './objects.js';
+export { WorkQueue, type WorkQueueOptions } from './queue/work-queue.js';
+export {
+  ApiError,
+  isAlreadyExists,
+  isConflict,
+  isForbidden,
+  isGone,
+  isInvalid,
+  isNamespaceTerminating,
+  isNotFound,
+  type StatusBody,
+  type StatusCause,
+  type StatusDetails,
+} from './rest/api-error.js';
+export type {
+  CallOptions,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  PatchOptions,
+  PatchType,
+  ResourceClient,
+  SubresourceClient,
+  WatchOptions,
+  WriteOptions,
+} from './rest/resource-client.js';
+export type { KnownResource, ResourceRef } from './rest/resource-ref.js';
+export { resources } from './rest/resources.js';
+export {
+  type DiscoveredResource,
+  type QueryValue,
+  type RequestOptions,
+  RestClient,
+  type RestClientOptions,
+  type RestResponse,
+  type StreamResponse,
+} from './rest/rest-client.js';

@@ -1,0 +1,83 @@
+/** The REST client: connections, failover, limits and typed handles on resources. */
+import type { Clock, Logger } from '@orch/component';
+import type { ApiObject } from '../objects.js';
+import type { ResourceClient } from './resource-client.js';
+import type { ResourceRef } from './resource-ref.js';
+
+export interface RestClientOptions {
+  /** Base URLs; requests stay on one until it fails, then move to the next. */
+  servers: readonly string[];
+  /** PEM bundle that server certificates must chain to; the system's when left out. */
+  ca?: string | Buffer;
+  /** PEM client certificate and its key. */
+  clientCertificate?: { certificate: string | Buffer; key: string | Buffer };
+  /** Bearer token, or a function asked before each request (rotating tokens). */
+  token?: string | (() => string | undefined);
+  basicAuth?: { username: string; password: string };
+  /** Accept any server certificate. */
+  insecureSkipTlsVerify?: boolean;
+  /** Name to expect in the server's certificate, when it differs from the host in the URL. */
+  tlsServerName?: string;
+  impersonate?: { user: string; groups?: readonly string[]; uid?: string };
+  userAgent?: string;
+  /** Requests per second on average; 0 is unlimited. Lower slows everything, higher may get 429. */
+  qps?: number;
+  /** Requests that may go out at once before `qps` holds. */
+  burst?: number;
+  /** Deadline of a request that is not a stream, retries included. */
+  requestTimeoutMs?: number;
+  /** Connections per server. Fewer queue requests, more cost memory on both sides. */
+  connectionsMax?: number;
+  logger?: Logger;
+  clock?: Clock;
+  random?: () => number;
+}
+
+export type QueryValue = string | number | boolean | readonly string[] | undefined;
+
+export interface RequestOptions {
+  query?: Record<string, QueryValue>;
+  headers?: Record<string, string>;
+  /** A string or bytes go out as they are; anything else as JSON. */
+  body?: unknown;
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+export interface RestResponse {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+  json<T>(): T;
+}
+
+export interface StreamResponse {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** A resource found by discovery. `group` is a head, as in `ResourceRef`. */
+export interface DiscoveredResource extends ResourceRef<ApiObject> {
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+  readonly singularName: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  /** Whether this version is the one its group prefers. */
+  readonly preferred: boolean;
+}
+
+export declare class RestClient {
+  constructor(options: RestClientOptions);
+  /** A typed handle. Without a namespace: all namespaces (list, watch), or a cluster-scoped resource. */
+  resource<T extends ApiObject>(resource: ResourceRef<T>, namespace?: string): ResourceClient<T>;
+  /** Any request; answers of 400 and above are thrown as `ApiError`. */
+  request(method: string, path: string, options?: RequestOptions): Promise<RestResponse>;
+  /** As `request`, but the body is handed over as it arrives. No deadline after the headers. */
+  stream(method: string, path: string, options?: RequestOptions): Promise<StreamResponse>;
+  /** Every resource of every served group and version (subresources left out). */
+  discover(): Promise<{ resources: DiscoveredResource[]; failedGroups: string[] }>;
+  close(): Promise<void>;
+}
