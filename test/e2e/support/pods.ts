@@ -1,0 +1,18 @@
+/** What a pod's containers are on this machine: processes that carry the pod's name as HOSTNAME. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Pids whose environment says that they run in this pod, newest last. */
+export function processesOfPod(podName: string): number[] {
+  const pids: number[] = [];
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    let environment: string;
+    try {
+      environment = readFileSync(`/proc/${name}/environ`, 'latin1');
+    } catch {
+      continue; // the process ended while we looked, or is not ours
+    }
+    if (environment.split('\0').includes(`HOSTNAME=${podName}`)) pids.push(Number(name));
+  }
+  return pids.sort((a, b) => a - b);
+}
