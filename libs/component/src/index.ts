@@ -6,4 +6,71 @@ export {
   dialectNames,
   selectDialect,
 } from './dialect/dialect.js';
+export { writeFileAtomic } from './files/write-file-atomic.js';
+export {
+  type ConnectionConfig,
+  connectionOf,
+  type Kubeconfig,
+  type KubeconfigCluster,
+  type KubeconfigContext,
+  KubeconfigError,
+  type KubeconfigExec,
+  type KubeconfigUser,
+  readKubeconfig,
+  type SingleKubeconfig,
+  singleKubeconfig,
+  writeKubeconfig,
+} from './kubeconfig/kubeconfig.js';
+export { BoundedQueue } from './lifecycle/bounded-queue.js';
+export { DeadlineError, sleep, withDeadline } from './lifecycle/deadline.js';
+export { type ExitCode, exitCodes, FatalError } from './lifecycle/exit-codes.js';
+export { KeyedMutex } from './lifecycle/keyed-mutex.js';
+export { Lifecycle, type LifecycleSettings } from './lifecycle/lifecycle.js';
+export { Backoff, type BackoffSettings, type RetrySettings, retry } from './lifecycle/retry.js';
+export {
+  type ComponentContext,
+  type ComponentDefinition,
+  type HasCommonOptions,
+  runComponent,
+} from './lifecycle/run-component.js';
+export {
+  createLogger,
+  type LogFormat,
+  type LoggerSettings,
+  type LogLevel,
+  logFormats,
+  logLevels,
+} from './logging/create-logger.js';
 export type { Logger } from './logging/logger.js';
+export { nestLogger } from './logging/nest-logger.js';
+export { CommonOptions } from './options/common-options.js';
+export {
+  Flag,
+  type FlagDefault,
+  type FlagSpec,
+  Flags,
+  type FlagType,
+  type OptionsClass,
+} from './options/flag.js';
+export {
+  describeOptions,
+  HelpRequested,
+  type ProgramInfo,
+  parseOptions,
+  UsageError,
+} from './options/parse-options.js';
+export {
+  formatByteSize,
+  formatDuration,
+  formatHostPort,
+  type HostPort,
+  parseBoolean,
+  parseByteSize,
+  parseDuration,
+  parseHostPort,
+  parseKeyValues,
+  parseList,
+  parseNumber,
+  ValueError,
+} from './options/values.js';
+export { interfaceVersion, orchVersion } from './version.js';

@@ -1,0 +1,27 @@
+/**
+ * Replaces a file in one step: readers see the old or the new content, never a part. The content is on
+ * disk before the name changes.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+
+/** Writes `content` with `mode` (such as 0o600); the directory must exist. */
+export function writeFileAtomic(path: string, content: string | Uint8Array, mode: number): void {
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
+  const handle = openSync(temporary, 'wx', mode);
+  try {
+    try {
+      let written = 0;
+      while (written < bytes.length) written += writeSync(handle, bytes, written);
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}

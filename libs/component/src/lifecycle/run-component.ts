@@ -1,0 +1,111 @@
+/**
+ * The one way a process of the house runs: dialect, options, logger, start, wait, ordered shutdown, exit
+ * code. SIGTERM and SIGINT end it in order, a second one at once; an unhandled rejection or exception
+ * is fatal. Composition of the parts is left to the app's `start`.
+ */
+import 'reflect-metadata';
+import { systemClock } from '../clock.js';
+import { createLogger } from '../logging/create-logger.js';
+import type { Logger } from '../logging/logger.js';
+import type { CommonOptions } from '../options/common-options.js';
+import type { OptionsClass } from '../options/flag.js';
+import { HelpRequested, parseOptions, UsageError } from '../options/parse-options.js';
+import { orchVersion } from '../version.js';
+import { exitCodes, FatalError } from './exit-codes.js';
+import { Lifecycle } from './lifecycle.js';
+
+/** An options class that has the common options under `common`. */
+export interface HasCommonOptions {
+  readonly common: CommonOptions;
+}
+
+export interface ComponentContext<Options> {
+  readonly options: Options;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+}
+
+export interface ComponentDefinition<Options extends HasCommonOptions> {
+  /** Name of the program and, on log lines, of the component: `orch-scheduler`. */
+  readonly program: string;
+  readonly description: string;
+  readonly optionsClass: OptionsClass<Options>;
+  /** Starts everything and returns; registers what to undo with `lifecycle.onStop`. */
+  start(context: ComponentContext<Options>): Promise<void>;
+}
+
+/** Runs the component and ends the process. Never returns in practice. */
+export async function runComponent<Options extends HasCommonOptions>(
+  definition: ComponentDefinition<Options>,
+  argv: readonly string[] = process.argv.slice(2),
+): Promise<void> {
+  const options = optionsOrExit(definition, argv);
+  const { common } = options;
+  const logger = createLogger({
+    component: definition.program,
+    format: common.loggingFormat,
+    level: common.logLevel,
+  });
+  const lifecycle = new Lifecycle({
+    clock: systemClock,
+    logger,
+    shutdownTimeoutMs: common.shutdownTimeoutMs,
+  });
+  bindProcess(lifecycle, logger);
+  const startedMs = systemClock.monotonicMs();
+  try {
+    await definition.start({ options, logger, lifecycle });
+    const startMs = Math.round(systemClock.monotonicMs() - startedMs);
+    logger.info({ version: orchVersion, pid: process.pid, startMs }, 'started');
+  } catch (error) {
+    const known = error instanceof FatalError;
+    lifecycle.fail(
+      known
+        ? error
+        : new FatalError(exitCodes.failed, `start failed: ${text(error)}`, { cause: error }),
+    );
+  }
+  process.exit(await lifecycle.whenEnded());
+}
+
+function optionsOrExit<Options extends HasCommonOptions>(
+  definition: ComponentDefinition<Options>,
+  argv: readonly string[],
+): Options {
+  try {
+    return parseOptions(definition.optionsClass, argv, {
+      program: definition.program,
+      description: definition.description,
+      version: orchVersion,
+    });
+  } catch (error) {
+    if (error instanceof HelpRequested) {
+      process.stdout.write(`${error.message}\n`);
+      process.exit(error.exitCode);
+    }
+    if (error instanceof UsageError) {
+      process.stderr.write(`${error.message}\n`);
+      process.exit(error.exitCode);
+    }
+    throw error;
+  }
+}
+
+function bindProcess(lifecycle: Lifecycle, logger: Logger): void {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (lifecycle.stopping.aborted) {
+        logger.warn({ signal }, 'second signal, ending at once');
+        process.exit(exitCodes.shutdownTimeout);
+      }
+      lifecycle.stop(signal);
+    });
+  }
+  process.on('SIGHUP', () => logger.debug({}, 'SIGHUP ignored'));
+  process.on('unhandledRejection', (reason) => lifecycle.fail(reason));
+  process.on('uncaughtException', (error) => lifecycle.fail(error));
+}
+
+function text(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
