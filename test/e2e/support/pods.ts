@@ -16,3 +16,19 @@ export function processesOfPod(podName: string): number[] {
   }
   return pids.sort((a, b) => a - b);
 }
+
+/** The process of a component of the cluster with this data directory, such as `scheduler`. */
+export function componentProcess(component: string, dataDirectory: string): number | undefined {
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    let commandLine: string;
+    try {
+      commandLine = readFileSync(`/proc/${name}/cmdline`, 'utf8');
+    } catch {
+      continue; // ended while we looked
+    }
+    const script = `dist/apps/${component}/src/main.js`;
+    if (commandLine.includes(script) && commandLine.includes(dataDirectory)) return Number(name);
+  }
+  return undefined;
+}

@@ -1,0 +1,37 @@
+/** Plain requests to a cluster's API with the administrator's token, without our own client. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Agent, request } from 'undici';
+import type { Cluster } from './cluster.js';
+
+export interface ApiAnswer<T = unknown> {
+  readonly status: number;
+  readonly body: T;
+}
+
+export class Api {
+  private readonly agent: Agent;
+  private readonly authorization: string;
+
+  constructor(private readonly cluster: Cluster) {
+    const ca = readFileSync(join(cluster.dataDirectory, 'ca.crt'));
+    this.agent = new Agent({ connect: { ca }, connections: 4 });
+    this.authorization = `Bearer ${cluster.token}`;
+  }
+
+  async call<T>(method: string, path: string, body?: unknown): Promise<ApiAnswer<T>> {
+    const answer = await request(`${this.cluster.url}${path}`, {
+      method: method as 'GET',
+      dispatcher: this.agent,
+      headers: { authorization: this.authorization, 'content-type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+      headersTimeout: 10_000,
+      bodyTimeout: 10_000,
+    });
+    return { status: answer.statusCode, body: (await answer.body.json()) as T };
+  }
+
+  close(): Promise<void> {
+    return this.agent.close();
+  }
+}
