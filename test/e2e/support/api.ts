@@ -19,12 +19,22 @@ export class Api {
     this.authorization = `Bearer ${cluster.token}`;
   }
 
-  async call<T>(method: string, path: string, body?: unknown): Promise<ApiAnswer<T>> {
+  call<T>(method: string, path: string, body?: unknown): Promise<ApiAnswer<T>> {
+    return this.send<T>(method, path, body === undefined ? null : JSON.stringify(body));
+  }
+
+  /** With a body as it stands, valid or not. */
+  async send<T>(
+    method: string,
+    path: string,
+    body: string | null,
+    contentType = 'application/json',
+  ): Promise<ApiAnswer<T>> {
     const answer = await request(`${this.cluster.url}${path}`, {
       method: method as 'GET',
       dispatcher: this.agent,
-      headers: { authorization: this.authorization, 'content-type': 'application/json' },
-      body: body === undefined ? null : JSON.stringify(body),
+      headers: { authorization: this.authorization, 'content-type': contentType },
+      body,
       headersTimeout: 10_000,
       bodyTimeout: 10_000,
     });
