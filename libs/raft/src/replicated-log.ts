@@ -13,8 +13,12 @@ export interface CommittedEntry {
   readonly command: Buffer;
 }
 
-/** Called with entries in index order, each exactly once per process life, from `startAfter` on. */
-export type CommittedHandler = (entries: readonly CommittedEntry[]) => void;
+/**
+ * Called with entries in index order, each exactly once per process life, from `appliedIndex` on.
+ * It has applied them when it returns. A returned promise holds the next delivery back until it
+ * resolves: the way in which a state that cannot keep up with its disk slows the log down.
+ */
+export type CommittedHandler = (entries: readonly CommittedEntry[]) => Promise<void> | undefined;
 
 export interface ReplicatedLog {
   /**
@@ -26,7 +30,8 @@ export interface ReplicatedLog {
 
   /**
    * Appends a command. Resolves with its index once it is durable on a quorum; `onCommitted` has
-   * been called with it by then. Rejects with `LogError`: `QueueFull` (not appended, retryable),
+   * been called with it by then. `deadlineMs` is an instant on the injected clock's `monotonicMs`.
+   * Rejects with `LogError`: `QueueFull` and `DeadlineExceeded` (not appended, retryable), `TooLarge`,
    * `Stopped` and `NoQuorum` (not appended), `OutcomeUnknown` (may or may not be committed).
    */
   propose(command: Buffer, deadlineMs: number): Promise<LogIndex>;
@@ -34,6 +39,7 @@ export interface ReplicatedLog {
   /**
    * Resolves with an index such that a reader whose state has applied it sees every write that was
    * acknowledged before this call (ReadIndex). One round serves all callers waiting at that moment.
+   * `deadlineMs` as for `propose`.
    */
   readBarrier(deadlineMs: number): Promise<LogIndex>;
 
@@ -56,14 +62,25 @@ export interface LogStatus {
   readonly unavailableReason?: string;
 }
 
-export type LogErrorCode = 'QueueFull' | 'Stopped' | 'NoQuorum' | 'OutcomeUnknown' | 'TooLarge';
+export type LogErrorCode =
+  | 'QueueFull'
+  | 'DeadlineExceeded'
+  | 'Stopped'
+  | 'NoQuorum'
+  | 'OutcomeUnknown'
+  | 'TooLarge'
+  /** The directory cannot be used; the message names cause and cure. */
+  | 'BadDirectory'
+  /** An entry or record is damaged or missing; nothing of it was served. */
+  | 'Corrupt';
 
 export class LogError extends Error {
   override readonly name = 'LogError';
   constructor(
     readonly code: LogErrorCode,
     message: string,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
   }
 }
