@@ -5,6 +5,7 @@ export {
   type EventType,
   type ObjectReference,
 } from './events/event-recorder.js';
+export { byControllerUid, byLabel, byNamespace, byOwnerUid } from './informer/indexers.js';
 export {
   type Indexer,
   Informer,
@@ -39,6 +40,7 @@ export {
   type StatusCause,
   type StatusDetails,
 } from './rest/api-error.js';
+export type { DiscoveredResource, Discovery } from './rest/discovery.js';
 export type {
   CallOptions,
   DeleteOptions,
@@ -54,7 +56,6 @@ export type {
 export type { KnownResource, ResourceRef } from './rest/resource-ref.js';
 export { resources } from './rest/resources.js';
 export {
-  type DiscoveredResource,
   type QueryValue,
   type RequestOptions,
   RestClient,
@@ -62,3 +63,6 @@ export {
   type RestResponse,
   type StreamResponse,
 } from './rest/rest-client.js';
+export { collectionPath } from './rest/rest-resource-client.js';
+export { TokenBucket } from './rest/token-bucket.js';
+export { TransportError, type TransportErrorCode } from './rest/transport-error.js';

@@ -1,8 +1,10 @@
 /** A local, indexed and always converging copy of a resource, fed by list and watch. */
-import type { Clock, Logger } from '@orch/component';
-import type { ApiObject } from '../objects.js';
+import { type Clock, type Logger, systemClock, type Timer } from '@orch/component';
+import { type ApiObject, objectKey } from '../objects.js';
 import type { ResourceRef } from '../rest/resource-ref.js';
 import type { RestClient } from '../rest/rest-client.js';
+import { IndexedStore } from './indexed-store.js';
+import { Reflector } from './reflector.js';
 
 /** Values under which an object is found in an index. */
 export type Indexer<T> = (object: T) => readonly string[];
@@ -43,17 +45,153 @@ export interface InformerOptions<T extends ApiObject> extends InformerSelection 
   random?: () => number;
 }
 
-export declare class Informer<T extends ApiObject> {
-  constructor(options: InformerOptions<T>);
+export class Informer<T extends ApiObject> {
   readonly lister: Lister<T>;
+  private readonly store = new IndexedStore<T>();
+  private readonly handlers = new Set<ResourceHandlers<T>>();
+  private readonly clock: Clock;
+  private readonly stopping = new AbortController();
+  private running: Promise<void> | undefined;
+  private resyncTimer: Timer | undefined;
+  private synced = false;
+  private waiters: (() => void)[] = [];
+
+  constructor(private readonly options: InformerOptions<T>) {
+    this.lister = this.store;
+    this.clock = options.clock ?? systemClock;
+    for (const [name, indexer] of Object.entries(options.indexers ?? {})) {
+      this.store.addIndex(name, indexer);
+    }
+  }
+
   /** Handlers get an add for everything already known. Returns a function that removes them. */
-  addHandlers(handlers: ResourceHandlers<T>): () => void;
-  /** Adds an index; allowed at any time. */
-  addIndex(indexName: string, indexer: Indexer<T>): void;
-  start(): void;
-  stop(): Promise<void>;
+  addHandlers(handlers: ResourceHandlers<T>): () => void {
+    this.handlers.add(handlers);
+    for (const object of this.store.list()) this.guard(() => handlers.onAdd?.(object));
+    return () => this.handlers.delete(handlers);
+  }
+
+  /** Adds an index; allowed at any time. The same indexer may be added again. */
+  addIndex(indexName: string, indexer: Indexer<T>): void {
+    this.store.addIndex(indexName, indexer);
+  }
+
+  start(): void {
+    if (this.running || this.stopping.signal.aborted) return;
+    const { client, resource, namespace, labelSelector, fieldSelector, logger } = this.options;
+    const reflector = new Reflector<T>({
+      source: client.resource(resource, namespace),
+      selection: {
+        ...(labelSelector ? { labelSelector } : {}),
+        ...(fieldSelector ? { fieldSelector } : {}),
+      },
+      sink: {
+        replace: (objects) => this.replace(objects),
+        set: (object) => this.set(object),
+        delete: (object) => this.delete(object),
+      },
+      logger: logger.child({ resource: resource.plural }),
+      clock: this.clock,
+      random: this.options.random ?? Math.random,
+    });
+    this.running = reflector.run(this.stopping.signal);
+    this.scheduleResync();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort(new Error('the informer is stopped'));
+    this.resyncTimer?.cancel();
+    await this.running;
+    this.wakeWaiters();
+  }
+
   /** Whether the first list is complete and handed to the handlers. */
-  hasSynced(): boolean;
+  hasSynced(): boolean {
+    return this.synced;
+  }
+
   /** Resolves when synced; rejects after `timeoutMs` or when stopped. */
-  whenSynced(timeoutMs: number): Promise<void>;
+  async whenSynced(timeoutMs: number): Promise<void> {
+    if (!this.synced) {
+      await new Promise<void>((resolve) => {
+        const timer = this.clock.setTimer(timeoutMs, resolve);
+        this.waiters.push(() => {
+          timer.cancel();
+          resolve();
+        });
+      });
+    }
+    if (this.synced) return;
+    const { plural } = this.options.resource;
+    throw new Error(
+      this.stopping.signal.aborted
+        ? `the informer of ${plural} was stopped before it had synced`
+        : `${plural} did not sync within ${timeoutMs} ms`,
+    );
+  }
+
+  private replace(objects: T[]): void {
+    const present = new Set(objects.map(objectKey));
+    for (const key of this.store.keys()) {
+      if (present.has(key)) continue;
+      const old = this.store.delete(key)!;
+      this.dispatch((handlers) => handlers.onDelete?.(old, false));
+    }
+    for (const object of objects) this.set(object);
+    this.synced = true;
+    this.wakeWaiters();
+  }
+
+  private set(object: T): void {
+    const old = this.store.get(objectKey(object));
+    if (old && old.metadata?.uid !== object.metadata?.uid) {
+      // Deleted and made again under one name while we were not looking: two objects, two calls.
+      this.store.delete(objectKey(old));
+      this.dispatch((handlers) => handlers.onDelete?.(old, false));
+    } else if (old) {
+      this.store.set(object);
+      this.dispatch((handlers) => handlers.onUpdate?.(object, old));
+      return;
+    }
+    this.store.set(object);
+    this.dispatch((handlers) => handlers.onAdd?.(object));
+  }
+
+  private delete(object: T): void {
+    if (!this.store.delete(objectKey(object))) return;
+    this.dispatch((handlers) => handlers.onDelete?.(object, true));
+  }
+
+  private dispatch(call: (handlers: ResourceHandlers<T>) => void): void {
+    for (const handlers of this.handlers) this.guard(() => call(handlers));
+  }
+
+  /** One handler's fault must not keep a change from the others. */
+  private guard(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.options.logger.error(
+        { err: error, resource: this.options.resource.plural },
+        'informer handler failed',
+      );
+    }
+  }
+
+  private scheduleResync(): void {
+    const periodMs = this.options.resyncPeriodMs ?? 0;
+    if (periodMs <= 0) return;
+    this.resyncTimer = this.clock.setTimer(periodMs, () => {
+      for (const object of this.store.list()) {
+        this.dispatch((handlers) => handlers.onUpdate?.(object, object));
+      }
+      this.scheduleResync();
+    });
+  }
+
+  private wakeWaiters(): void {
+    const waiters = this.waiters;
+    this.waiters = [];
+    for (const wake of waiters) wake();
+  }
 }

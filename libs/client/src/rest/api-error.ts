@@ -44,6 +44,59 @@ export class ApiError extends Error {
   }
 }
 
+/** Reasons for codes whose answer carries no Status. */
+const reasonByCode: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
+  409: 'Conflict',
+  410: 'Gone',
+  413: 'RequestEntityTooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+};
+
+/** The error that a Status object (of an answer or of a watch's ERROR event) stands for. */
+export function fromStatus(status: StatusBody, statusCode = status.code ?? 500): ApiError {
+  return new ApiError(
+    statusCode,
+    status.reason || reasonByCode[statusCode] || 'Unknown',
+    status.message || `the server answered with ${statusCode}`,
+    status.details ?? {},
+    status,
+  );
+}
+
+/** The error for an answer of 400 or above. `retryAfter` is the header's value, in seconds. */
+export function fromResponse(statusCode: number, text: string, retryAfter?: string): ApiError {
+  const body = parseStatus(text);
+  const seconds = retryAfter === undefined ? Number.NaN : Number(retryAfter);
+  const status = body ?? { message: text.trim().slice(0, 1024) };
+  if (!Number.isFinite(seconds)) return fromStatus(status, statusCode);
+  return fromStatus(
+    { ...status, details: { ...status.details, retryAfterSeconds: seconds } },
+    statusCode,
+  );
+}
+
+function parseStatus(text: string): StatusBody | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const value = JSON.parse(text) as StatusBody;
+    return value.kind === 'Status' ? value : undefined;
+  } catch {
+    // Not JSON after all: the text itself becomes the message.
+    return undefined;
+  }
+}
+
 function hasCode(error: unknown, statusCode: number, reason?: string): boolean {
   return (
     error instanceof ApiError &&

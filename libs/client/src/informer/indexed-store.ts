@@ -1,0 +1,98 @@
+/**
+ * Objects by key, with indexes that always agree with them. Single writer: the informer. Readers get
+ * the stored objects themselves and must not change them.
+ */
+import { type ApiObject, objectKey } from '../objects.js';
+import { byNamespace } from './indexers.js';
+import type { Indexer, Lister } from './informer.js';
+
+interface Index<T> {
+  readonly indexer: Indexer<T>;
+  readonly objectsByValue: Map<string, Map<string, T>>;
+}
+
+const namespaceIndex = 'namespace';
+
+export class IndexedStore<T extends ApiObject> implements Lister<T> {
+  private readonly objects = new Map<string, T>();
+  private readonly indexes = new Map<string, Index<T>>();
+
+  constructor() {
+    this.addIndex(namespaceIndex, byNamespace);
+  }
+
+  get objectCount(): number {
+    return this.objects.size;
+  }
+
+  get(key: string): T | undefined {
+    return this.objects.get(key);
+  }
+
+  list(namespace?: string): T[] {
+    return namespace === undefined
+      ? [...this.objects.values()]
+      : this.byIndex(namespaceIndex, namespace);
+  }
+
+  keys(): string[] {
+    return [...this.objects.keys()];
+  }
+
+  byIndex(indexName: string, value: string): T[] {
+    const index = this.indexes.get(indexName);
+    if (!index) throw new Error(`there is no index ${indexName}`);
+    return [...(index.objectsByValue.get(value)?.values() ?? [])];
+  }
+
+  addIndex(indexName: string, indexer: Indexer<T>): void {
+    const existing = this.indexes.get(indexName);
+    if (existing) {
+      if (existing.indexer !== indexer) throw new Error(`index ${indexName} exists already`);
+      return;
+    }
+    const index: Index<T> = { indexer, objectsByValue: new Map() };
+    this.indexes.set(indexName, index);
+    for (const [key, object] of this.objects) insert(index, key, object);
+  }
+
+  /** @returns what was there before. */
+  set(object: T): T | undefined {
+    const key = objectKey(object);
+    const old = this.objects.get(key);
+    this.objects.set(key, object);
+    for (const index of this.indexes.values()) {
+      if (old) remove(index, key, old);
+      insert(index, key, object);
+    }
+    return old;
+  }
+
+  /** @returns what was there before. */
+  delete(key: string): T | undefined {
+    const old = this.objects.get(key);
+    if (!old) return undefined;
+    this.objects.delete(key);
+    for (const index of this.indexes.values()) remove(index, key, old);
+    return old;
+  }
+}
+
+function insert<T>(index: Index<T>, key: string, object: T): void {
+  for (const value of index.indexer(object)) {
+    let objects = index.objectsByValue.get(value);
+    if (!objects) {
+      objects = new Map();
+      index.objectsByValue.set(value, objects);
+    }
+    objects.set(key, object);
+  }
+}
+
+function remove<T>(index: Index<T>, key: string, object: T): void {
+  for (const value of index.indexer(object)) {
+    const objects = index.objectsByValue.get(value);
+    objects?.delete(key);
+    if (objects?.size === 0) index.objectsByValue.delete(value);
+  }
+}

@@ -1,0 +1,22 @@
+/** Indexers that most users of an informer need. */
+import type { ApiObject } from '../objects.js';
+import type { Indexer } from './informer.js';
+
+export const byNamespace: Indexer<ApiObject> = (object) => [object.metadata?.namespace ?? ''];
+
+/** By the value of one label; objects without it are not in the index. */
+export function byLabel(key: string): Indexer<ApiObject> {
+  return (object) => {
+    const value = object.metadata?.labels?.[key];
+    return value === undefined ? [] : [value];
+  };
+}
+
+export const byOwnerUid: Indexer<ApiObject> = (object) =>
+  (object.metadata?.ownerReferences ?? []).map((owner) => owner.uid);
+
+/** By the uid of the owner that manages the object. */
+export const byControllerUid: Indexer<ApiObject> = (object) => {
+  const controller = object.metadata?.ownerReferences?.find((owner) => owner.controller);
+  return controller ? [controller.uid] : [];
+};

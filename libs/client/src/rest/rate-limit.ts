@@ -1,0 +1,42 @@
+/** Waits for a token bucket, within a deadline. */
+import type { Clock } from '@orch/component';
+import { limits } from '../limits.js';
+import { TokenBucket } from './token-bucket.js';
+import { TransportError } from './transport-error.js';
+import { waitMs } from './wait.js';
+
+export class RateLimit {
+  private readonly bucket: TokenBucket;
+  private waitingCount = 0;
+
+  constructor(
+    qps: number,
+    burst: number,
+    private readonly clock: Clock,
+  ) {
+    this.bucket = new TokenBucket(qps, burst, clock.monotonicMs());
+  }
+
+  /** Resolves when the request may go out; rejects at once if that is later than `remainingMs`. */
+  async acquire(remainingMs: number, signal?: AbortSignal): Promise<void> {
+    const delayMs = this.bucket.reserve(this.clock.monotonicMs());
+    if (delayMs === 0) return;
+    if (delayMs > remainingMs || this.waitingCount >= limits.throttledCountMax) {
+      this.bucket.cancel();
+      throw new TransportError(
+        'throttled',
+        `client rate limit: a wait of ${Math.round(delayMs)} ms would exceed the request's deadline`,
+        false,
+      );
+    }
+    this.waitingCount++;
+    try {
+      await waitMs(this.clock, delayMs, signal);
+    } catch (error) {
+      this.bucket.cancel();
+      throw error;
+    } finally {
+      this.waitingCount--;
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/** A request that got no answer. Says whether the server may have acted on it. */
+
+export type TransportErrorCode =
+  /** No connection could be made: the request was not sent. */
+  | 'connect_failed'
+  /** The connection broke after sending: the outcome is unknown. */
+  | 'connection_lost'
+  | 'timeout'
+  /** The client's own rate limit would have held it beyond its deadline. */
+  | 'throttled'
+  | 'response_too_large'
+  /** The answer is not what the protocol says. */
+  | 'malformed_response'
+  | 'client_closed';
+
+export class TransportError extends Error {
+  override readonly name = 'TransportError';
+
+  constructor(
+    readonly code: TransportErrorCode,
+    message: string,
+    /** False when the server certainly did not act on it. */
+    readonly requestSent: boolean,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+  }
+}
+
+/** System and TLS codes of failures to connect. */
+const connectFailures: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'ENOENT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+
+export function fromSocketError(error: unknown, server: string): TransportError {
+  if (error instanceof TransportError) return error;
+  const code = (error as { code?: string } | undefined)?.code ?? '';
+  const text = error instanceof Error && error.message !== '' ? error.message : code;
+  if (connectFailures.has(code)) {
+    return new TransportError('connect_failed', `cannot connect to ${server}: ${text}`, false, {
+      cause: error,
+    });
+  }
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
+    return new TransportError('timeout', `${server} did not answer in time`, true, {
+      cause: error,
+    });
+  }
+  return new TransportError('connection_lost', `connection to ${server} lost: ${text}`, true, {
+    cause: error,
+  });
+}

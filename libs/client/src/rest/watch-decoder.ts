@@ -1,0 +1,55 @@
+/** Turns the bytes of a watch into events: one JSON document a line. */
+import { limits } from '../limits.js';
+import type { ApiObject, WatchEvent } from '../objects.js';
+import { fromStatus, type StatusBody } from './api-error.js';
+import { TransportError } from './transport-error.js';
+
+const newline = 0x0a;
+
+/** Throws `ApiError` on an ERROR event and `TransportError` on what is not a watch. */
+export async function* decodeWatch<T extends ApiObject>(
+  body: AsyncIterable<Uint8Array>,
+): AsyncIterable<WatchEvent<T>> {
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
+  for await (const bytes of body) {
+    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      pending.push(chunk.subarray(start, end));
+      start = end + 1;
+      const line = (pending.length === 1 ? pending[0]! : Buffer.concat(pending)).toString('utf8');
+      pending = [];
+      pendingBytes = 0;
+      if (line.trim() !== '') yield parseEvent<T>(line);
+    }
+    if (start < chunk.length) {
+      pending.push(chunk.subarray(start));
+      pendingBytes += chunk.length - start;
+      if (pendingBytes > limits.watchEventBytesMax) {
+        throw new TransportError('response_too_large', 'a watch event is too large', true);
+      }
+    }
+  }
+  // What is left without a newline was cut off: the watch is resumed before it.
+}
+
+function parseEvent<T>(line: string): WatchEvent<T> {
+  let event: { type?: string; object?: unknown };
+  try {
+    event = JSON.parse(line) as { type?: string; object?: unknown };
+  } catch (cause) {
+    throw new TransportError('malformed_response', 'a watch event is not JSON', true, { cause });
+  }
+  switch (event.type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+    case 'BOOKMARK':
+      return event as WatchEvent<T>;
+    case 'ERROR':
+      throw fromStatus(event.object as StatusBody);
+    default:
+      throw new TransportError('malformed_response', 'a watch event has no known type', true);
+  }
+}
