@@ -6,7 +6,19 @@ export {
   dialectNames,
   selectDialect,
 } from './dialect/dialect.js';
+export { FeatureGates } from './features/feature-gates.js';
+export { type FeatureStage, knownGates } from './features/known-gates.js';
 export { writeFileAtomic } from './files/write-file-atomic.js';
+export {
+  type HealthAnswer,
+  type HealthCheck,
+  HealthChecks,
+  type HealthEndpoint,
+  type HealthQuery,
+  healthEndpoints,
+  healthQuery,
+  pingCheck,
+} from './health/health-checks.js';
 export {
   type ConnectionConfig,
   connectionOf,
@@ -43,6 +55,13 @@ export {
 } from './logging/create-logger.js';
 export type { Logger } from './logging/logger.js';
 export { nestLogger } from './logging/nest-logger.js';
+export {
+  exponentialBuckets,
+  type HistogramSpec,
+  type MetricSpec,
+  Metrics,
+} from './metrics/metrics.js';
+export { ClientOptions } from './options/client-options.js';
 export { CommonOptions } from './options/common-options.js';
 export {
   Flag,
@@ -53,12 +72,18 @@ export {
   type OptionsClass,
 } from './options/flag.js';
 export {
+  type LeaderElectionLock,
+  LeaderElectionOptions,
+  leaderElectionLocks,
+} from './options/leader-election-options.js';
+export {
   describeOptions,
   HelpRequested,
   type ProgramInfo,
   parseOptions,
   UsageError,
 } from './options/parse-options.js';
+export { ServingOptions } from './options/serving-options.js';
 export {
   formatByteSize,
   formatDuration,
@@ -73,4 +98,47 @@ export {
   parseNumber,
   ValueError,
 } from './options/values.js';
+export {
+  ComponentServer,
+  type ComponentServerSettings,
+  servingRequest,
+} from './serving/component-server.js';
+export { ExpiringCache } from './serving/expiring-cache.js';
+export {
+  DelegatedAuthorizer,
+  type DelegatedAuthorizerSettings,
+  type PostReview,
+  type RequestAuthorizer,
+  type ReviewedResource,
+  type ServingDecision,
+  type ServingRequest,
+} from './serving/request-authorizer.js';
+export {
+  type ServingParts,
+  servingPair,
+  startComponentServer,
+} from './serving/start-component-server.js';
+export {
+  CertificateError,
+  certificateLeftMs,
+  ensureAuthority,
+  ensureCertificate,
+  ensureSelfSigned,
+  loadKeyPair,
+  saveKeyPair,
+} from './tls/certificate-files.js';
+export {
+  type CertificateRequest,
+  createAuthority,
+  createSelfSigned,
+  issueCertificate,
+  type KeyPairPem,
+} from './tls/pki.js';
+export {
+  type ServerTls,
+  serverTlsOptions,
+  type TlsVersionName,
+  tlsVersionNames,
+  tlsVersions,
+} from './tls/tls-options.js';
 export { interfaceVersion, orchVersion } from './version.js';

@@ -14,9 +14,11 @@ export const healthCheckCountMax = 1_000;
 export const healthCheckTimeoutMs = 5_000;
 /** Connections the components' own small server accepts at once. */
 export const servingConnectionCountMax = 1_000;
-/** Body a request to the components' own small server may carry: none is read. */
+/** Time a client has to send a whole request; bodies are not read. */
 export const servingRequestTimeoutMs = 30_000;
 /** Decisions kept by the delegated authorizer. */
 export const reviewCacheEntryCountMax = 10_000;
 /** Tasks that may wait for one key of a keyed mutex. */
 export const mutexWaiterCountMax = 10_000;
+/** Longest CPU profile. */
+export const profileSecondsMax = 25;

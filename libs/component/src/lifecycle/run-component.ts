@@ -52,6 +52,7 @@ export async function runComponent<Options extends HasCommonOptions>(
     shutdownTimeoutMs: common.shutdownTimeoutMs,
   });
   bindProcess(lifecycle, logger);
+  keepProcessAlive();
   const startedMs = systemClock.monotonicMs();
   try {
     await definition.start({ options, logger, lifecycle });
@@ -104,6 +105,11 @@ function bindProcess(lifecycle: Lifecycle, logger: Logger): void {
   process.on('SIGHUP', () => logger.debug({}, 'SIGHUP ignored'));
   process.on('unhandledRejection', (reason) => lifecycle.fail(reason));
   process.on('uncaughtException', (error) => lifecycle.fail(error));
+}
+
+/** Our timers do not keep a process alive; a component lives until its lifecycle has ended. */
+function keepProcessAlive(): void {
+  setInterval(() => undefined, 2 ** 30);
 }
 
 function text(error: unknown): string {

@@ -48,7 +48,8 @@ interface BoundFlag {
 
 /**
  * Parses `argv` (without node and script) into an instance of `optionsClass`. A `--dialect` flag, where
- * the class has one, is obeyed before any name or default is asked for.
+ * the class has one, is obeyed before any name or default is asked for. A method `checkRelations` of an
+ * options class is called last; it throws `ValueError` where flags contradict each other.
  */
 export function parseOptions<T extends object>(
   optionsClass: OptionsClass<T>,
@@ -63,6 +64,7 @@ export function parseOptions<T extends object>(
     runCommand(command, argv, info);
     for (const entry of bound) assign(entry);
     check(options, bound);
+    checkRelations(options);
     return options;
   } catch (error) {
     if (error instanceof ValueError) throw usageError(info, error.message);
@@ -217,6 +219,16 @@ function check(options: object, bound: readonly BoundFlag[]): void {
         ? `${flag} is missing: ${reasons.join(', ')}`
         : `${flag}: ${reasons.join(', ')}, got ${JSON.stringify(shown)}`,
     );
+  }
+}
+
+/** Lets every group check what relates its own flags to each other. */
+function checkRelations(owner: object): void {
+  if ('checkRelations' in owner && typeof owner.checkRelations === 'function') {
+    owner.checkRelations();
+  }
+  for (const group of flagsOf(owner.constructor as OptionsClass<object>).groups) {
+    checkRelations((owner as Record<string, object>)[group.property]!);
   }
 }
 

@@ -1,0 +1,89 @@
+/**
+ * Which features are on. Every gate of the release can be named in `--feature-gates`; a gate that this
+ * build gives no meaning is reported as without effect, and one whose feature is final cannot be
+ * turned away from its default. `AllAlpha` and `AllBeta` set a whole stage; a gate's own value wins.
+ */
+import { parseBoolean, ValueError } from '../options/values.js';
+import { type FeatureStage, knownGates } from './known-gates.js';
+
+interface Gate {
+  readonly stage: FeatureStage;
+  readonly locked: boolean;
+  enabled: boolean;
+}
+
+export class FeatureGates {
+  private readonly gates = new Map<string, Gate>();
+  private readonly notes: string[] = [];
+
+  /** `operational`: names of the gates that do something in this component. */
+  constructor(private readonly operational: ReadonlySet<string>) {
+    for (const { stage, enabled, locked, names } of knownGates) {
+      for (const name of names) this.gates.set(name, { stage, locked, enabled });
+    }
+    for (const name of operational) this.gate(name);
+  }
+
+  /** What the operator should be told about the settings: deprecated gates and those without effect. */
+  get warnings(): readonly string[] {
+    return this.notes;
+  }
+
+  enabled(name: string): boolean {
+    return this.gate(name).enabled;
+  }
+
+  /** Applies the pairs of `--feature-gates`. Throws `ValueError` on an unknown or locked gate. */
+  set(pairs: Readonly<Record<string, string>>): void {
+    for (const [group, stage] of [
+      ['AllAlpha', 'Alpha'],
+      ['AllBeta', 'Beta'],
+    ] as const) {
+      const text = pairs[group];
+      if (text === undefined) continue;
+      const enabled = booleanOf(group, text);
+      for (const gate of this.gates.values()) {
+        if (gate.stage === stage && !gate.locked) gate.enabled = enabled;
+      }
+    }
+    for (const [name, text] of Object.entries(pairs)) {
+      if (name !== 'AllAlpha' && name !== 'AllBeta') this.setOne(name, booleanOf(name, text));
+    }
+  }
+
+  private setOne(name: string, enabled: boolean): void {
+    const gate = this.gates.get(name);
+    if (!gate) {
+      throw new ValueError(`--feature-gates: there is no gate ${JSON.stringify(name)}`);
+    }
+    if (gate.locked && gate.enabled !== enabled) {
+      throw new ValueError(
+        `--feature-gates: ${name} is ${gate.stage} and fixed to ${gate.enabled}; remove it from the flag`,
+      );
+    }
+    if (gate.stage === 'GA' || gate.stage === 'Deprecated') {
+      this.notes.push(`feature gate ${name} is ${gate.stage} and will be removed; stop setting it`);
+    }
+    if (gate.enabled !== enabled && !this.operational.has(name)) {
+      this.notes.push(`feature gate ${name} has no effect in this component`);
+    }
+    gate.enabled = enabled;
+  }
+
+  private gate(name: string): Gate {
+    const gate = this.gates.get(name);
+    if (!gate) throw new Error(`there is no feature gate ${name}`);
+    return gate;
+  }
+}
+
+function booleanOf(name: string, text: string): boolean {
+  try {
+    return parseBoolean(text);
+  } catch (error) {
+    if (error instanceof ValueError) {
+      throw new ValueError(`--feature-gates: ${name}: ${error.message}`);
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { HealthChecks, healthQuery, pingCheck } from './health-checks.js';
+
+function checks(storeDown = false) {
+  const health = new HealthChecks();
+  health.add(pingCheck);
+  health.add({
+    name: 'store',
+    run: () => {
+      if (storeDown) throw new Error('no quorum');
+    },
+  });
+  health.add({ name: 'shutdown', run: () => undefined }, ['readyz']);
+  return health;
+}
+const query = (text: string) => healthQuery(new URLSearchParams(text));
+
+describe('HealthChecks', () => {
+  it('answers ok, and with every check when verbose, whatever its value', async () => {
+    expect(await checks().report('healthz', query(''))).toEqual({
+      statusCode: 200,
+      contentType: 'text/plain; charset=utf-8',
+      body: 'ok',
+    });
+    const answer = await checks().report('readyz', query('verbose=false'));
+    expect(answer.body).toBe('[+]ping ok\n[+]store ok\n[+]shutdown ok\nreadyz check passed\n');
+  });
+
+  it('leaves checks out and names those it does not have', async () => {
+    const answer = await checks(true).report('livez', query('verbose&exclude=store&exclude=nope'));
+    expect(answer).toMatchObject({
+      statusCode: 200,
+      body: '[+]ping ok\n[+]store excluded: ok\nwarn: some health checks cannot be excluded: no matches for "nope"\nlivez check passed\n',
+    });
+  });
+
+  it('fails without giving the reason away, except on the path of the check', async () => {
+    const health = checks(true);
+    expect(await health.report('livez', query(''))).toMatchObject({
+      statusCode: 500,
+      body: '[+]ping ok\n[-]store failed: reason withheld\nlivez check failed\n',
+    });
+    expect(await health.reportOne('livez', 'store')).toMatchObject({
+      statusCode: 500,
+      body: 'internal server error: no quorum\n',
+    });
+    expect(await health.reportOne('livez', 'ping')).toMatchObject({ statusCode: 200, body: 'ok' });
+    expect(await health.reportOne('livez', 'shutdown')).toBeUndefined();
+  });
+});

@@ -1,0 +1,40 @@
+/** Flags of every process that is a client of the API server. */
+import { IsOptional, Min } from 'class-validator';
+import { dialect } from '../dialect/dialect.js';
+import { Flag } from './flag.js';
+
+export class ClientOptions {
+  @Flag({
+    name: 'kubeconfig',
+    description: 'file that says where the API server is and how to prove oneself to it',
+    env: 'KUBECONFIG',
+    type: 'string',
+  })
+  @IsOptional()
+  kubeconfig?: string;
+
+  @Flag({
+    name: () => dialect().systemName('api-qps'),
+    description:
+      'requests a second to the API server over time; higher: more load on it, lower: slower to follow changes',
+    default: 20,
+  })
+  @Min(0)
+  apiQps!: number;
+
+  @Flag({
+    name: () => dialect().systemName('api-burst'),
+    description:
+      'requests at once above that rate; higher: sharper peaks, lower: slower after a pause',
+    default: 30,
+  })
+  @Min(1)
+  apiBurst!: number;
+
+  @Flag({
+    name: () => dialect().systemName('api-content-type'),
+    description: 'media type of requests; the binary form is smaller, application/json can be read',
+    default: () => dialect().protobufMediaType,
+  })
+  apiContentType!: string;
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../clock.js';
+import { HealthChecks, pingCheck } from '../health/health-checks.js';
+import { createLogger } from '../logging/create-logger.js';
+import { Metrics } from '../metrics/metrics.js';
+import { ComponentServer } from './component-server.js';
+import { DelegatedAuthorizer } from './request-authorizer.js';
+
+const logger = createLogger({
+  component: 'test',
+  format: 'text',
+  level: 'error',
+  write: () => undefined,
+});
+
+/** An API server's reviews with one token and one permitted path, counting the questions. */
+function reviews() {
+  const asked: string[] = [];
+  const postReview = async (path: string, body: object) => {
+    asked.push(path);
+    const { spec } = body as {
+      spec: { token?: string; user?: string; nonResourceAttributes?: { path: string } };
+    };
+    if (path.endsWith('/tokenreviews')) {
+      return { status: { authenticated: spec.token === 'good', user: { username: 'scraper' } } };
+    }
+    const allowed = spec.user === 'scraper' && spec.nonResourceAttributes?.path === '/metrics';
+    return { status: { allowed } };
+  };
+  return { asked, postReview };
+}
+
+async function withServer(
+  run: (get: (path: string, token?: string) => Promise<Response>, asked: string[]) => Promise<void>,
+) {
+  const health = new HealthChecks();
+  health.add(pingCheck);
+  const { asked, postReview } = reviews();
+  const server = new ComponentServer({
+    bindAddress: '127.0.0.1',
+    port: 0,
+    health,
+    metrics: new Metrics(),
+    configuration: () => ({ test: { port: 1 } }),
+    authorizer: new DelegatedAuthorizer({
+      postReview,
+      tokenTtlMs: 10_000,
+      authorizedTtlMs: 10_000,
+      unauthorizedTtlMs: 10_000,
+      clock: systemClock,
+      allowAnonymous: true,
+    }),
+    alwaysAllowPaths: ['/healthz', '/livez', '/readyz'],
+    profiling: true,
+    logger,
+  });
+  await server.start();
+  try {
+    await run(
+      (path, token) =>
+        fetch(`http://127.0.0.1:${server.port}${path}`, {
+          headers: token ? { authorization: `Bearer ${token}` } : {},
+        }),
+      asked,
+    );
+  } finally {
+    await server.stop();
+  }
+}
+
+describe('ComponentServer', () => {
+  it('tells anyone about health', () =>
+    withServer(async (get, asked) => {
+      const answer = await get('/readyz?verbose');
+      expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+      expect(await answer.text()).toBe('[+]ping ok\nreadyz check passed\n');
+      expect(asked).toEqual([]);
+    }));
+
+  it('lets the API server decide about everything else, and remembers', () =>
+    withServer(async (get, asked) => {
+      expect((await get('/metrics')).status).toBe(403);
+      expect((await get('/metrics', 'bad')).status).toBe(401);
+      expect((await get('/configz', 'good')).status).toBe(403);
+      const questionCount = asked.length;
+      for (let round = 0; round < 3; round += 1) {
+        const answer = await get('/metrics', 'good');
+        expect(answer.status).toBe(200);
+        expect(await answer.text()).toContain('process_cpu_seconds_total');
+      }
+      expect(asked.length).toBe(questionCount + 1);
+    }));
+
+  it('says plainly what it does not have', () =>
+    withServer(async (get) => {
+      expect((await get('/healthz/nope', 'good')).status).toBe(403);
+      expect((await get('/nope', 'bad')).status).toBe(401);
+    }));
+});

@@ -1,0 +1,147 @@
+/**
+ * Who may read what on a component's own server. `DelegatedAuthorizer` asks the API server: a token by
+ * token review, a permission by subject access review, both remembered for a short while. A client
+ * certificate that TLS has verified needs no token review. Failure to ask is a refusal.
+ */
+import type { Clock } from '../clock.js';
+import { dialect } from '../dialect/dialect.js';
+import { reviewCacheEntryCountMax } from '../limits.js';
+import { ExpiringCache } from './expiring-cache.js';
+
+export interface ServingRequest {
+  readonly path: string;
+  /** `get`, `post`, ... */
+  readonly verb: string;
+  readonly bearerToken?: string;
+  /** Subject of a client certificate that TLS has verified. */
+  readonly clientCertificate?: { readonly user: string; readonly groups: readonly string[] };
+}
+
+export type ServingDecision =
+  | { readonly kind: 'allowed' }
+  | { readonly kind: 'unauthenticated'; readonly reason: string }
+  | { readonly kind: 'forbidden'; readonly reason: string };
+
+export interface RequestAuthorizer {
+  decide(request: ServingRequest): Promise<ServingDecision>;
+}
+
+/** Sends one review object to the API server and gives back the answer's object. */
+export type PostReview = (path: string, body: object) => Promise<unknown>;
+
+export interface DelegatedAuthorizerSettings {
+  readonly postReview: PostReview;
+  readonly tokenTtlMs: number;
+  readonly authorizedTtlMs: number;
+  readonly unauthorizedTtlMs: number;
+  readonly clock: Clock;
+  /** Requests without credentials are asked for as the anonymous user; otherwise refused. */
+  readonly allowAnonymous: boolean;
+}
+
+/** A resource to be asked for instead of the path, such as `nodes/proxy` of the node agent. */
+export interface ReviewedResource {
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly name?: string;
+  readonly namespace?: string;
+}
+
+interface User {
+  readonly user: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+export class DelegatedAuthorizer implements RequestAuthorizer {
+  private readonly users: ExpiringCache<User | undefined>;
+  private readonly permissions: ExpiringCache<{ allowed: boolean; reason: string }>;
+
+  constructor(private readonly settings: DelegatedAuthorizerSettings) {
+    this.users = new ExpiringCache(reviewCacheEntryCountMax, settings.clock);
+    this.permissions = new ExpiringCache(reviewCacheEntryCountMax, settings.clock);
+  }
+
+  /** `resource` is what the path stands for where the server maps paths to resources. */
+  async decide(request: ServingRequest, resource?: ReviewedResource): Promise<ServingDecision> {
+    try {
+      const user = await this.authenticate(request);
+      if (!user) return { kind: 'unauthenticated', reason: 'Unauthorized' };
+      const permission = await this.permission(user, request, resource);
+      if (permission.allowed) return { kind: 'allowed' };
+      return { kind: 'forbidden', reason: permission.reason };
+    } catch (error) {
+      const cause = error instanceof Error ? error.message : String(error);
+      return { kind: 'forbidden', reason: `cannot ask the API server: ${cause}` };
+    }
+  }
+
+  private async authenticate(request: ServingRequest): Promise<User | undefined> {
+    if (request.clientCertificate) {
+      const { user, groups } = request.clientCertificate;
+      return { user, groups: [...groups, 'system:authenticated'] };
+    }
+    const token = request.bearerToken;
+    if (token !== undefined) {
+      return this.users.get(token, async () => ({
+        value: await this.reviewToken(token),
+        ttlMs: this.settings.tokenTtlMs,
+      }));
+    }
+    if (!this.settings.allowAnonymous) return undefined;
+    return { user: 'system:anonymous', groups: ['system:unauthenticated'] };
+  }
+
+  private async reviewToken(token: string): Promise<User | undefined> {
+    const apiVersion = dialect().apiVersion('authentication', 'v1');
+    const answer = await this.settings.postReview(`/apis/${apiVersion}/tokenreviews`, {
+      apiVersion,
+      kind: 'TokenReview',
+      spec: { token },
+    });
+    const status = statusOf<{
+      authenticated?: boolean;
+      user?: { username?: string; uid?: string; groups?: string[]; extra?: User['extra'] };
+    }>(answer);
+    if (!status.authenticated || !status.user?.username) return undefined;
+    const { username, uid, groups, extra } = status.user;
+    return { user: username, uid, groups: groups ?? [], extra };
+  }
+
+  private permission(
+    user: User,
+    request: ServingRequest,
+    resource: ReviewedResource | undefined,
+  ): Promise<{ allowed: boolean; reason: string }> {
+    const { verb, path } = request;
+    const apiVersion = dialect().apiVersion('authorization', 'v1');
+    const spec = {
+      ...user,
+      ...(resource
+        ? { resourceAttributes: { verb, version: 'v1', ...resource } }
+        : { nonResourceAttributes: { verb, path } }),
+    };
+    return this.permissions.get(JSON.stringify(spec), async () => {
+      const answer = await this.settings.postReview(`/apis/${apiVersion}/subjectaccessreviews`, {
+        apiVersion,
+        kind: 'SubjectAccessReview',
+        spec,
+      });
+      const { allowed, reason } = statusOf<{ allowed?: boolean; reason?: string }>(answer);
+      const { authorizedTtlMs, unauthorizedTtlMs } = this.settings;
+      return {
+        value: {
+          allowed: allowed === true,
+          reason: reason || `${user.user} may not ${verb} ${path}`,
+        },
+        ttlMs: allowed ? authorizedTtlMs : unauthorizedTtlMs,
+      };
+    });
+  }
+}
+
+function statusOf<Status extends object>(answer: unknown): Partial<Status> {
+  if (typeof answer !== 'object' || answer === null || !('status' in answer)) return {};
+  return (answer.status ?? {}) as Partial<Status>;
+}
