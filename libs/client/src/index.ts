@@ -26,7 +26,7 @@ export {
   splitKey,
   type WatchEvent,
 } from './objects.js';
-export { WorkQueue, type WorkQueueOptions } from './queue/work-queue.js';
+export { QueueFullError, WorkQueue, type WorkQueueOptions } from './queue/work-queue.js';
 export {
   ApiError,
   isAlreadyExists,
@@ -66,3 +66,4 @@ export {
 export { collectionPath } from './rest/rest-resource-client.js';
 export { TokenBucket } from './rest/token-bucket.js';
 export { TransportError, type TransportErrorCode } from './rest/transport-error.js';
+export { microTime, time } from './time.js';

@@ -1,6 +1,17 @@
-/** One leader at a time among processes, by a Lease object. */
-import type { Clock, Logger } from '@orch/component';
+/**
+ * One leader at a time among processes, by a Lease object. Holds the timing of the loop; what may be
+ * taken when is decided by `LeaseView`. A leader counts its deadline from before its last successful
+ * renewal was sent, and `isLeader` asks the monotonic clock each time, so that a process that was
+ * suspended never takes itself for the leader still.
+ */
+import { type Clock, type Logger, systemClock, type Timer } from '@orch/component';
+import type { Lease } from '@orch/types/coordination/v1';
+import { isAlreadyExists, isConflict, isNotFound } from '../rest/api-error.js';
+import { resources } from '../rest/resources.js';
 import type { RestClient } from '../rest/rest-client.js';
+import { waitMs } from '../rest/wait.js';
+import { microTime } from '../time.js';
+import { LeaseView } from './lease-view.js';
 
 export interface LeaderElectorOptions {
   client: RestClient;
@@ -24,10 +35,204 @@ export interface LeaderElectorOptions {
   onNewLeader?(identity: string): void;
 }
 
-export declare class LeaderElector {
-  constructor(options: LeaderElectorOptions);
-  start(): void;
+/** Candidates spread their attempts by up to this factor, so that they do not collide. */
+const jitterFactor = 1.2;
+
+export class LeaderElector {
+  private readonly clock: Clock;
+  private readonly leaseDurationMs: number;
+  private readonly renewDeadlineMs: number;
+  private readonly retryPeriodMs: number;
+  private readonly view: LeaseView;
+  private readonly stopping = new AbortController();
+  private lease: Lease | undefined;
+  private leading: AbortController | undefined;
+  private deadlineTimer: Timer | undefined;
+  private leadsUntilMs = 0;
+  private reportedLeader = '';
+  private running: Promise<void> | undefined;
+
+  constructor(private readonly options: LeaderElectorOptions) {
+    this.clock = options.clock ?? systemClock;
+    this.leaseDurationMs = options.leaseDurationMs ?? 15_000;
+    this.renewDeadlineMs = options.renewDeadlineMs ?? 10_000;
+    this.retryPeriodMs = options.retryPeriodMs ?? 2_000;
+    if (this.leaseDurationMs <= this.renewDeadlineMs) {
+      throw new RangeError('the lease duration must be longer than the renew deadline');
+    }
+    if (this.renewDeadlineMs <= this.retryPeriodMs * jitterFactor) {
+      throw new RangeError(
+        'the renew deadline must be longer than the retry period with its jitter',
+      );
+    }
+    this.view = new LeaseView(options.identity);
+  }
+
+  start(): void {
+    this.running ??= this.run();
+  }
+
+  isLeader(): boolean {
+    return this.leading !== undefined && this.clock.monotonicMs() < this.leadsUntilMs;
+  }
+
   /** Stops and, when leading, gives the lease up so that another may take it at once. */
-  stop(): Promise<void>;
-  isLeader(): boolean;
+  async stop(): Promise<void> {
+    this.stopping.abort(new Error('leader election is stopped'));
+    await this.running;
+    const wasLeader = this.isLeader();
+    this.endLeading();
+    if (wasLeader) await this.release();
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    const random = this.options.random ?? Math.random;
+    while (!signal.aborted) {
+      await this.tryOnce();
+      if (signal.aborted) return;
+      const delayMs = this.leading
+        ? this.retryPeriodMs
+        : this.retryPeriodMs * (1 + jitterFactor * random());
+      try {
+        await waitMs(this.clock, delayMs, signal);
+      } catch (reason) {
+        if (!signal.aborted) throw reason;
+      }
+    }
+  }
+
+  private async tryOnce(): Promise<void> {
+    try {
+      const startedMs = this.clock.monotonicMs();
+      if (await this.acquireOrRenew()) this.renewed(startedMs);
+      else if (this.leading) this.lost('another process holds the lease');
+    } catch (error) {
+      if (this.stopping.signal.aborted) return;
+      this.options.logger.warn({ err: error, lease: this.options.name }, 'lease request failed');
+    }
+    this.reportLeader();
+  }
+
+  /** @returns whether the lease is ours, written since this call began. */
+  private async acquireOrRenew(): Promise<boolean> {
+    const leases = this.options.client.resource(resources.leases, this.options.namespace);
+    const call = { timeoutMs: this.renewDeadlineMs, signal: this.stopping.signal };
+    // A leader knows what it wrote last and need not read it first.
+    if (!this.leading || !this.lease) {
+      try {
+        this.note(await leases.get(this.options.name, call));
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+        this.lease = undefined;
+      }
+    }
+    if (this.lease && !this.view.mayTake(this.clock.monotonicMs())) return false;
+    try {
+      const desired = this.desiredLease(this.lease);
+      const written = await (this.lease
+        ? leases.replace(desired, call)
+        : leases.create(desired, call));
+      this.note(written);
+      return true;
+    } catch (error) {
+      if (!isConflict(error) && !isAlreadyExists(error) && !isNotFound(error)) throw error;
+      // Somebody else wrote: look again. Still ours, with another change: the next round renews.
+      this.note(await leases.get(this.options.name, call));
+      if (this.leading && this.view.holder === this.options.identity) {
+        throw new Error('the lease was changed by another writer', { cause: error });
+      }
+      return false;
+    }
+  }
+
+  private note(lease: Lease): void {
+    this.lease = lease;
+    this.view.observe(
+      {
+        holderIdentity: lease.spec?.holderIdentity ?? '',
+        leaseDurationMs: (lease.spec?.leaseDurationSeconds ?? 0) * 1000,
+        renewal: `${lease.spec?.renewTime ?? ''}/${lease.metadata?.resourceVersion ?? ''}`,
+      },
+      this.clock.monotonicMs(),
+    );
+  }
+
+  private desiredLease(current: Lease | undefined): Lease {
+    const now = microTime(this.clock.nowMs());
+    const isOurs = current?.spec?.holderIdentity === this.options.identity;
+    const transitions = current?.spec?.leaseTransitions ?? 0;
+    return {
+      ...current,
+      metadata: {
+        ...current?.metadata,
+        name: this.options.name,
+        namespace: this.options.namespace,
+      },
+      spec: {
+        ...current?.spec,
+        holderIdentity: this.options.identity,
+        leaseDurationSeconds: Math.max(1, Math.round(this.leaseDurationMs / 1000)),
+        acquireTime: (isOurs && current?.spec?.acquireTime) || now,
+        renewTime: now,
+        leaseTransitions: isOurs || !current ? transitions : transitions + 1,
+      },
+    };
+  }
+
+  private renewed(startedMs: number): void {
+    this.leadsUntilMs = startedMs + this.renewDeadlineMs;
+    this.deadlineTimer?.cancel();
+    const remainingMs = this.leadsUntilMs - this.clock.monotonicMs();
+    this.deadlineTimer = this.clock.setTimer(Math.max(0, remainingMs), () => {
+      this.lost('the lease could not be renewed in time');
+    });
+    if (this.leading || remainingMs <= 0 || this.stopping.signal.aborted) return;
+    this.leading = new AbortController();
+    this.options.logger.info({ lease: this.options.name }, 'became the leader');
+    this.options.onStartedLeading(this.leading.signal);
+  }
+
+  private lost(cause: string): void {
+    if (!this.leading) return;
+    this.endLeading();
+    this.options.logger.error({ lease: this.options.name, cause }, 'lost the leadership');
+    this.options.onLost();
+  }
+
+  private endLeading(): void {
+    this.deadlineTimer?.cancel();
+    this.deadlineTimer = undefined;
+    this.leading?.abort(new Error('not the leader any more'));
+    this.leading = undefined;
+  }
+
+  private async release(): Promise<void> {
+    if (!this.lease) return;
+    const now = microTime(this.clock.nowMs());
+    const released: Lease = {
+      ...this.lease,
+      spec: {
+        ...this.lease.spec,
+        holderIdentity: '',
+        leaseDurationSeconds: 1,
+        acquireTime: now,
+        renewTime: now,
+      },
+    };
+    try {
+      await this.options.client
+        .resource(resources.leases, this.options.namespace)
+        .replace(released, { timeoutMs: this.retryPeriodMs });
+    } catch (error) {
+      this.options.logger.warn({ err: error, lease: this.options.name }, 'lease was not released');
+    }
+  }
+
+  private reportLeader(): void {
+    const { holder } = this.view;
+    if (holder === this.reportedLeader) return;
+    this.reportedLeader = holder;
+    if (holder !== '') this.options.onNewLeader?.(holder);
+  }
 }
