@@ -1,1 +1,64 @@
-export type { FieldError, FieldErrorType } from './status/field-error.js';
+/** Shared machinery of the API: errors, names, selectors, patches, metadata. */
+export { type IntOrString, percentOf, scaledValue } from './intstr/int-or-string.js';
+export * from './limits.js';
+export * from './meta/object-key.js';
+export * from './meta/owner-references.js';
+export {
+  immutable,
+  type ObjectMetaRules,
+  validateAnnotations,
+  validateFieldManager,
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+  validateStandardFinalizer,
+} from './meta/validate-object-meta.js';
+export * from './names/formats.js';
+export * from './names/ip.js';
+export {
+  generatedName,
+  label1035Name,
+  labelName,
+  type NameFormat,
+  pathSegmentName,
+  randomSuffix,
+  subdomainName,
+} from './names/object-names.js';
+export { applyJsonPatch } from './patch/json-patch.js';
+export {
+  deepCopy,
+  deepEqual,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  semanticallyEqual,
+} from './patch/json-values.js';
+export { applyMergePatch } from './patch/merge-patch.js';
+export { freeShape, type MergeField, type MergeSchema } from './patch/merge-schema.js';
+export { applyStrategicMergePatch } from './patch/strategic-merge.js';
+export * from './selectors/field-selector.js';
+export {
+  everyLabelSelector,
+  type LabelSelector,
+  labelSelectorFromMap,
+  labelSelectorFromObject,
+  noLabelSelector,
+  parseLabelSelector,
+  validateLabelSelector,
+  validateLabels,
+} from './selectors/label-selector.js';
+export { type Labels, type Requirement, SelectorError } from './selectors/requirement.js';
+export * from './status/errors.js';
+export {
+  aggregateMessages,
+  type FieldError,
+  type FieldErrorType,
+  fieldError,
+  fieldErrorBody,
+  fieldErrorMessage,
+  fieldErrorReason,
+} from './status/field-error.js';
+export { FieldPath, path } from './status/field-path.js';
+export type { Status, StatusCause, StatusDetails, StatusReason } from './status/status.js';
+export { type Failure, isStatus, StatusError } from './status/status-error.js';
+export { formatValue, Literal, quote, stringList, stringMap } from './status/value-format.js';
+export * from './time/time.js';

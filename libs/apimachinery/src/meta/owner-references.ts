@@ -1,0 +1,44 @@
+/** Owner references: who an object belongs to, and which owner manages it. */
+import type { OwnerReference } from '@orch/types/meta/v1';
+
+interface Owned {
+  readonly metadata?: { readonly ownerReferences?: readonly OwnerReference[] };
+}
+
+interface Owner {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata?: { readonly name?: string; readonly uid?: string };
+}
+
+/** A reference to the managing owner; at most one of an object's references is one. */
+export function controllerReference(owner: Owner): OwnerReference {
+  return { ...ownerReference(owner), controller: true, blockOwnerDeletion: true };
+}
+
+export function ownerReference(owner: Owner): OwnerReference {
+  return {
+    apiVersion: owner.apiVersion ?? '',
+    kind: owner.kind ?? '',
+    name: owner.metadata?.name ?? '',
+    uid: owner.metadata?.uid ?? '',
+  };
+}
+
+/** The reference to the managing owner, if the object has one. */
+export function controllerOf(object: Owned): OwnerReference | undefined {
+  return object.metadata?.ownerReferences?.find((reference) => reference.controller === true);
+}
+
+export function isControlledBy(object: Owned, owner: Owner): boolean {
+  const uid = owner.metadata?.uid;
+  return uid !== undefined && uid !== '' && controllerOf(object)?.uid === uid;
+}
+
+/** Splits `group/version`; the core group is empty. */
+export function parseApiVersion(apiVersion: string): { group: string; version: string } {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0
+    ? { group: '', version: apiVersion }
+    : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
+}

@@ -1,0 +1,62 @@
+/** JSON values and the few operations on them that patches and validators share. */
+
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+export interface JsonObject {
+  [key: string]: Json;
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Are two JSON values the same? Order of keys does not matter; absent and undefined are the same. */
+export function deepEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, index) => deepEqual(item, b[index]));
+  }
+  if (!isJsonObject(a) || !isJsonObject(b)) return false;
+  for (const key of Object.keys(a)) if (!deepEqual(a[key], b[key])) return false;
+  for (const key of Object.keys(b)) if (a[key] === undefined && b[key] !== undefined) return false;
+  return true;
+}
+
+/** As `deepEqual`, but null, absent, empty lists and empty maps are the same. */
+export function semanticallyEqual(a: unknown, b: unknown): boolean {
+  if (a === b || (isVoid(a) && isVoid(b))) return true;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, index) => semanticallyEqual(item, b[index]));
+  }
+  if (!isJsonObject(a) || !isJsonObject(b)) return false;
+  for (const key of Object.keys(a)) if (!semanticallyEqual(a[key], b[key])) return false;
+  for (const key of Object.keys(b)) if (!(key in a) && !isVoid(b[key])) return false;
+  return true;
+}
+
+function isVoid(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  return Array.isArray(value) && value.length === 0;
+}
+
+/** A copy that shares nothing. Values are plain JSON. */
+export function deepCopy<T>(value: T): T {
+  return structuredClone(value);
+}
+
+/** Sets a key as plain data, whatever its name. */
+export function setKey(object: JsonObject, key: string, value: Json): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  } else {
+    object[key] = value;
+  }
+}
+
+export function hasKey(object: JsonObject, key: string): boolean {
+  return Object.hasOwn(object, key);
+}
