@@ -41,6 +41,7 @@ export {
   type StatusDetails,
 } from './rest/api-error.js';
 export type { DiscoveredResource, Discovery } from './rest/discovery.js';
+export { restClientOptions } from './rest/from-connection.js';
 export type {
   CallOptions,
   DeleteOptions,

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually, quietLogger } from '../../test/support.js';
+import { TestApiServer } from '../../test/test-api-server.js';
+import { RestClient } from '../rest/rest-client.js';
+import { LeaderElector } from './leader-elector.js';
+import { LeaseView } from './lease-view.js';
+
+describe('LeaseView', () => {
+  it('never lets another take a lease whose holder may still act', () => {
+    // The holder acts until 10 s after it sent its last renewal, by its own clock; the other sees
+    // renewals late, and its clock has another zero.
+    const renewals = fc.array(fc.record({ gapMs: fc.nat(9_000), lateMs: fc.nat(20_000) }), {
+      minLength: 1,
+      maxLength: 20,
+    });
+    fc.assert(
+      fc.property(renewals, fc.nat(1_000_000), (steps, offsetMs) => {
+        const view = new LeaseView('b');
+        let sentMs = 0;
+        let seenMs = 0;
+        for (const [index, { gapMs, lateMs }] of steps.entries()) {
+          sentMs += gapMs;
+          seenMs = Math.max(seenMs, sentMs + lateMs);
+          const record = { holderIdentity: 'a', leaseDurationMs: 15_000, renewal: `${index}` };
+          view.observe(record, seenMs + offsetMs);
+        }
+        for (let atMs = sentMs; atMs <= sentMs + 10_000; atMs += 500) {
+          expect(view.mayTake(atMs + offsetMs)).toBe(false);
+        }
+        expect(view.mayTake(seenMs + 15_001 + offsetMs)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('LeaderElector', () => {
+  let server: TestApiServer;
+  let client: RestClient;
+  const electors: LeaderElector[] = [];
+  let events: string[];
+
+  const candidate = (identity: string) => {
+    const elector = new LeaderElector({
+      client,
+      namespace: 'n',
+      name: 'lock',
+      identity,
+      leaseDurationMs: 1_000,
+      renewDeadlineMs: 500,
+      retryPeriodMs: 30,
+      logger: quietLogger,
+      onStartedLeading: (signal) => {
+        events.push(`${identity} leads`);
+        signal.addEventListener('abort', () => events.push(`${identity} ends`));
+      },
+      onLost: () => events.push(`${identity} lost`),
+    });
+    electors.push(elector);
+    elector.start();
+    return elector;
+  };
+
+  beforeEach(async () => {
+    server = new TestApiServer();
+    client = new RestClient({ servers: [await server.start()], qps: 0 });
+    events = [];
+  });
+
+  afterEach(async () => {
+    await Promise.all(electors.splice(0).map((one) => one.stop()));
+    await client.close();
+    await server.stop();
+  });
+
+  it('hands over when the leader stops, at once', async () => {
+    const a = candidate('a');
+    await eventually('a leads', () => a.isLeader());
+    const b = candidate('b');
+    const startedMs = performance.now();
+    await a.stop();
+    await eventually('b leads', () => b.isLeader());
+    expect(performance.now() - startedMs).toBeLessThan(900);
+    expect(events).toEqual(['a leads', 'a ends', 'b leads']);
+    const path = server.paths('/apis/coordination.orch.io/v1/namespaces/n/leases')[0]!;
+    expect(server.get(path)).toMatchObject({
+      spec: { holderIdentity: 'b', leaseTransitions: 1 },
+    });
+  });
+
+  it('steps down when it cannot renew in time', async () => {
+    const a = candidate('a');
+    await eventually('a leads', () => a.isLeader());
+    for (let index = 0; index < 1_000; index++) server.faults.push({ statusCode: 500 });
+    await eventually('a is lost', () => events.includes('a lost'));
+    expect(events).toEqual(['a leads', 'a ends', 'a lost']);
+    expect(a.isLeader()).toBe(false);
+    server.faults.length = 0;
+  });
+});

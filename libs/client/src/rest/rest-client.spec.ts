@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TestApiServer } from '../../test/test-api-server.js';
+import type { ApiObject } from '../objects.js';
+import { ApiError, isConflict, isNotFound } from './api-error.js';
+import { RestClient, type RestClientOptions } from './rest-client.js';
+import { TransportError } from './transport-error.js';
+
+const pods = { group: 'core', version: 'v1', plural: 'pods' };
+const podsPath = '/api/v1/namespaces/default/pods';
+
+describe('RestClient', () => {
+  let server: TestApiServer;
+  let url: string;
+  const open: RestClient[] = [];
+
+  const client = (options: Partial<RestClientOptions> = {}) => {
+    const made = new RestClient({ servers: [url], ...options });
+    open.push(made);
+    return made;
+  };
+
+  beforeEach(async () => {
+    server = new TestApiServer();
+    url = await server.start();
+  });
+
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((one) => one.close()));
+    await server.stop();
+  });
+
+  it('creates, reads, replaces and deletes', async () => {
+    const handle = client().resource(pods, 'default');
+    const made = await handle.create({ metadata: { name: 'web' } });
+    expect(made.metadata?.namespace).toBe('default');
+    expect((await handle.get('web')).metadata?.uid).toBe(made.metadata?.uid);
+    await handle.replace(made);
+    await expect(handle.replace(made)).rejects.toSatisfy(isConflict);
+    await handle.delete('web', { propagationPolicy: 'Background' });
+    await expect(handle.get('web')).rejects.toSatisfy(isNotFound);
+  });
+
+  it('sends credentials, impersonation and media types', async () => {
+    server.put(`${podsPath}/web`);
+    const handle = client({ token: () => 't', impersonate: { user: 'a', groups: ['g', 'h'] } });
+    await handle.resource(pods, 'default').patch('web', { x: 1 }, { type: 'merge', force: true });
+    const { headers, url: target } = server.requests.at(-1)!;
+    expect(headers.authorization).toBe('Bearer t');
+    expect(headers['impersonate-user']).toBe('a');
+    expect(headers['impersonate-group']).toBe('g, h');
+    expect(headers['content-type']).toBe('application/merge-patch+json');
+    expect(target).toContain('force=true');
+  });
+
+  it('gathers all pages of a list', async () => {
+    for (let index = 0; index < 7; index++) server.put(`${podsPath}/p${index}`);
+    const list = await client().resource<ApiObject>(pods).listAll({ limit: 3 });
+    expect(list.items.map((item) => item.metadata?.name)).toHaveLength(7);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('repeats what the server asks it to repeat, writes too', async () => {
+    server.faults.push({ statusCode: 429, retryAfter: '0' }, { statusCode: 503, retryAfter: '0' });
+    await client()
+      .resource(pods, 'default')
+      .create({ metadata: { name: 'web' } });
+    expect(server.requests.map((one) => one.method)).toEqual(['POST', 'POST', 'POST']);
+  });
+
+  it('does not repeat a failure without Retry-After', async () => {
+    server.faults.push({ statusCode: 503, reason: 'ServiceUnavailable' });
+    const failed = client().resource(pods, 'default').get('web');
+    await expect(failed).rejects.toMatchObject({ statusCode: 503, reason: 'ServiceUnavailable' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('moves to the next server when one cannot be reached, and stays there', async () => {
+    const dead = new TestApiServer();
+    const deadUrl = await dead.start();
+    await dead.stop();
+    const handle = client({ servers: [deadUrl, url] }).resource(pods, 'default');
+    await handle.create({ metadata: { name: 'web' } });
+    expect((await handle.get('web')).metadata?.name).toBe('web');
+  });
+
+  it('says that nothing was sent when no server is there', async () => {
+    await server.stop();
+    const failed = client()
+      .resource(pods, 'default')
+      .create({ metadata: { name: 'web' } }, { timeoutMs: 300 });
+    const error = await failed.catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(TransportError);
+    expect(error).toMatchObject({ code: 'connect_failed', requestSent: false });
+    await server.start();
+  });
+
+  it('keeps to its rate, within the deadline', async () => {
+    const limited = client({ qps: 1, burst: 1 });
+    await limited.request('GET', podsPath);
+    await expect(limited.request('GET', podsPath, { timeoutMs: 200 })).rejects.toMatchObject({
+      code: 'throttled',
+    });
+  });
+
+  it('streams a watch and ends it on abort', async () => {
+    const abort = new AbortController();
+    server.put(`${podsPath}/a`);
+    const seen: string[] = [];
+    const watching = (async () => {
+      for await (const event of client()
+        .resource<ApiObject>(pods)
+        .watch({ resourceVersion: '0', signal: abort.signal })) {
+        seen.push(`${event.type} ${event.object.metadata?.name}`);
+        if (seen.length === 1) server.remove(`${podsPath}/a`);
+        if (seen.length === 2) abort.abort(new Error('enough'));
+      }
+    })();
+    await expect(watching).rejects.toThrow('enough');
+    expect(seen).toEqual(['ADDED a', 'DELETED a']);
+  });
+
+  it('turns an ERROR event into an error', async () => {
+    server.put(`${podsPath}/a`);
+    server.compact();
+    const events = client().resource<ApiObject>(pods).watch({ resourceVersion: '1' });
+    const error = await (async () => {
+      for await (const event of events) expect.unreachable(event.type);
+    })().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ statusCode: 410, reason: 'Expired' });
+  });
+});

@@ -1,0 +1,231 @@
+/**
+ * A small API server for tests of the client: any resource, in memory, with list (pages), watch
+ * (bookmarks, resume, 410 after `compact`), optimistic writes, merge patches and faults on demand.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+interface Stored {
+  apiVersion?: string;
+  kind?: string;
+  metadata: { name: string; namespace?: string; uid: string; resourceVersion: string };
+  [field: string]: unknown;
+}
+
+interface Change {
+  revision: number;
+  type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  path: string;
+  object: Stored;
+}
+
+interface Watcher {
+  collection: string;
+  response: ServerResponse;
+}
+
+export interface Fault {
+  statusCode: number;
+  reason?: string;
+  retryAfter?: string;
+}
+
+export class TestApiServer {
+  readonly requests: { method: string; url: string; headers: IncomingMessage['headers'] }[] = [];
+  /** Answers for the next requests, instead of the real ones. */
+  readonly faults: Fault[] = [];
+  private readonly objects = new Map<string, Stored>();
+  private readonly changes: Change[] = [];
+  private readonly watchers = new Set<Watcher>();
+  private revision = 10;
+  private uidCount = 0;
+  private compacted = 0;
+  private readonly server: Server = createServer((request, response) => {
+    this.handle(request, response).catch((error: unknown) => {
+      response.writeHead(500).end(String(error));
+    });
+  });
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise<void>((resolve) => this.server.close(() => resolve()));
+  }
+
+  get watcherCount(): number {
+    return this.watchers.size;
+  }
+
+  /** Breaks every open watch in the middle. */
+  breakWatches(): void {
+    for (const { response } of this.watchers) response.destroy();
+    this.watchers.clear();
+  }
+
+  /** Forgets history: watches from before now get 410. */
+  compact(): void {
+    this.compacted = this.revision;
+    this.changes.length = 0;
+  }
+
+  bookmark(): void {
+    for (const { response } of this.watchers) {
+      const object = { metadata: { resourceVersion: String(this.revision) } };
+      response.write(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
+    }
+  }
+
+  /** Creates or replaces; `path` is the item's. */
+  put(path: string, fields: Record<string, unknown> = {}): Stored {
+    const existing = this.objects.get(path);
+    const segments = path.split('/');
+    const at = segments.indexOf('namespaces');
+    const metadata = {
+      ...(fields.metadata as object | undefined),
+      name: segments.at(-1)!,
+      ...(at >= 0 && segments.length > at + 3 ? { namespace: segments[at + 1] } : {}),
+      uid: existing?.metadata.uid ?? `uid-${++this.uidCount}`,
+      resourceVersion: String(++this.revision),
+    };
+    const object: Stored = { ...fields, metadata };
+    this.objects.set(path, object);
+    this.publish(existing ? 'MODIFIED' : 'ADDED', path, object);
+    return object;
+  }
+
+  remove(path: string): void {
+    const existing = this.objects.get(path);
+    if (!existing) return;
+    this.objects.delete(path);
+    const metadata = { ...existing.metadata, resourceVersion: String(++this.revision) };
+    this.publish('DELETED', path, { ...existing, metadata });
+  }
+
+  get(path: string): Stored | undefined {
+    return this.objects.get(path);
+  }
+
+  /** Paths of the items in a collection. */
+  paths(collection: string): string[] {
+    return [...this.objects.keys()].filter((path) => isIn(path, collection)).sort();
+  }
+
+  private publish(type: Change['type'], path: string, object: Stored): void {
+    const change = { revision: this.revision, type, path, object };
+    this.changes.push(change);
+    for (const { collection, response } of this.watchers) {
+      if (isIn(path, collection)) response.write(`${JSON.stringify({ type, object })}\n`);
+    }
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://test');
+    const { pathname: path, searchParams: query } = url;
+    const method = request.method ?? 'GET';
+    this.requests.push({ method, url: request.url ?? '', headers: request.headers });
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString();
+    const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
+    const fault = this.faults.shift();
+    if (fault) {
+      const headers: Record<string, string> = {};
+      if (fault.retryAfter) headers['retry-after'] = fault.retryAfter;
+      refuse(response, fault.statusCode, fault.reason ?? '', headers);
+      return;
+    }
+    if (method === 'GET' && query.get('watch')) this.watch(path, query, response);
+    else if (method === 'GET' && this.objects.has(path)) answer(response, this.objects.get(path));
+    else if (method === 'GET' && /s$/.test(path)) this.list(path, query, response);
+    else if (method === 'POST') this.create(path, body, response);
+    else this.change(method, path, body, response);
+  }
+
+  private create(
+    collection: string,
+    body: Record<string, unknown>,
+    response: ServerResponse,
+  ): void {
+    const path = `${collection}/${(body.metadata as { name: string }).name}`;
+    if (this.objects.has(path)) refuse(response, 409, 'AlreadyExists');
+    else answer(response, this.put(path, body), 201);
+  }
+
+  private change(
+    method: string,
+    path: string,
+    body: Record<string, unknown>,
+    response: ServerResponse,
+  ): void {
+    const existing = this.objects.get(path);
+    if (!existing) {
+      refuse(response, 404, 'NotFound');
+      return;
+    }
+    if (method === 'DELETE') {
+      this.remove(path);
+      answer(response, { kind: 'Status', status: 'Success' });
+      return;
+    }
+    const version = (body.metadata as { resourceVersion?: string } | undefined)?.resourceVersion;
+    if (version && version !== existing.metadata.resourceVersion) {
+      refuse(response, 409, 'Conflict');
+      return;
+    }
+    answer(response, this.put(path, method === 'PATCH' ? { ...existing, ...body } : body));
+  }
+
+  private list(collection: string, query: URLSearchParams, response: ServerResponse): void {
+    const limit = Number(query.get('limit') ?? 0);
+    const start = Number(query.get('continue') ?? 0);
+    const all = this.paths(collection).map((path) => this.objects.get(path));
+    const items = limit > 0 ? all.slice(start, start + limit) : all;
+    const next = start + items.length < all.length ? String(start + items.length) : undefined;
+    const metadata = { resourceVersion: String(this.revision), continue: next };
+    answer(response, { kind: 'ThingList', apiVersion: 'v1', metadata, items });
+  }
+
+  private watch(collection: string, query: URLSearchParams, response: ServerResponse): void {
+    const from = Number(query.get('resourceVersion') ?? 0);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    if (from < this.compacted) {
+      const object = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' };
+      response.end(`${JSON.stringify({ type: 'ERROR', object })}\n`);
+      return;
+    }
+    response.flushHeaders();
+    for (const { revision, type, path, object } of this.changes) {
+      if (revision > from && isIn(path, collection)) {
+        response.write(`${JSON.stringify({ type, object })}\n`);
+      }
+    }
+    const watcher = { collection, response };
+    this.watchers.add(watcher);
+    response.on('close', () => this.watchers.delete(watcher));
+  }
+}
+
+/** Also when the collection is that of all namespaces. */
+function isIn(path: string, collection: string): boolean {
+  const parent = path.slice(0, path.lastIndexOf('/'));
+  return parent === collection || parent.replace(/\/namespaces\/[^/]+\//, '/') === collection;
+}
+
+function answer(response: ServerResponse, body: unknown, statusCode = 200): void {
+  response.writeHead(statusCode, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+function refuse(
+  response: ServerResponse,
+  statusCode: number,
+  reason: string,
+  headers: Record<string, string> = {},
+): void {
+  const body = { kind: 'Status', status: 'Failure', code: statusCode, reason, message: reason };
+  response.writeHead(statusCode, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}
