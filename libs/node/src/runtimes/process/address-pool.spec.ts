@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { AddressPool, loopbackCidr } from './address-pool.js';
+
+describe('AddressPool', () => {
+  it('hands out each address once, round robin, and refuses when all are in use', () => {
+    const pool = new AddressPool('10.1.2.0/28');
+    expect(pool.gateway).toBe('10.1.2.1');
+    const all = Array.from({ length: pool.capacity }, () => pool.allocate());
+    expect(new Set(all).size).toBe(13);
+    expect(all[0]).toBe('10.1.2.2');
+    expect(all.at(-1)).toBe('10.1.2.14');
+    expect(() => pool.allocate()).toThrow('all 13 addresses of 10.1.2.0/28 are in use');
+    pool.release('10.1.2.5');
+    pool.release('10.1.2.3');
+    expect(pool.allocate()).toBe('10.1.2.3');
+    expect(pool.allocate()).toBe('10.1.2.5');
+  });
+
+  it('takes over addresses that are in use and goes on behind them', () => {
+    const pool = new AddressPool('10.1.2.0/24');
+    expect(pool.reserve('10.1.2.7')).toBe(true);
+    expect(pool.reserve('10.1.2.7')).toBe(false);
+    expect(pool.reserve('10.1.3.7')).toBe(false);
+    expect(pool.reserve('10.1.2.1')).toBe(false);
+    expect(pool.allocate()).toBe('10.1.2.8');
+  });
+
+  it('refuses networks it cannot use', () => {
+    expect(() => new AddressPool('10.1.2.0')).toThrow('not an IPv4 network');
+    expect(() => new AddressPool('10.0.0.0/8')).toThrow('must be /16 to /28');
+    expect(() => new AddressPool('fd00::/64')).toThrow('not an IPv4 network');
+  });
+
+  it('has a counterpart in the loopback network', () => {
+    expect(loopbackCidr('10.244.3.0/24')).toBe('127.244.3.0/24');
+    expect(loopbackCidr('127.9.3.0/24')).toBe('127.9.3.0/24');
+  });
+});

@@ -1,0 +1,109 @@
+/** Runs the small system tools that the process runtime is made of, with a deadline and bounded output. */
+import { spawn } from 'node:child_process';
+import { helperCommandTimeoutMs, helperOutputBytesMax } from '../../limits.js';
+import { RuntimeError } from '../container-runtime.js';
+
+/** Environment of helpers: nothing of the agent's own but the way to the tools. */
+export const helperEnvironment: Readonly<Record<string, string>> = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  LC_ALL: 'C',
+  TZ: 'UTC0',
+};
+
+export interface CommandResult {
+  readonly exitCode: number;
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
+}
+
+export interface CommandOptions {
+  readonly timeoutMs: number;
+  /** Bytes kept of each stream; the rest is read and dropped. */
+  readonly outputBytesMax: number;
+  readonly input?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Runs a program in a process group of its own and collects its output. Past the deadline the group is
+ * killed and `DeadlineExceeded` thrown; a program that cannot be started is `Internal`.
+ */
+export function runCommand(
+  program: string,
+  args: readonly string[],
+  options: CommandOptions,
+): Promise<CommandResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      detached: true,
+      env: options.environment ?? helperEnvironment,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      killGroup(child.pid);
+    }, options.timeoutMs);
+    const stdout = collect(child.stdout, options.outputBytesMax);
+    const stderr = collect(child.stderr, options.outputBytesMax);
+    child.on('error', (cause) => {
+      clearTimeout(timer);
+      reject(new RuntimeError('Internal', `${program} cannot be started`, { cause }));
+    });
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      if (timedOut) {
+        const message = `${program} took longer than ${options.timeoutMs} ms`;
+        reject(new RuntimeError('DeadlineExceeded', message));
+        return;
+      }
+      const exitCode = code ?? (signal === 'SIGKILL' ? 137 : 143);
+      resolve({ exitCode, stdout: stdout(), stderr: stderr() });
+    });
+    // A program that ends without reading its input is no fault of ours.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(options.input ?? '');
+  });
+}
+
+/** Runs a helper that is expected to succeed; throws `Internal` with what it said otherwise. */
+export async function runHelper(
+  program: string,
+  args: readonly string[],
+  input?: string,
+): Promise<string> {
+  const result = await runCommand(program, args, {
+    timeoutMs: helperCommandTimeoutMs,
+    outputBytesMax: helperOutputBytesMax,
+    ...(input === undefined ? {} : { input }),
+  });
+  if (result.exitCode !== 0) {
+    const said = result.stderr.toString().trim();
+    throw new RuntimeError(
+      'Internal',
+      `${program} ${args.join(' ')} ended with ${result.exitCode}: ${said}`,
+    );
+  }
+  return result.stdout.toString();
+}
+
+function collect(stream: NodeJS.ReadableStream, bytesMax: number): () => Buffer {
+  const chunks: Buffer[] = [];
+  let byteCount = 0;
+  stream.on('data', (chunk: Buffer) => {
+    const room = bytesMax - byteCount;
+    if (room <= 0) return;
+    chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
+    byteCount += Math.min(room, chunk.length);
+  });
+  return () => Buffer.concat(chunks);
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

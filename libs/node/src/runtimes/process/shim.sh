@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+# Supervises one container of the process runtime, apart from the agent, so that the container, its log
+# and its exit code survive the agent. It costs about half a megabyte a process; it is written for bash
+# because that can stamp a line with the time without starting a process for each.
+#
+#   shim.sh start DIR   starts `shim.sh run DIR` in the background (first child of the namespaces made
+#                       around it), writes "pid N" to descriptor 3 and ends
+#   shim.sh run DIR     sets up mounts, runs the command, records `started` and the exit; on TERM it
+#                       passes TERM to the command's process group, on USR1 it kills that group
+#
+# `started` is: own process id, the command's process id (both as seen inside), time. DIR holds, each value ended by a NUL: `settings` (in the order read below), `argv`, `env`, `mounts`
+# (triples: operation, source, target). Invariant: the exit file is written once, after the log is
+# complete, and ends with a newline. The agent owns everything else.
+set -u
+
+# A record stays below one page, so that it goes out in one write and streams never mix within it.
+line_bytes_max=4000
+
+pump() { # stream, log file: one record of the log format a line; over-long lines in parts
+  local stream=$1 log=$2 line now text tag
+  while IFS= read -r -n "$line_bytes_max" line || [[ -n $line ]]; do
+    tag=F
+    ((${#line} == line_bytes_max)) && tag=P
+    now=$EPOCHREALTIME
+    printf -v text '%(%Y-%m-%dT%H:%M:%S)T' "${now%.*}"
+    printf '%s.%s000Z %s %s %s\n' "$text" "${now#*.}" "$stream" "$tag" "$line" >>"$log"
+  done
+}
+
+refuse() { # message: the command could not be run
+  printf 'error %s\n' "$1" >&3
+  printf '128 %s\n' "$EPOCHREALTIME" >"$exit_file"
+  exit 0
+}
+
+apply_mounts() {
+  local index operation source target output
+  for ((index = 0; index < ${#mounts[@]}; index += 3)); do
+    operation=${mounts[index]} source=${mounts[index + 1]} target=${mounts[index + 2]}
+    case $operation in
+      tmpfs) output=$(mount -t tmpfs -o "$source" tmpfs "$target" 2>&1) ;;
+      proc) output=$(mount -t proc proc "$target" 2>&1) ;;
+      bind) output=$(mount --rbind "$source" "$target" 2>&1) ;;
+      readonly) output=$(mount -o remount,bind,ro "$target" 2>&1) ;;
+      overlay)
+        output=$(mkdir -p "$source/upper" "$source/work" 2>&1 &&
+          mount -t overlay -o "lowerdir=$target,upperdir=$source/upper,workdir=$source/work" \
+            overlay "$target" 2>&1)
+        ;;
+      directory) output=$(mkdir -p "$target" 2>&1) ;;
+      file) output=$(: >>"$target" 2>&1) ;;
+      link) output=$(ln -s "$source" "$target" 2>&1) ;;
+      devices) output=$(cp -a /dev/{null,zero,full,random,urandom,tty} "$target" 2>&1) ;;
+      *) output="unknown operation" && false ;;
+    esac || refuse "mount $operation $source $target: $output"
+  done
+}
+
+# Whether the command is a file or is found in PATH. A symlink counts: it may resolve only inside.
+command_exists() {
+  local command=$1 directory directories
+  if [[ $command == */* ]]; then
+    [[ $command == /* ]] || command=$working_directory/$command
+    [[ -x $root_directory$command || -L $root_directory$command ]]
+    return
+  fi
+  IFS=: read -r -a directories <<<"$search_path"
+  for directory in "${directories[@]}"; do
+    directory=$root_directory$directory/$command
+    [[ -L $directory || (-x $directory && ! -d $directory) ]] && return
+  done
+  return 1
+}
+
+start_command() {
+  local -a launch=(setsid)
+  if [[ -n $root_directory ]]; then
+    launch+=(chroot ${user:+"--userspec=$user"} ${user:+"--groups=$groups"} "$root_directory")
+  elif [[ -n $user ]]; then
+    launch+=(chroot "--userspec=$user" "--groups=$groups" /)
+  fi
+  # Bash ignores INT and QUIT in what it starts in the background; the command must not inherit that.
+  launch+=(env -i --default-signal=INT,QUIT -C "$working_directory")
+  launch+=("${environment[@]}" "${command[@]}")
+  exec "${launch[@]}" </dev/null >"$directory/stdout" 2>"$directory/stderr" 3>&- 9>&-
+}
+
+forward() { # signal
+  interrupted=1
+  kill "-$1" -- "-$child" 2>/dev/null || kill "-$1" "$child" 2>/dev/null
+}
+
+# What the command's descendants hold open must not keep the exit from being known.
+drain_logs() {
+  local turn
+  for ((turn = 0; turn < 200; turn += 1)); do
+    kill -0 "$stdout_pump" 2>/dev/null || kill -0 "$stderr_pump" 2>/dev/null || return
+    read -r -t 0.01 -u 9 _
+  done
+  kill -KILL "$stdout_pump" "$stderr_pump" 2>/dev/null
+}
+
+run() {
+  directory=$1
+  # Descriptor 3 may lead to an agent that is gone.
+  trap : PIPE
+  local -a settings mounts environment command
+  mapfile -d '' -t settings <"$directory/settings"
+  mapfile -d '' -t mounts <"$directory/mounts"
+  mapfile -d '' -t environment <"$directory/env"
+  mapfile -d '' -t command <"$directory/argv"
+  exit_file=${settings[0]}
+  local log=${settings[1]} hostname=${settings[5]}
+  root_directory=${settings[2]} working_directory=${settings[3]} search_path=${settings[4]}
+  user=${settings[6]} groups=${settings[7]}
+  umask 0022
+  [[ -z $hostname ]] || printf '%s' "$hostname" >/proc/sys/kernel/hostname ||
+    refuse "the host name cannot be set"
+  apply_mounts
+  [[ -d $root_directory$working_directory ]] ||
+    refuse "the working directory $working_directory does not exist"
+  command_exists "${command[0]}" ||
+    refuse "exec: \"${command[0]}\": executable file not found in \$PATH"
+
+  local code interrupted=0
+  mkfifo -m 0666 "$directory/stdout" "$directory/stderr" "$directory/idle" ||
+    refuse "the pipes cannot be made"
+  exec 9<>"$directory/idle"
+  pump stdout "$log" <"$directory/stdout" 3>&- 9>&- &
+  local stdout_pump=$!
+  pump stderr "$log" <"$directory/stderr" 3>&- 9>&- &
+  local stderr_pump=$!
+  start_command &
+  child=$!
+  trap 'forward TERM' TERM
+  trap 'forward KILL' USR1
+  printf '%s %s %s\n' "$$" "$child" "$EPOCHREALTIME" >"$directory/started"
+  printf 'ok\n' >&3
+  exec 3>&- 2>/dev/null
+  while
+    interrupted=0
+    wait "$child"
+    code=$?
+    ((interrupted))
+  do :; done
+  trap '' TERM USR1
+  drain_logs
+  printf '%s %s\n' "$code" "$EPOCHREALTIME" >"$exit_file"
+}
+
+main() {
+  case $1 in
+    start)
+      # One fork only: the first child is process 1 of a new process namespace.
+      bash "$0" run "$2" &
+      printf 'pid %s\n' "$!" >&3
+      ;;
+    run) run "$2" ;;
+  esac
+  exit 0
+}
+main "$@"

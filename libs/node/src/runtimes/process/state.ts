@@ -1,0 +1,178 @@
+/**
+ * What the process runtime keeps on disk: one directory a sandbox and a container, made in full under
+ * another name and then renamed, so that one is there completely or not at all. Environment and
+ * arguments are in files of their own, readable by the owner only, in the form `shim.sh` reads.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from '@orch/component';
+import { writeFileAtomic } from '@orch/component';
+import type {
+  ContainerConfig,
+  ContainerId,
+  PodIdentity,
+  SandboxConfig,
+  SandboxId,
+} from '../container-runtime.js';
+import type { MountStep } from './mount-plan.js';
+
+export interface SandboxRecord {
+  readonly id: SandboxId;
+  readonly config: SandboxConfig;
+  readonly createdAtMs: number;
+  /** Set once it is stopped; it never gets ready again. */
+  stopped: boolean;
+  address?: string;
+}
+
+export interface ContainerRecord {
+  readonly id: ContainerId;
+  readonly sandboxId: SandboxId;
+  readonly pod: PodIdentity;
+  readonly config: Omit<ContainerConfig, 'environment' | 'command' | 'args'>;
+  readonly createdAtMs: number;
+  readonly logPath: string;
+}
+
+/** In the order in which `shim.sh` reads them. */
+export interface ShimSettings {
+  readonly exitFile: string;
+  readonly logPath: string;
+  /** Empty: the host's root. */
+  readonly rootDirectory: string;
+  readonly workingDirectory: string;
+  readonly searchPath: string;
+  /** Empty: not changed. */
+  readonly hostname: string;
+  /** `uid:gid`; empty: not changed. */
+  readonly user: string;
+  /** Comma separated. */
+  readonly groups: string;
+}
+
+export interface ShimInput {
+  readonly settings: ShimSettings;
+  readonly argv: readonly string[];
+  /** `NAME=value`. */
+  readonly environment: readonly string[];
+  readonly mounts: readonly MountStep[];
+}
+
+const temporarySuffix = '.new';
+
+export class RuntimeState {
+  private readonly sandboxes: string;
+  private readonly containers: string;
+  readonly exits: string;
+
+  constructor(
+    root: string,
+    private readonly logger: Logger,
+  ) {
+    this.sandboxes = join(root, 'sandboxes');
+    this.containers = join(root, 'containers');
+    this.exits = join(root, 'exits');
+    for (const directory of [root, this.sandboxes, this.containers, this.exits]) {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+    }
+  }
+
+  loadSandboxes(): SandboxRecord[] {
+    return this.load<SandboxRecord>(this.sandboxes, 'sandbox.json');
+  }
+
+  loadContainers(): ContainerRecord[] {
+    return this.load<ContainerRecord>(this.containers, 'container.json');
+  }
+
+  saveSandbox(record: SandboxRecord): void {
+    const directory = join(this.sandboxes, record.id);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    writeFileAtomic(join(directory, 'sandbox.json'), JSON.stringify(record), 0o600);
+  }
+
+  removeSandbox(id: SandboxId): void {
+    rmSync(join(this.sandboxes, id), { recursive: true, force: true });
+  }
+
+  createContainer(record: ContainerRecord, input: ShimInput): void {
+    const directory = this.containerDirectory(record.id);
+    const fresh = directory + temporarySuffix;
+    mkdirSync(join(fresh, 'root'), { recursive: true, mode: 0o700 });
+    mkdirSync(join(fresh, 'scratch'), { mode: 0o700 });
+    const { settings } = input;
+    const write = (name: string, values: readonly string[]) =>
+      writeFileSync(join(fresh, name), values.map((value) => `${value}\0`).join(''), {
+        mode: 0o600,
+      });
+    write('settings', [
+      settings.exitFile,
+      settings.logPath,
+      settings.rootDirectory,
+      settings.workingDirectory,
+      settings.searchPath,
+      settings.hostname,
+      settings.user,
+      settings.groups,
+    ]);
+    write('argv', input.argv);
+    write('env', input.environment);
+    write(
+      'mounts',
+      input.mounts.flatMap((step) => [step.operation, step.source, step.target]),
+    );
+    writeFileSync(join(fresh, 'container.json'), JSON.stringify(record), { mode: 0o600 });
+    renameSync(fresh, directory);
+  }
+
+  removeContainer(id: ContainerId): void {
+    const directory = this.containerDirectory(id);
+    // Never recursively: were the host's tree still mounted there, it must stop here.
+    for (const name of ['root', 'scratch']) {
+      if (existsSync(join(directory, name))) rmdirSync(join(directory, name));
+    }
+    rmSync(directory, { recursive: true, force: true });
+    rmSync(this.exitFile(id), { force: true });
+  }
+
+  containerDirectory(id: ContainerId): string {
+    return join(this.containers, id);
+  }
+
+  /** Directories of containers, known to the state or not. */
+  containerDirectories(): string[] {
+    return readdirSync(this.containers).map((name) => join(this.containers, name));
+  }
+
+  exitFile(id: ContainerId): string {
+    return join(this.exits, id);
+  }
+
+  environmentOf(id: ContainerId): string[] {
+    const text = readFileSync(join(this.containerDirectory(id), 'env'), 'utf8');
+    return text.split('\0').slice(0, -1);
+  }
+
+  private load<T>(directory: string, file: string): T[] {
+    const records: T[] = [];
+    for (const name of readdirSync(directory)) {
+      const path = join(directory, name, file);
+      if (name.endsWith(temporarySuffix) || !existsSync(path)) {
+        rmSync(join(directory, name), { recursive: true, force: true });
+        this.logger.warn({ directory: join(directory, name) }, 'unfinished state removed');
+        continue;
+      }
+      records.push(JSON.parse(readFileSync(path, 'utf8')) as T);
+    }
+    return records;
+  }
+}
