@@ -1,0 +1,80 @@
+/**
+ * Turns `proto/orch/api` into TypeScript interfaces and descriptors under
+ * `libs/apimachinery/src/generated`. The output depends on the protos alone, so that `--check` can say
+ * whether it is fresh. It runs on a clean clone: nothing of the product's own code is imported.
+ *
+ * Usage: node scripts/generate.mjs [--check]
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import protobuf from 'protobufjs';
+import { descriptorIndexSource, descriptorSource } from './generate/descriptors.mjs';
+import { readFile } from './generate/model.mjs';
+import { typesSource } from './generate/types.mjs';
+
+const root = join(import.meta.dirname, '..');
+const protoDirectory = join(root, 'proto');
+const outputDirectory = join(root, 'libs/apimachinery/src/generated');
+const parseOptions = { keepCase: true, alternateCommentMode: true };
+
+/** Paths of the API protos, sorted, relative to `proto`. */
+function protoPaths() {
+  return readdirSync(join(protoDirectory, 'orch/api'), { recursive: true })
+    .filter((path) => path.endsWith('.proto'))
+    .map((path) => `orch/api/${path}`)
+    .sort();
+}
+
+/** All generated files: path relative to the output directory to text. */
+function generate() {
+  const optionsPath = join(protoDirectory, 'orch/schema/options.proto');
+  const knownOptions = protobuf.parse(readFileSync(optionsPath, 'utf8'), parseOptions).root;
+  const parsed = new protobuf.Root();
+  const paths = protoPaths();
+  const packages = paths.map((path) => {
+    const source = readFileSync(join(protoDirectory, path), 'utf8');
+    return protobuf.parse(source, parsed, { ...parseOptions, filename: path }).package;
+  });
+  parsed.addJSON(protobuf.common.get('google/protobuf/struct.proto').nested);
+  parsed.resolveAll();
+  const files = packages.map((name) => readFile(parsed.lookup(name), knownOptions));
+  const output = new Map();
+  for (const file of files) {
+    output.set(`${file.name}.ts`, typesSource(file, files));
+    output.set(`descriptors/${file.name.replace('/', '.')}.ts`, descriptorSource(file));
+  }
+  output.set('descriptors/index.ts', descriptorIndexSource(files));
+  return output;
+}
+
+/** Files on disk, relative to the output directory. */
+function existing() {
+  if (!existsSync(outputDirectory)) return [];
+  return readdirSync(outputDirectory, { recursive: true }).filter((path) => path.endsWith('.ts'));
+}
+
+const output = generate();
+const surplus = existing().filter((path) => !output.has(path));
+const stale = [...output].filter(([path, text]) => {
+  const target = join(outputDirectory, path);
+  return !existsSync(target) || readFileSync(target, 'utf8') !== text;
+});
+
+if (process.argv.includes('--check')) {
+  const names = [...stale.map(([path]) => path), ...surplus];
+  if (names.length > 0) {
+    console.error(`stale, run npm run generate:\n${names.map((name) => `  ${name}`).join('\n')}`);
+    process.exitCode = 1;
+  }
+} else {
+  for (const path of surplus) rmSync(join(outputDirectory, path));
+  for (const [path, text] of stale) {
+    const target = join(outputDirectory, path);
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, text);
+  }
+  const place = relative(root, outputDirectory);
+  console.log(
+    `${output.size} files in ${place}: ${stale.length} written, ${surplus.length} removed`,
+  );
+}
