@@ -55,11 +55,15 @@ export interface FlagProperty {
   readonly spec: FlagSpec;
 }
 
+export type GroupDefaults =
+  | Readonly<Record<string, FlagDefault>>
+  | (() => Readonly<Record<string, FlagDefault>>);
+
 export interface FlagGroup {
   readonly property: string;
   readonly optionsClass: OptionsClass<object>;
-  /** Other defaults than the group's own, by flag name. */
-  readonly defaults: Readonly<Record<string, FlagDefault>>;
+  /** Other defaults than the group's own, by flag name; a function where names hold the brand word. */
+  readonly defaults: GroupDefaults;
 }
 
 export type OptionsClass<T extends object> = new () => T;
@@ -87,7 +91,7 @@ export function Flag(spec: FlagSpec): PropertyDecorator {
 /** Takes in the flags of another class; the property holds its instance. */
 export function Flags(
   optionsClass: OptionsClass<object>,
-  defaults: Readonly<Record<string, FlagDefault>> = {},
+  defaults: GroupDefaults = {},
 ): PropertyDecorator {
   return (target, key) => {
     declarationOf(target.constructor).groups.push({

@@ -124,12 +124,14 @@ function bind(
   for (const group of groups) {
     const member = new group.optionsClass();
     owner[group.property] = member;
-    bound.push(...bind(group.optionsClass, member, { ...group.defaults, ...defaults }));
+    bound.push(...bind(group.optionsClass, member, { ...resolved(group.defaults), ...defaults }));
   }
   return bound;
 }
 
-function resolved<T extends FlagDefault | undefined>(value: T | (() => T)): T {
+function resolved<T extends FlagDefault | Readonly<Record<string, FlagDefault>> | undefined>(
+  value: T | (() => T),
+): T {
   return typeof value === 'function' ? value() : value;
 }
 

@@ -1,0 +1,99 @@
+/**
+ * Starts the scheduler: serves health at once, fills the caches, stands for election and places pods
+ * while leading. A process that loses the lease ends: its state may be behind that of the next leader.
+ */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { NestFactory } from '@nestjs/core';
+import { EventRecorder, InformerFactory, LeaderElector, RestClient } from '@orch/client';
+import {
+  dialect,
+  exitCodes,
+  FatalError,
+  HealthChecks,
+  type LeaderElectionOptions,
+  Metrics,
+  nestLogger,
+  startComponentServer,
+} from '@orch/component';
+import { Scheduler } from '@orch/scheduling';
+import { type ProcessParts, schedulerModule } from './scheduler.module.js';
+
+/** Longest wait for the first lists; without them half a cluster would be taken for all of it. */
+const syncTimeoutMs = 120_000;
+
+export async function startScheduler(parts: ProcessParts): Promise<void> {
+  const { options, logger, lifecycle } = parts;
+  options.election.checkRelations();
+  const context = await NestFactory.createApplicationContext(schedulerModule(parts), {
+    logger: nestLogger(logger),
+    abortOnError: false,
+  });
+  lifecycle.onStop('application context', () => context.close());
+  const client = context.get(RestClient);
+  const informers = context.get(InformerFactory);
+  const recorder = context.get(EventRecorder);
+  const health = context.get(HealthChecks);
+  lifecycle.onStop('client', () => client.close());
+  lifecycle.onStop('event recorder', () => recorder.stop());
+  const scheduler = context.get(Scheduler);
+
+  let isSynced = false;
+  const synced = () => {
+    if (!isSynced) throw new Error('the caches are not filled yet');
+  };
+  health.add({ name: 'informer-sync', run: synced }, ['readyz']);
+  await startComponentServer(options.serving, {
+    health,
+    metrics: context.get(Metrics),
+    postReview: async (path, body) => (await client.request('POST', path, { body })).json(),
+    configuration: () => ({ scheduler: options.scheduling }),
+    logger,
+    lifecycle,
+  });
+
+  lifecycle.onStop('informers', () => informers.stop());
+  informers.start();
+  await informers.whenSynced(syncTimeoutMs);
+  isSynced = true;
+  lifecycle.onStop('scheduler', () => scheduler.stop());
+  if (!options.election.enabled) {
+    scheduler.start();
+    return;
+  }
+  const elector = electorFor(parts, client, scheduler);
+  elector.start();
+  lifecycle.onStop('leader election', () => elector.stop());
+}
+
+function electorFor(parts: ProcessParts, client: RestClient, scheduler: Scheduler): LeaderElector {
+  const { options, logger, lifecycle } = parts;
+  const { election } = options;
+  requireLeases(election);
+  return new LeaderElector({
+    client,
+    namespace: election.resourceNamespace,
+    name: election.resourceName || dialect().systemName('scheduler'),
+    identity: `${hostname()}_${randomUUID()}`,
+    leaseDurationMs: election.leaseDurationMs,
+    renewDeadlineMs: election.renewDeadlineMs,
+    retryPeriodMs: election.retryPeriodMs,
+    logger,
+    onStartedLeading: (signal) => {
+      signal.addEventListener('abort', () => scheduler.stop(), { once: true });
+      scheduler.start();
+    },
+    onLost: () =>
+      lifecycle.fail(new FatalError(exitCodes.leadershipLost, 'the leadership was lost')),
+    onNewLeader: (leader) => logger.info({ leader }, 'leader seen'),
+  });
+}
+
+/** The other kinds of lock were for clusters in the middle of an upgrade from releases without leases. */
+function requireLeases(election: LeaderElectionOptions): void {
+  if (election.resourceLock === 'leases') return;
+  throw new FatalError(
+    exitCodes.usage,
+    `--leader-elect-resource-lock: ${election.resourceLock} is not supported, use leases`,
+  );
+}

@@ -1,0 +1,90 @@
+/**
+ * Amounts of compute resources as plain numbers: CPU in thousandths, memory and storage in bytes,
+ * everything else in whole units by name. What a pod requests is computed once per pod object.
+ */
+import { Quantity } from '@orch/apimachinery';
+import type { Container, Pod } from '@orch/types/core/v1';
+
+export interface Resources {
+  milliCpu: number;
+  memoryBytes: number;
+  ephemeralStorageBytes: number;
+  /** Extended resources and huge pages; absent when there are none. */
+  others?: Map<string, number>;
+}
+
+/** What a container without a request is taken to use when nodes are compared (not when fitted). */
+export const assumedRequest = { milliCpu: 100, memoryBytes: 200 * 1024 * 1024 };
+
+export type ResourceList = Readonly<Record<string, string>>;
+
+export function noResources(): Resources {
+  return { milliCpu: 0, memoryBytes: 0, ephemeralStorageBytes: 0 };
+}
+
+/** Amounts of a list as the API holds it, rounded up to whole units. */
+export function resourcesOf(list: ResourceList | undefined): Resources {
+  const result = noResources();
+  for (const [name, text] of Object.entries(list ?? {})) {
+    const quantity = Quantity.parse(text);
+    if (name === 'cpu') result.milliCpu = Number(quantity.milliValue());
+    else if (name === 'memory') result.memoryBytes = Number(quantity.value());
+    else if (name === 'ephemeral-storage') result.ephemeralStorageBytes = Number(quantity.value());
+    else if (name !== 'pods') {
+      result.others ??= new Map();
+      result.others.set(name, Number(quantity.value()));
+    }
+  }
+  return result;
+}
+
+/** `total += sign * amount`, in place. */
+export function addResources(total: Resources, amount: Resources, sign: 1 | -1 = 1): void {
+  total.milliCpu += sign * amount.milliCpu;
+  total.memoryBytes += sign * amount.memoryBytes;
+  total.ephemeralStorageBytes += sign * amount.ephemeralStorageBytes;
+  if (!amount.others) return;
+  total.others ??= new Map();
+  for (const [name, count] of amount.others) {
+    total.others.set(name, (total.others.get(name) ?? 0) + sign * count);
+  }
+}
+
+/** Each amount at least that of `floor`, in place. */
+function raiseTo(total: Resources, floor: Resources): void {
+  total.milliCpu = Math.max(total.milliCpu, floor.milliCpu);
+  total.memoryBytes = Math.max(total.memoryBytes, floor.memoryBytes);
+  total.ephemeralStorageBytes = Math.max(total.ephemeralStorageBytes, floor.ephemeralStorageBytes);
+  for (const [name, count] of floor.others ?? []) {
+    total.others ??= new Map();
+    total.others.set(name, Math.max(total.others.get(name) ?? 0, count));
+  }
+}
+
+/**
+ * The request of a pod: the sum over its containers or the largest init container, whichever is more
+ * of each resource (init containers run one by one, before the others), plus the pod's overhead.
+ */
+export function podRequests(pod: Pod): Resources {
+  return totalOf(pod, (container) => resourcesOf(container.resources?.requests));
+}
+
+/** As `podRequests`, with `assumedRequest` for containers that ask for no CPU or memory. */
+export function podRequestsForScoring(pod: Pod): { milliCpu: number; memoryBytes: number } {
+  const { milliCpu, memoryBytes } = totalOf(pod, (container) => {
+    const requests = container.resources?.requests;
+    const amounts = resourcesOf(requests);
+    if (requests?.cpu === undefined) amounts.milliCpu = assumedRequest.milliCpu;
+    if (requests?.memory === undefined) amounts.memoryBytes = assumedRequest.memoryBytes;
+    return amounts;
+  });
+  return { milliCpu, memoryBytes };
+}
+
+function totalOf(pod: Pod, requestsOf: (container: Container) => Resources): Resources {
+  const total = noResources();
+  for (const container of pod.spec?.containers ?? []) addResources(total, requestsOf(container));
+  for (const container of pod.spec?.initContainers ?? []) raiseTo(total, requestsOf(container));
+  if (pod.spec?.overhead) addResources(total, resourcesOf(pod.spec.overhead));
+  return total;
+}
