@@ -25,8 +25,7 @@ export function crc32c(bytes: Uint8Array, seed = 0, start = 0, end = bytes.lengt
   let at = start;
   for (const last = end - 8; at <= last; at += 8) {
     const low =
-      crc ^
-      (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24));
+      crc ^ (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24));
     crc =
       T7[low & 255]! ^
       T6[(low >>> 8) & 255]! ^

@@ -1,0 +1,290 @@
+/**
+ * The replicated state machine: a multi-version key-value map. Pure and deterministic: no clock,
+ * I/O or promises; the same commands in the same order give the same state and the same hash.
+ *
+ * Invariants: the revision grows by one with each command that changes a key and by nothing else;
+ * a command id is applied at most once; the store's time never falls. Bringing records to disk,
+ * waking waiters and ending watches is left to the shell, which learns all it needs from `apply`.
+ */
+import { crc32c } from '@orch/raft';
+import { OPERATIONS_MAX, PROPOSERS_MAX, RING_BYTES_MAX, RING_EVENTS_MAX } from '../limits.js';
+import {
+  type CommitResult,
+  type Entry,
+  type Expectation,
+  type Operation,
+  type Revision,
+  StoreError,
+} from '../versioned-store.js';
+import { type Command, decodeCommand } from './command.js';
+import { EventRing, type StoreEvent } from './event-ring.js';
+import { ExpiryIndex } from './expiry-index.js';
+import { KeySpace } from './key-space.js';
+import type { VersionRecord } from './record.js';
+import { SequenceWindow } from './sequence-window.js';
+import { StoredEntry, spliceRevision } from './stored-entry.js';
+
+/** The facts that must agree with the records: written in one batch with them. */
+export interface Facts {
+  readonly appliedIndex: number;
+  readonly revision: number;
+  readonly compactedRevision: number;
+  /** The store's own time: the highest that a command brought. */
+  readonly timeMs: number;
+  /** Running hash over every change since the beginning. */
+  readonly hash: number;
+  /** Sums over the live keys, which a restored state must show again. */
+  readonly keyCount: number;
+  readonly liveBytes: number;
+}
+
+export interface Applied {
+  readonly proposer: string;
+  readonly sequence: number;
+  readonly result: CommitResult;
+  /** Of the revision that the command made; empty when it changed nothing. */
+  readonly events: readonly StoreEvent[];
+}
+
+const NO_EVENTS: readonly StoreEvent[] = [];
+
+export class StateMachine {
+  readonly keys = new KeySpace();
+  readonly expiry = new ExpiryIndex();
+  readonly ring: EventRing;
+  readonly proposers = new Map<string, SequenceWindow>();
+  revision = 0 as Revision;
+  compactedRevision = 0 as Revision;
+  appliedIndex = 0;
+  timeMs = 0;
+  hash = 0;
+  readonly #touchedProposers = new Set<string>();
+  readonly #hashBlock = Buffer.alloc(24);
+
+  constructor(ringEventsMax = RING_EVENTS_MAX, ringBytesMax = RING_BYTES_MAX) {
+    this.ring = new EventRing(ringEventsMax, ringBytesMax);
+  }
+
+  get facts(): Facts {
+    const { appliedIndex, revision, compactedRevision, timeMs, hash } = this;
+    const { keyCount, liveBytes } = this.keys;
+    return { appliedIndex, revision, compactedRevision, timeMs, hash, keyCount, liveBytes };
+  }
+
+  /** Applies the next entry of the log; undefined when its command had been applied before. */
+  apply(index: number, bytes: Buffer): Applied | undefined {
+    if (index !== this.appliedIndex + 1) {
+      throw new Error(`invariant broken: entry ${index} applied after ${this.appliedIndex}`);
+    }
+    const command = decodeCommand(bytes);
+    this.appliedIndex = index;
+    if (!this.#admit(command, index)) return undefined;
+    this.timeMs = Math.max(this.timeMs, command.timeMs);
+    const { proposer, sequence } = command.id;
+    const before = this.revision;
+    const result = this.#execute(command);
+    const events = this.revision > before ? this.ring.commit(this.revision)! : NO_EVENTS;
+    return { proposer, sequence, result, events };
+  }
+
+  /** Windows that changed since the last call, encoded; undefined: the proposer was forgotten. */
+  takeProposerChanges(): Map<string, Buffer | undefined> {
+    const changes = new Map<string, Buffer | undefined>();
+    for (const proposer of this.#touchedProposers) {
+      changes.set(proposer, this.proposers.get(proposer)?.encode());
+    }
+    this.#touchedProposers.clear();
+    return changes;
+  }
+
+  /** Takes over a record found on disk at start, in the order of revisions. */
+  restore(record: VersionRecord): void {
+    const { entry, deleted } = record;
+    const previous = this.keys.get(entry.key);
+    if (previous) this.expiry.remove(previous);
+    if (deleted) {
+      // A compaction may have dropped what was deleted before the crash, and not yet the tombstone.
+      if (previous) this.keys.remove(entry);
+      else this.keys.orphan(entry);
+      return;
+    }
+    this.keys.put(entry);
+    this.expiry.add(entry);
+  }
+
+  /** Ends the restoration with the facts that were written with the records. */
+  restored(facts: Facts, proposers: ReadonlyMap<string, SequenceWindow>): void {
+    const { keyCount, liveBytes } = this.keys;
+    if (keyCount !== facts.keyCount || liveBytes !== facts.liveBytes) {
+      throw new StoreError(
+        'Corrupt',
+        `the state holds ${keyCount} keys of ${liveBytes} bytes where ${facts.keyCount} of ${facts.liveBytes} were written: restore this data directory from a backup or another replica`,
+      );
+    }
+    for (const [proposer, window] of proposers) this.proposers.set(proposer, window);
+    this.appliedIndex = facts.appliedIndex;
+    this.revision = facts.revision as Revision;
+    this.compactedRevision = facts.compactedRevision as Revision;
+    this.timeMs = facts.timeMs;
+    this.hash = facts.hash;
+    this.ring.reset(facts.revision);
+  }
+
+  #admit(command: Command, index: number): boolean {
+    const { proposer, sequence } = command.id;
+    let window = this.proposers.get(proposer);
+    if (!window) {
+      window = new SequenceWindow();
+      this.proposers.set(proposer, window);
+      if (this.proposers.size > PROPOSERS_MAX) this.#forgetProposer();
+    }
+    this.#touchedProposers.add(proposer);
+    window.lastIndex = index;
+    return window.admit(sequence);
+  }
+
+  #forgetProposer(): void {
+    let silent: string | undefined;
+    let lastIndex = Number.POSITIVE_INFINITY;
+    for (const [proposer, window] of this.proposers) {
+      if (window.lastIndex === 0 || window.lastIndex >= lastIndex) continue;
+      silent = proposer;
+      lastIndex = window.lastIndex;
+    }
+    if (silent === undefined) return;
+    this.proposers.delete(silent);
+    this.#touchedProposers.add(silent);
+  }
+
+  #execute(command: Command): CommitResult {
+    switch (command.kind) {
+      case 'txn':
+        return this.#transact(command.operations);
+      case 'expire':
+        return this.#expire();
+      case 'compact':
+        // Revisions ahead of the state are refused before they are proposed.
+        if (command.revision > this.compactedRevision && command.revision <= this.revision) {
+          this.compactedRevision = command.revision;
+          this.#mix(command.revision, 2, 0, 0);
+        }
+        return { succeeded: true, revision: this.revision, entries: [] };
+      case 'noop':
+        return { succeeded: true, revision: this.revision, entries: [] };
+    }
+  }
+
+  #transact(operations: readonly Operation[]): CommitResult {
+    for (const [position, operation] of operations.entries()) {
+      const current = this.keys.get(operation.key);
+      if (operation.expect && !holds(operation.expect, current)) {
+        return { succeeded: false, revision: this.revision, failedOperation: position, current };
+      }
+    }
+    const revision = (this.revision + 1) as Revision;
+    const events: StoreEvent[] = [];
+    const entries: (Entry | undefined)[] = [];
+    for (const operation of operations) {
+      const event = this.#operate(operation, revision, events.length);
+      entries.push(event?.entry);
+      if (event) events.push(event);
+    }
+    this.#commit(revision, events);
+    return { succeeded: true, revision: this.revision, entries };
+  }
+
+  #operate(operation: Operation, revision: Revision, position: number): StoreEvent | undefined {
+    if (operation.kind === 'check') return undefined;
+    const { key } = operation;
+    const previous = this.keys.get(key);
+    if (operation.kind === 'put') {
+      const { bytes, revisionOffset = 0, timeToLiveMs } = operation;
+      const entry = new StoredEntry(
+        key,
+        spliceRevision(bytes, revisionOffset, revision),
+        previous?.createRevision ?? revision,
+        revision,
+        position,
+        revisionOffset,
+        timeToLiveMs === undefined ? 0 : this.timeMs + timeToLiveMs,
+      );
+      return this.#put(previous, entry);
+    }
+    if (!previous) return undefined;
+    const { lastBytes, revisionOffset = 0 } = operation;
+    if (!lastBytes) return this.#delete(previous, revision, position);
+    const bytes = spliceRevision(lastBytes, revisionOffset, revision);
+    return this.#remove(previous, bytes, revision, position, revisionOffset);
+  }
+
+  /** Watchers of a deletion without a last version get the stored one with the deletion's revision. */
+  #delete(previous: StoredEntry, revision: Revision, position: number): StoreEvent {
+    const { revisionOffset } = previous;
+    const replacedBytes = String(previous.revision).length;
+    const bytes = spliceRevision(previous.bytes, revisionOffset, revision, replacedBytes);
+    return this.#remove(previous, bytes, revision, position, revisionOffset);
+  }
+
+  #put(previous: StoredEntry | undefined, entry: StoredEntry): StoreEvent {
+    if (previous) this.expiry.remove(previous);
+    this.keys.put(entry);
+    this.expiry.add(entry);
+    const { revision, key } = entry;
+    return { revision, kind: 'put', key, previous, entry, derived: undefined };
+  }
+
+  #remove(
+    previous: StoredEntry,
+    bytes: Buffer,
+    revision: Revision,
+    position: number,
+    revisionOffset: number,
+  ): StoreEvent {
+    const { key, createRevision } = previous;
+    const entry = new StoredEntry(
+      key,
+      bytes,
+      createRevision,
+      revision,
+      position,
+      revisionOffset,
+      0,
+    );
+    this.expiry.remove(previous);
+    this.keys.remove(entry);
+    return { revision, kind: 'delete', key, previous, entry, derived: undefined };
+  }
+
+  #expire(): CommitResult {
+    const revision = (this.revision + 1) as Revision;
+    const due = this.expiry.due(this.timeMs, OPERATIONS_MAX);
+    const events = due.map((key, position) =>
+      this.#delete(this.keys.get(key)!, revision, position),
+    );
+    this.#commit(revision, events);
+    return { succeeded: true, revision: this.revision, entries: events.map(({ entry }) => entry) };
+  }
+
+  #commit(revision: Revision, events: readonly StoreEvent[]): void {
+    if (events.length === 0) return;
+    this.revision = revision;
+    this.ring.append(revision, events);
+    for (const { entry, kind } of events) {
+      this.#mix(entry.revision, kind === 'delete' ? 1 : 0, entry.checksum, entry.expiresAtMs);
+      this.hash = crc32c(Buffer.from(entry.key), this.hash);
+    }
+  }
+
+  #mix(revision: number, kind: number, checksum: number, expiresAtMs: number): void {
+    const block = this.#hashBlock;
+    block.writeUIntBE(revision, 0, 6);
+    block.writeUIntBE(expiresAtMs, 6, 6);
+    block.writeUInt32BE(checksum, 12);
+    block[16] = kind;
+    this.hash = crc32c(block, this.hash);
+  }
+}
+
+function holds(expect: Expectation, current: StoredEntry | undefined): boolean {
+  return expect.kind === 'absent' ? current === undefined : current?.revision === expect.revision;
+}
