@@ -67,4 +67,3 @@ export {
 export { collectionPath } from './rest/rest-resource-client.js';
 export { TokenBucket } from './rest/token-bucket.js';
 export { TransportError, type TransportErrorCode } from './rest/transport-error.js';
-export { microTime, time } from './time.js';

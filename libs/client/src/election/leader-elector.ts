@@ -4,13 +4,13 @@
  * renewal was sent, and `isLeader` asks the monotonic clock each time, so that a process that was
  * suspended never takes itself for the leader still.
  */
+import { formatMicroTime } from '@orch/apimachinery';
 import { type Clock, type Logger, systemClock, type Timer } from '@orch/component';
 import type { Lease } from '@orch/types/coordination/v1';
 import { isAlreadyExists, isConflict, isNotFound } from '../rest/api-error.js';
 import { resources } from '../rest/resources.js';
 import type { RestClient } from '../rest/rest-client.js';
 import { waitMs } from '../rest/wait.js';
-import { microTime } from '../time.js';
 import { LeaseView } from './lease-view.js';
 
 export interface LeaderElectorOptions {
@@ -159,7 +159,7 @@ export class LeaderElector {
   }
 
   private desiredLease(current: Lease | undefined): Lease {
-    const now = microTime(this.clock.nowMs());
+    const now = formatMicroTime(this.clock.nowMs());
     const isOurs = current?.spec?.holderIdentity === this.options.identity;
     const transitions = current?.spec?.leaseTransitions ?? 0;
     return {
@@ -209,7 +209,7 @@ export class LeaderElector {
 
   private async release(): Promise<void> {
     if (!this.lease) return;
-    const now = microTime(this.clock.nowMs());
+    const now = formatMicroTime(this.clock.nowMs());
     const released: Lease = {
       ...this.lease,
       spec: {

@@ -3,6 +3,7 @@
  * writer in order. What is recorded is for people: when the queue is full or the server keeps refusing,
  * events are dropped (and logged), never waited for.
  */
+import { formatTime } from '@orch/apimachinery';
 import { type Clock, type Logger, systemClock } from '@orch/component';
 import type { Event } from '@orch/types/core/v1';
 import { limits } from '../limits.js';
@@ -11,7 +12,6 @@ import { ApiError, isNotFound } from '../rest/api-error.js';
 import { resources } from '../rest/resources.js';
 import type { RestClient } from '../rest/rest-client.js';
 import { waitMs } from '../rest/wait.js';
-import { time } from '../time.js';
 import { type Correlated, EventCorrelator } from './event-correlator.js';
 
 export type EventType = 'Normal' | 'Warning';
@@ -143,7 +143,7 @@ export class EventRecorder {
     const namespace = recorded.regarding.namespace || 'default';
     const events = this.options.client.resource(resources.events, namespace);
     const call = { timeoutMs: writeTimeoutMs, signal: this.stopping.signal };
-    const at = time(recorded.atMs);
+    const at = formatTime(recorded.atMs);
     if (earlier) {
       try {
         const change = { count, message, lastTimestamp: at };

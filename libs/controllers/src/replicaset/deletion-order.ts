@@ -1,0 +1,57 @@
+/**
+ * Which pods go first when there are too many: those that are worth least. Pure. In this order: not
+ * assigned, not running, not ready, lower deletion cost, more siblings on the node, ready for less time,
+ * more restarts, younger.
+ */
+import { parseTime } from '@orch/apimachinery';
+import { dialect } from '@orch/component';
+import type { Pod } from '@orch/types/core/v1';
+import { isPodActive, isPodReady, readyCondition, restartCountMax } from '../common/pods.js';
+
+const phaseOrder: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
+
+/**
+ * @param related pods of all replica sets under the same owner: they count when siblings on a node do.
+ * @returns `count` of `pods`.
+ */
+export function podsToDelete(pods: readonly Pod[], related: readonly Pod[], count: number): Pod[] {
+  if (count >= pods.length) return [...pods];
+  const siblings = new Map<string, number>();
+  for (const pod of related) {
+    const node = pod.spec?.nodeName;
+    if (node && isPodActive(pod)) siblings.set(node, (siblings.get(node) ?? 0) + 1);
+  }
+  return [...pods].sort((a, b) => compare(a, b, siblings)).slice(0, count);
+}
+
+/** Negative when `a` goes before `b`. */
+function compare(a: Pod, b: Pod, siblings: ReadonlyMap<string, number>): number {
+  return (
+    Number(Boolean(a.spec?.nodeName)) - Number(Boolean(b.spec?.nodeName)) ||
+    (phaseOrder[a.status?.phase ?? ''] ?? 0) - (phaseOrder[b.status?.phase ?? ''] ?? 0) ||
+    Number(isPodReady(a)) - Number(isPodReady(b)) ||
+    deletionCost(a) - deletionCost(b) ||
+    siblingCount(b, siblings) - siblingCount(a, siblings) ||
+    readySince(b) - readySince(a) ||
+    restartCountMax(b) - restartCountMax(a) ||
+    createdMs(b) - createdMs(a)
+  );
+}
+
+function deletionCost(pod: Pod): number {
+  const text = pod.metadata?.annotations?.[dialect().key('pod-deletion-cost', 'controller')];
+  return text !== undefined && /^(0|-?[1-9]\d*)$/.test(text) ? Number(text) : 0;
+}
+
+function siblingCount(pod: Pod, siblings: ReadonlyMap<string, number>): number {
+  return siblings.get(pod.spec?.nodeName ?? '') ?? 0;
+}
+
+function readySince(pod: Pod): number {
+  if (!isPodReady(pod)) return 0;
+  return parseTime(readyCondition(pod)?.lastTransitionTime) ?? 0;
+}
+
+function createdMs(pod: Pod): number {
+  return parseTime(pod.metadata?.creationTimestamp) ?? 0;
+}

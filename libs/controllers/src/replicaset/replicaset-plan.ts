@@ -1,0 +1,94 @@
+/**
+ * What a replica set needs: how many pods to make, which to remove, and the status that tells of it.
+ * Pure: the replica set, its active pods and the time go in.
+ */
+import { deepEqual, formatTime } from '@orch/apimachinery';
+import type { ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '@orch/types/apps/v1';
+import type { Pod } from '@orch/types/core/v1';
+import { isPodAvailable, isPodReady } from '../common/pods.js';
+import { limits } from '../limits.js';
+import { podsToDelete } from './deletion-order.js';
+
+export interface ReplicaPlan {
+  readonly createCount: number;
+  readonly deletions: readonly Pod[];
+}
+
+/** @param related the pods of all replica sets with the same owner, for ranking. */
+export function planReplicas(
+  replicaSet: ReplicaSet,
+  activePods: readonly Pod[],
+  related: readonly Pod[],
+): ReplicaPlan {
+  const surplus = activePods.length - (replicaSet.spec?.replicas ?? 1);
+  if (surplus < 0) {
+    return { createCount: Math.min(-surplus, limits.replicaBurstMax), deletions: [] };
+  }
+  const count = Math.min(surplus, limits.replicaBurstMax);
+  return { createCount: 0, deletions: count > 0 ? podsToDelete(activePods, related, count) : [] };
+}
+
+/** What went wrong while carrying a plan out. */
+export interface ReplicaFailure {
+  readonly reason: 'FailedCreate' | 'FailedDelete';
+  readonly message: string;
+}
+
+export function replicaSetStatus(
+  replicaSet: ReplicaSet,
+  activePods: readonly Pod[],
+  failure: ReplicaFailure | undefined,
+  nowMs: number,
+): ReplicaSetStatus {
+  const minReadySeconds = replicaSet.spec?.minReadySeconds ?? 0;
+  const templateLabels = Object.entries(replicaSet.spec?.template?.metadata?.labels ?? {});
+  const count = (test: (pod: Pod) => boolean) => activePods.filter(test).length;
+  return {
+    ...replicaSet.status,
+    replicas: activePods.length,
+    fullyLabeledReplicas: count((pod) =>
+      templateLabels.every(([key, value]) => pod.metadata?.labels?.[key] === value),
+    ),
+    readyReplicas: count(isPodReady),
+    availableReplicas: count((pod) => isPodAvailable(pod, minReadySeconds, nowMs)),
+    observedGeneration: replicaSet.metadata?.generation ?? 0,
+    conditions: failureConditions(replicaSet.status?.conditions ?? [], failure, nowMs),
+  };
+}
+
+/** A failure stays as it was first noted until a sync goes well. */
+function failureConditions(
+  conditions: readonly ReplicaSetCondition[],
+  failure: ReplicaFailure | undefined,
+  nowMs: number,
+): ReplicaSetCondition[] {
+  const others = conditions.filter((condition) => condition.type !== 'ReplicaFailure');
+  if (!failure) return others;
+  const existing = conditions.find((condition) => condition.type === 'ReplicaFailure');
+  return [
+    ...others,
+    existing ?? {
+      type: 'ReplicaFailure',
+      status: 'True',
+      lastTransitionTime: formatTime(nowMs),
+      reason: failure.reason,
+      message: failure.message,
+    },
+  ];
+}
+
+const counts = [
+  'replicas',
+  'fullyLabeledReplicas',
+  'readyReplicas',
+  'availableReplicas',
+  'observedGeneration',
+] as const;
+
+/** Whether two statuses say the same; an absent count is zero. */
+export function sameStatus(a: ReplicaSetStatus | undefined, b: ReplicaSetStatus): boolean {
+  return (
+    counts.every((name) => (a?.[name] ?? 0) === (b[name] ?? 0)) &&
+    deepEqual(a?.conditions ?? [], b.conditions ?? [])
+  );
+}
