@@ -18,7 +18,8 @@ import {
   parseNumber,
 } from './values.js';
 
-/** How the text of a flag becomes a value; `duration` gives milliseconds, `bytes` gives bytes. */
+/** How the text of a flag becomes a value; `duration` gives milliseconds, `bytes` gives bytes.
+ * `list` splits at commas, `texts` takes one entry each time the flag is given. */
 export type FlagType =
   | 'string'
   | 'number'
@@ -27,6 +28,7 @@ export type FlagType =
   | 'bytes'
   | 'hostPort'
   | 'list'
+  | 'texts'
   | 'keyValues';
 
 export interface FlagSpec {
@@ -160,6 +162,8 @@ export function flagValue(type: FlagType, texts: readonly string[]): unknown {
       return parseHostPort(last);
     case 'list':
       return texts.flatMap(parseList);
+    case 'texts':
+      return [...texts];
     case 'keyValues':
       return Object.assign(Object.create(null), ...texts.map(parseKeyValues));
   }
@@ -176,6 +180,7 @@ export function formatFlagValue(type: FlagType, value: unknown): string {
     case 'hostPort':
       return formatHostPort(value as HostPort);
     case 'list':
+    case 'texts':
       return (value as readonly string[]).join(',');
     case 'keyValues':
       return Object.entries(value as Record<string, string>)

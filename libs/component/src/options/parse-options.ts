@@ -143,6 +143,7 @@ const placeholders: Readonly<Record<FlagType, string>> = {
   bytes: '<size>',
   hostPort: '<host:port>',
   list: '<list>',
+  texts: '<text>',
   keyValues: '<key=value,...>',
 };
 
@@ -152,13 +153,19 @@ function commandOf(bound: readonly BoundFlag[], info: ProgramInfo): Command {
     .version(info.version, '--version', 'print the version and end')
     .helpOption('--help', 'print this help and end')
     .allowExcessArguments(false)
+    .configureHelp({ optionDescription: (option) => option.description })
     .exitOverride()
     .configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
   for (const entry of bound) {
     const { type } = entry;
     const { spec, property } = entry.flag;
     const initial = formatFlagValue(type, entry.owner[property]);
-    const shown = initial === '' ? spec.description : `${spec.description} (default ${initial})`;
+    const notes = [
+      ...(initial === '' ? [] : [`default ${initial}`]),
+      ...(spec.env ? [`environment ${spec.env}`] : []),
+    ];
+    const shown =
+      notes.length === 0 ? spec.description : `${spec.description} (${notes.join(', ')})`;
     [entry.name, ...(spec.aliases ?? [])].forEach((name, index) => {
       const option = new Option(`--${name} ${placeholders[type]}`, shown);
       option.argParser((text: string) => {

@@ -1,0 +1,93 @@
+/**
+ * The addresses and ports of one cluster, computed from its index on this machine, so that clusters in
+ * different directories do not meet: services `10.(96+i).0.0/16`, pods `10.(160+i).0.0/16` with a /24 a
+ * node, node ports and 128 component ports of its own. Index 0 has the usual defaults. Which index is
+ * free is settled in `cluster-index.ts`.
+ */
+
+import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { clusterCountMax, nodeCountMax } from './limits.js';
+
+export interface AddressBlock {
+  readonly index: number;
+  readonly serviceCidr: string;
+  readonly podCidr: string;
+  readonly nodePortRange: string;
+  readonly ports: ComponentPorts;
+}
+
+export interface ComponentPorts {
+  readonly controllerManager: number;
+  readonly scheduler: number;
+  readonly proxy: number;
+  /** Port of node 1; node n has the one n - 1 above. */
+  readonly nodes: number;
+}
+
+const componentPortBase = 20_000;
+const componentPortCount = 128;
+const ownNodePortBase = 12_000;
+const ownNodePortCount = 100;
+
+/** `withRoot`: services get addresses of their own; otherwise they live in 127/8, where anyone may bind. */
+export function addressBlock(index: number, withRoot: boolean): AddressBlock {
+  if (!Number.isInteger(index) || index < 0 || index >= clusterCountMax) {
+    throw new Error(`cluster index ${index} is out of range`);
+  }
+  const firstPort = componentPortBase + index * componentPortCount;
+  const firstNodePort = ownNodePortBase + index * ownNodePortCount;
+  return {
+    index,
+    serviceCidr: `${withRoot ? 10 : 127}.${96 + index}.0.0/16`,
+    podCidr: `10.${160 + index}.0.0/16`,
+    nodePortRange:
+      index === 0 ? '30000-32767' : `${firstNodePort}-${firstNodePort + ownNodePortCount - 1}`,
+    ports: {
+      controllerManager: firstPort,
+      scheduler: firstPort + 1,
+      proxy: firstPort + 2,
+      nodes: firstPort + 10,
+    },
+  };
+}
+
+/** Pod addresses of node `ordinal` (1 is the first). */
+export function nodePodCidr(block: AddressBlock, ordinal: number): string {
+  if (ordinal < 1 || ordinal > nodeCountMax) throw new Error(`no room for node ${ordinal}`);
+  const [first, second] = block.podCidr.split('.');
+  return `${first}.${second}.${ordinal}.0/24`;
+}
+
+/** The first address of the service range: that of the API's own service. */
+export function apiServiceAddress(block: AddressBlock): string {
+  return block.serviceCidr.replace(/\.0\/16$/, '.1');
+}
+
+/** The second octets of `10.x` networks this machine already has an address in or a route to. */
+export function usedSecondOctets(): ReadonlySet<number> {
+  const used = new Set<number>();
+  for (const addresses of Object.values(networkInterfaces())) {
+    for (const { address } of addresses ?? []) {
+      const [first, second] = address.split('.').map(Number);
+      if (first === 10 && second !== undefined) used.add(second);
+    }
+  }
+  for (const line of readFileSync('/proc/net/route', 'utf8').split('\n').slice(1)) {
+    const [, destination, , , , , , mask] = line.split('\t');
+    if (!destination || !mask) continue;
+    const [first, second] = [...Buffer.from(destination, 'hex').reverse()];
+    const maskSecond = [...Buffer.from(mask, 'hex').reverse()][1] ?? 0;
+    // A route to all of 10/8 says nothing about one part of it: the longer prefix wins.
+    if (first !== 10 || second === undefined || maskSecond === 0) continue;
+    for (let octet = second; octet <= (second | (~maskSecond & 0xff)); octet += 1) used.add(octet);
+  }
+  return used;
+}
+
+/** Whether the block's networks are free of those the machine has otherwise. */
+export function isClearOf(block: AddressBlock, octets: ReadonlySet<number>): boolean {
+  return [block.serviceCidr, block.podCidr].every(
+    (cidr) => !cidr.startsWith('10.') || !octets.has(Number(cidr.split('.')[1])),
+  );
+}

@@ -1,0 +1,95 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addressBlock, isClearOf, nodePodCidr } from './address-block.js';
+import { type ClusterSettings, checkDialect, checkDirectory } from './cluster-directory.js';
+import { claimIndex, type IndexClaims, renewIndex } from './cluster-index.js';
+import { UserError } from './user-error.js';
+
+let scratch: string;
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'orch-up-'));
+});
+afterEach(() => rmSync(scratch, { recursive: true }));
+
+describe('a data directory', () => {
+  it('is taken when missing or empty, and refused unchanged when it holds something else', () => {
+    expect(() => checkDirectory(join(scratch, 'a/b'))).not.toThrow();
+    expect(() => checkDirectory(scratch)).not.toThrow();
+    writeFileSync(join(scratch, 'thesis.txt'), 'years');
+    expect(() => checkDirectory(scratch)).toThrow(/holds something else \(thesis.txt\)/);
+    expect(() => checkDirectory(join(scratch, 'thesis.txt'))).toThrow(/not a directory/);
+    expect(() => checkDirectory(join(scratch, 'thesis.txt/x'))).toThrow(UserError);
+    expect(readdirSync(scratch)).toEqual(['thesis.txt']);
+  });
+
+  it('keeps its dialect', () => {
+    const kept = { dialect: 'orch' } as ClusterSettings;
+    expect(() => checkDialect(scratch, kept, { dialect: 'kubernetes' })).toThrow(
+      /--dialect orch and keeps it/,
+    );
+    expect(() => checkDialect(scratch, kept, { dialect: 'orch' })).not.toThrow();
+    expect(() => checkDialect(scratch, kept, {})).not.toThrow();
+  });
+});
+
+describe('cluster indexes', () => {
+  const indexes = new Map<string, number>();
+  const claims = (): IndexClaims => ({
+    directory: join(scratch, 'claims'),
+    indexOf: (dataDirectory) => indexes.get(dataDirectory),
+  });
+  function create(dataDirectory: string): number {
+    const index = claimIndex(claims(), dataDirectory, true);
+    indexes.set(dataDirectory, index);
+    return index;
+  }
+  beforeEach(() => {
+    indexes.clear();
+    mkdirSync(join(scratch, 'claims'));
+  });
+
+  it('differ between clusters, and come back when a cluster is removed', () => {
+    const first = create('/data/a');
+    expect(create('/data/b')).toBeGreaterThan(first);
+    expect(claimIndex(claims(), '/data/a', true)).toBe(first);
+    indexes.set('/data/a', 63);
+    expect(create('/data/c')).toBe(first);
+  });
+
+  it('are not given to two when a copy of a cluster starts', () => {
+    const index = create('/data/a');
+    expect(() => renewIndex(claims(), '/data/copy', index)).toThrow(/in use by \/data\/a/);
+    expect(() => renewIndex(claims(), '/data/a', index)).not.toThrow();
+  });
+});
+
+describe('address blocks', () => {
+  it('never share a network or a port', () => {
+    const seen = new Set<string | number>();
+    for (let index = 0; index < 64; index += 1) {
+      const block = addressBlock(index, true);
+      const { ports } = block;
+      const parts = [block.serviceCidr, block.podCidr, block.nodePortRange];
+      const numbers = [ports.controllerManager, ports.scheduler, ports.proxy];
+      for (let node = 0; node < 100; node += 1) numbers.push(ports.nodes + node);
+      for (const part of [...parts, ...numbers]) {
+        expect(seen.has(part)).toBe(false);
+        seen.add(part);
+      }
+    }
+    expect(addressBlock(0, true)).toMatchObject({
+      serviceCidr: '10.96.0.0/16',
+      nodePortRange: '30000-32767',
+    });
+    expect(addressBlock(1, false).serviceCidr).toBe('127.97.0.0/16');
+    expect(nodePodCidr(addressBlock(2, true), 3)).toBe('10.162.3.0/24');
+  });
+
+  it('keep clear of networks the machine has', () => {
+    expect(isClearOf(addressBlock(0, true), new Set([96]))).toBe(false);
+    expect(isClearOf(addressBlock(0, false), new Set([96]))).toBe(true);
+    expect(isClearOf(addressBlock(0, false), new Set([160]))).toBe(false);
+  });
+});

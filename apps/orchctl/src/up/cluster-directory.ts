@@ -1,0 +1,145 @@
+/**
+ * A cluster's data directory and the `cluster.json` in it: what was settled when the cluster was created
+ * and is kept for the next start. A directory that holds anything else is refused and left alone.
+ */
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type DialectName, writeFileAtomic } from '@orch/component';
+import { type AddressBlock, addressBlock } from './address-block.js';
+import { claimIndex, claimsDirectory, type IndexClaims, renewIndex } from './cluster-index.js';
+import { UserError } from './user-error.js';
+
+export interface ClusterSettings {
+  readonly formatVersion: 1;
+  readonly dialect: DialectName;
+  /** Of the API server. */
+  readonly port: number;
+  readonly nodeCount: number;
+  /** Whether it was created with root's rights: service addresses differ. */
+  readonly withRoot: boolean;
+  readonly addresses: AddressBlock;
+}
+
+/** What the command line asks for; the rest is kept or default. */
+export interface WantedSettings {
+  readonly dialect?: DialectName;
+  readonly port?: number;
+  readonly nodeCount?: number;
+}
+
+export const defaultPort = 6443;
+export const defaultNodeCount = 2;
+
+export function clusterPaths(dataDirectory: string) {
+  return {
+    settings: join(dataDirectory, 'cluster.json'),
+    pki: join(dataDirectory, 'pki'),
+    authorityCertificate: join(dataDirectory, 'ca.crt'),
+    adminToken: join(dataDirectory, 'admin.token'),
+    tokens: join(dataDirectory, 'tokens.csv'),
+    kubeconfig: join(dataDirectory, 'kubeconfig'),
+    components: join(dataDirectory, 'components'),
+    logs: join(dataDirectory, 'logs'),
+    run: join(dataDirectory, 'run'),
+  };
+}
+
+/** The kept settings, undefined where no cluster was created. */
+export function readSettings(dataDirectory: string): ClusterSettings | undefined {
+  const { settings } = clusterPaths(dataDirectory);
+  if (!existsSync(settings)) return undefined;
+  let parsed: Partial<ClusterSettings>;
+  try {
+    parsed = JSON.parse(readFileSync(settings, 'utf8')) as Partial<ClusterSettings>;
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
+    throw new UserError(`cannot read ${settings}: ${cause}`);
+  }
+  if (parsed.formatVersion !== 1) {
+    throw new UserError(`${settings} was written by another version of orchctl; use that one`);
+  }
+  return parsed as ClusterSettings;
+}
+
+/** Throws `UserError` unless the directory is a cluster's, or empty, or can be made. Changes nothing. */
+export function checkDirectory(dataDirectory: string): void {
+  if (!existsSync(dataDirectory)) {
+    let parent = dirname(dataDirectory);
+    while (!existsSync(parent)) parent = dirname(parent);
+    checkWritable(parent, dataDirectory);
+    return;
+  }
+  if (!statSync(dataDirectory).isDirectory()) {
+    throw new UserError(`${dataDirectory} is not a directory; choose another with --data-dir`);
+  }
+  checkWritable(dataDirectory, dataDirectory);
+  const entries = readdirSync(dataDirectory);
+  if (entries.length > 0 && !entries.includes('cluster.json')) {
+    const shown = entries.slice(0, 3).join(', ');
+    throw new UserError(
+      `${dataDirectory} holds something else (${shown}); choose an empty or new directory with --data-dir`,
+    );
+  }
+}
+
+function checkWritable(existing: string, dataDirectory: string): void {
+  try {
+    accessSync(existing, constants.W_OK | constants.X_OK);
+    if (!statSync(existing).isDirectory()) throw new Error('not a directory');
+  } catch {
+    throw new UserError(
+      `cannot write to ${dataDirectory}: ${existing} does not permit it; choose another with --data-dir`,
+    );
+  }
+}
+
+/** Throws `UserError` when a kept cluster speaks another dialect than is asked for. */
+export function checkDialect(
+  dataDirectory: string,
+  kept: ClusterSettings | undefined,
+  wanted: WantedSettings,
+): void {
+  if (!kept || !wanted.dialect || kept.dialect === wanted.dialect) return;
+  throw new UserError(
+    `the cluster in ${dataDirectory} was created with --dialect ${kept.dialect} and keeps it; leave --dialect ${wanted.dialect} out, or choose another --data-dir`,
+  );
+}
+
+const claims: IndexClaims = {
+  directory: process.env.ORCH_CLUSTERS_DIR ?? claimsDirectory,
+  indexOf: (dataDirectory) => readSettings(dataDirectory)?.addresses.index,
+};
+
+/** Creates the directory, or takes it up again; writes and gives back the settings that hold now. */
+export function settle(
+  dataDirectory: string,
+  kept: ClusterSettings | undefined,
+  wanted: WantedSettings,
+): ClusterSettings {
+  const withRoot = kept?.withRoot ?? process.getuid?.() === 0;
+  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
+  if (kept) renewIndex(claims, dataDirectory, kept.addresses.index);
+  const index = kept?.addresses.index ?? claimIndex(claims, dataDirectory, withRoot);
+  const settings: ClusterSettings = {
+    formatVersion: 1,
+    dialect: kept?.dialect ?? wanted.dialect ?? 'orch',
+    port: wanted.port ?? kept?.port ?? defaultPort,
+    nodeCount: wanted.nodeCount ?? kept?.nodeCount ?? defaultNodeCount,
+    withRoot,
+    addresses: kept?.addresses ?? addressBlock(index, withRoot),
+  };
+  const paths = clusterPaths(dataDirectory);
+  writeFileAtomic(paths.settings, `${JSON.stringify(settings, null, 2)}\n`, 0o600);
+  for (const path of [paths.pki, paths.components, paths.logs, paths.run]) {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  }
+  return settings;
+}

@@ -1,0 +1,83 @@
+/**
+ * Gives each cluster of this machine an index that no other uses. A claim is a file that names the
+ * cluster's directory; it counts while that directory's `cluster.json` says the same, so a removed
+ * cluster frees its index by itself.
+ */
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { addressBlock, isClearOf, usedSecondOctets } from './address-block.js';
+import { clusterCountMax } from './limits.js';
+import { UserError } from './user-error.js';
+
+/** Where claims are by default; all users of the machine share it. */
+export const claimsDirectory = '/tmp/orch-clusters';
+/** A claim this young counts although its cluster is not written yet. */
+const youngClaimMs = 60_000;
+
+export interface IndexClaims {
+  readonly directory: string;
+  /** Index in the `cluster.json` of a data directory, undefined when there is none. */
+  readonly indexOf: (dataDirectory: string) => number | undefined;
+}
+
+/** Claims a free index for a new cluster. */
+export function claimIndex(claims: IndexClaims, dataDirectory: string, withRoot: boolean): number {
+  prepare(claims);
+  const octets = usedSecondOctets();
+  for (let index = 0; index < clusterCountMax; index += 1) {
+    if (isClearOf(addressBlock(index, withRoot), octets) && claim(claims, dataDirectory, index)) {
+      return index;
+    }
+  }
+  throw new UserError(
+    `no address block is free for another cluster; remove the data directory of one of those named in ${claims.directory}`,
+  );
+}
+
+/** Renews the claim of an existing cluster; refuses when another cluster has taken its index since. */
+export function renewIndex(claims: IndexClaims, dataDirectory: string, index: number): void {
+  prepare(claims);
+  if (claim(claims, dataDirectory, index)) return;
+  throw new UserError(
+    `the addresses of ${dataDirectory} (block ${index}) are in use by ${holderOf(claims, index)}; remove one of the two data directories`,
+  );
+}
+
+function prepare(claims: IndexClaims): void {
+  if (mkdirSync(claims.directory, { recursive: true })) chmodSync(claims.directory, 0o1777);
+}
+
+function claim(claims: IndexClaims, dataDirectory: string, index: number): boolean {
+  const path = join(claims.directory, String(index));
+  const holder = holderOf(claims, index);
+  if (holder === dataDirectory) return true;
+  if (holder !== undefined) return false;
+  try {
+    rmSync(path, { force: true });
+    writeFileSync(path, dataDirectory, { flag: 'wx', mode: 0o644 });
+    return true;
+  } catch (error) {
+    // Taken by another process at this moment, or a file of another user: not ours either way.
+    if (error instanceof Error && 'code' in error && isTaken(error.code)) return false;
+    throw error;
+  }
+}
+
+function isTaken(code: unknown): boolean {
+  return code === 'EEXIST' || code === 'EPERM' || code === 'EACCES';
+}
+
+/** The data directory that rightly holds an index. */
+function holderOf(claims: IndexClaims, index: number): string | undefined {
+  const path = join(claims.directory, String(index));
+  try {
+    const holder = readFileSync(path, 'utf8');
+    const isYoung = Date.now() - statSync(path).mtimeMs < youngClaimMs;
+    const holds = claims.indexOf(holder);
+    if (holds === index || (holds === undefined && isYoung)) return holder;
+    return undefined;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * The processes of a cluster and their flags: the one table that knows which they are, in the order in
+ * which they start. They end in reverse order.
+ */
+import { join, resolve } from 'node:path';
+import { dialect } from '@orch/component';
+import { nodePodCidr } from './address-block.js';
+import { type ClusterSettings, clusterPaths } from './cluster-directory.js';
+import { type ComponentIdentity, componentKubeconfig, pkiFiles } from './credentials.js';
+
+export const componentNames = [
+  'apiserver',
+  'controller-manager',
+  'scheduler',
+  'node-agent',
+  'proxy',
+] as const;
+export type ComponentName = (typeof componentNames)[number];
+
+/** One process to run. */
+export interface ProcessSpec {
+  readonly component: ComponentName;
+  /** Of its log and in messages: the component's name, with a number for node agents. */
+  readonly name: string;
+  /** The script to run. */
+  readonly main: string;
+  readonly args: readonly string[];
+  /** Where it says that it is healthy, over HTTPS with the cluster's authority. */
+  readonly probe: { readonly port: number; readonly path: string };
+  /** Absent for the API server, which is nobody's client. */
+  readonly identity?: ComponentIdentity;
+  /** Name of the node it makes Ready. */
+  readonly nodeName?: string;
+}
+
+interface Place {
+  readonly dataDirectory: string;
+  readonly settings: ClusterSettings;
+}
+
+/** What each component says for itself; the rest is the same for all. */
+type OwnSpec = Omit<ProcessSpec, 'main'>;
+
+const table: Readonly<Record<ComponentName, (place: Place) => OwnSpec[]>> = {
+  apiserver: apiserver,
+  'controller-manager': controllerManager,
+  scheduler: scheduler,
+  'node-agent': nodeAgents,
+  proxy: proxy,
+};
+
+/** dist/apps/orchctl/src/up: the apps are three levels up. */
+const appsDirectory = resolve(import.meta.dirname, '../../..');
+
+/** The processes of the chosen components, with the user's extra flags last so that they win. */
+export function processSpecs(
+  place: Place,
+  chosen: readonly ComponentName[],
+  extraArgs: ReadonlyMap<ComponentName, readonly string[]>,
+): ProcessSpec[] {
+  return componentNames
+    .filter((name) => chosen.includes(name))
+    .flatMap((name) =>
+      table[name](place).map((spec) => ({
+        ...spec,
+        main: resolve(appsDirectory, name, 'src/main.js'),
+        args: [...spec.args, `--dialect=${place.settings.dialect}`, ...(extraArgs.get(name) ?? [])],
+      })),
+    );
+}
+
+function apiserver({ dataDirectory, settings }: Place): OwnSpec[] {
+  const paths = clusterPaths(dataDirectory);
+  const serving = pkiFiles(dataDirectory, 'apiserver');
+  const client = pkiFiles(dataDirectory, 'apiserver-client');
+  return [
+    {
+      component: 'apiserver',
+      name: 'apiserver',
+      args: [
+        `--data-dir=${join(dataDirectory, 'apiserver')}`,
+        `--secure-port=${settings.port}`,
+        '--bind-address=127.0.0.1',
+        `--token-auth-file=${paths.tokens}`,
+        `--client-ca-file=${paths.authorityCertificate}`,
+        `--tls-cert-file=${serving.certificate}`,
+        `--tls-private-key-file=${serving.key}`,
+        `--service-cluster-ip-range=${settings.addresses.serviceCidr}`,
+        `--service-node-port-range=${settings.addresses.nodePortRange}`,
+        `--service-account-key-file=${pkiFiles(dataDirectory, 'sa').key}`,
+        `--kubelet-certificate-authority=${paths.authorityCertificate}`,
+        `--kubelet-client-certificate=${client.certificate}`,
+        `--kubelet-client-key=${client.key}`,
+      ],
+      probe: { port: settings.port, path: '/readyz' },
+    },
+  ];
+}
+
+function controllerManager({ dataDirectory, settings }: Place): OwnSpec[] {
+  const port = settings.addresses.ports.controllerManager;
+  return [
+    {
+      component: 'controller-manager',
+      name: 'controller-manager',
+      args: [
+        ...clientAndServing(dataDirectory, 'controller-manager', port),
+        `--root-ca-file=${clusterPaths(dataDirectory).authorityCertificate}`,
+        `--service-account-private-key-file=${pkiFiles(dataDirectory, 'sa').key}`,
+      ],
+      probe: { port, path: '/healthz' },
+      identity: systemIdentity('controller-manager'),
+    },
+  ];
+}
+
+function scheduler({ dataDirectory, settings }: Place): OwnSpec[] {
+  const port = settings.addresses.ports.scheduler;
+  return [
+    {
+      component: 'scheduler',
+      name: 'scheduler',
+      args: clientAndServing(dataDirectory, 'scheduler', port),
+      probe: { port, path: '/healthz' },
+      identity: systemIdentity('scheduler'),
+    },
+  ];
+}
+
+function nodeAgents({ dataDirectory, settings }: Place): OwnSpec[] {
+  const { authorityCertificate } = clusterPaths(dataDirectory);
+  return Array.from({ length: settings.nodeCount }, (_, offset): OwnSpec => {
+    const ordinal = offset + 1;
+    const nodeName = `node-${ordinal}`;
+    const name = `node-agent-${ordinal}`;
+    const port = settings.addresses.ports.nodes + offset;
+    const serving = pkiFiles(dataDirectory, 'component');
+    return {
+      component: 'node-agent',
+      name,
+      args: [
+        `--kubeconfig=${componentKubeconfig(dataDirectory, name)}`,
+        `--node-name=${nodeName}`,
+        `--root-dir=${join(dataDirectory, 'nodes', nodeName)}`,
+        `--pod-cidr=${nodePodCidr(settings.addresses, ordinal)}`,
+        '--address=127.0.0.1',
+        `--port=${port}`,
+        `--tls-cert-file=${serving.certificate}`,
+        `--tls-private-key-file=${serving.key}`,
+        `--client-ca-file=${authorityCertificate}`,
+      ],
+      probe: { port, path: '/healthz' },
+      identity: { name, user: `system:node:${nodeName}`, groups: ['system:nodes'] },
+      nodeName,
+    };
+  });
+}
+
+function proxy({ dataDirectory, settings }: Place): OwnSpec[] {
+  const port = settings.addresses.ports.proxy;
+  return [
+    {
+      component: 'proxy',
+      name: 'proxy',
+      args: clientAndServing(dataDirectory, 'proxy', port),
+      probe: { port, path: '/healthz' },
+      identity: systemIdentity('proxy'),
+    },
+  ];
+}
+
+function clientAndServing(dataDirectory: string, name: string, port: number): string[] {
+  const serving = pkiFiles(dataDirectory, 'component');
+  return [
+    `--kubeconfig=${componentKubeconfig(dataDirectory, name)}`,
+    `--secure-port=${port}`,
+    '--bind-address=127.0.0.1',
+    `--tls-cert-file=${serving.certificate}`,
+    `--tls-private-key-file=${serving.key}`,
+    `--client-ca-file=${clusterPaths(dataDirectory).authorityCertificate}`,
+  ];
+}
+
+function systemIdentity(name: string): ComponentIdentity {
+  return { name, user: `system:${dialect().systemName(name)}`, groups: [] };
+}

@@ -1,0 +1,201 @@
+/**
+ * What the parts of a cluster prove themselves with: the authority, certificates, the administrator's
+ * token, the key of service account tokens and a kubeconfig for each. Everything is kept between starts;
+ * certificates are renewed when they near their end.
+ */
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import {
+  dialect,
+  ensureAuthority,
+  ensureCertificate,
+  type KeyPairPem,
+  singleKubeconfig,
+  systemClock,
+  writeFileAtomic,
+  writeKubeconfig,
+} from '@orch/component';
+import { apiServiceAddress } from './address-block.js';
+import { type ClusterSettings, clusterPaths } from './cluster-directory.js';
+
+const dayMs = 86_400_000;
+const authorityValidMs = 3650 * dayMs;
+const certificateValidMs = 365 * dayMs;
+const loopbackHosts = ['localhost', '127.0.0.1', '::1'];
+
+/** A client of the API server with a user name of its own. */
+export interface ComponentIdentity {
+  /** Of its files. */
+  readonly name: string;
+  readonly user: string;
+  readonly groups: readonly string[];
+}
+
+export const adminUser = 'admin';
+export const adminGroup = 'system:masters';
+
+export interface Credentials {
+  readonly adminToken: string;
+  readonly authorityPem: string;
+}
+
+/** Makes or renews everything for the cluster and the given components. */
+export async function ensureCredentials(
+  dataDirectory: string,
+  settings: ClusterSettings,
+  identities: readonly ComponentIdentity[],
+): Promise<Credentials> {
+  const paths = clusterPaths(dataDirectory);
+  const authority = await ensureAuthority(
+    paths.pki,
+    'ca',
+    `${dialect().word}-ca`,
+    authorityValidMs,
+    systemClock,
+  );
+  writeFileAtomic(paths.authorityCertificate, authority.certificatePem, 0o644);
+  await ensureServerCertificates(paths.pki, authority, settings);
+  ensureServiceAccountKey(paths.pki);
+  const adminToken = ensureAdminToken(paths.adminToken, paths.tokens);
+  const server = apiUrl(settings);
+  writeKubeconfig(
+    paths.kubeconfig,
+    singleKubeconfig({
+      clusterName: dialect().word,
+      userName: adminUser,
+      server,
+      certificateAuthorityPem: authority.certificatePem,
+      token: adminToken,
+    }),
+  );
+  for (const identity of identities) {
+    await ensureComponentKubeconfig(dataDirectory, authority, identity, server);
+  }
+  return { adminToken, authorityPem: authority.certificatePem };
+}
+
+export function apiUrl(settings: ClusterSettings): string {
+  return `https://127.0.0.1:${settings.port}`;
+}
+
+/** Where a component's kubeconfig is. */
+export function componentKubeconfig(dataDirectory: string, name: string): string {
+  return join(clusterPaths(dataDirectory).components, `${name}.kubeconfig`);
+}
+
+/** Files of a certificate of the cluster: `apiserver`, `component`, `apiserver-client`, `sa`. */
+export function pkiFiles(dataDirectory: string, name: string) {
+  const { pki } = clusterPaths(dataDirectory);
+  return { certificate: join(pki, `${name}.crt`), key: join(pki, `${name}.key`) };
+}
+
+async function ensureServerCertificates(
+  pkiDirectory: string,
+  authority: KeyPairPem,
+  settings: ClusterSettings,
+): Promise<void> {
+  const { word } = dialect();
+  const serviceNames = [word, `${word}.default`, `${word}.default.svc`];
+  await ensureCertificate(
+    pkiDirectory,
+    'apiserver',
+    authority,
+    {
+      commonName: `${word}-apiserver`,
+      hosts: [
+        ...loopbackHosts,
+        hostname(),
+        apiServiceAddress(settings.addresses),
+        ...serviceNames,
+        `${word}.default.svc.cluster.local`,
+      ],
+      usages: ['server'],
+      validMs: certificateValidMs,
+    },
+    systemClock,
+  );
+  await ensureCertificate(
+    pkiDirectory,
+    'component',
+    authority,
+    {
+      commonName: `${word}-component`,
+      hosts: [...loopbackHosts, hostname()],
+      usages: ['server'],
+      validMs: certificateValidMs,
+    },
+    systemClock,
+  );
+  await ensureCertificate(
+    pkiDirectory,
+    'apiserver-client',
+    authority,
+    {
+      commonName: `${word}-apiserver-client`,
+      organizations: [adminGroup],
+      usages: ['client'],
+      validMs: certificateValidMs,
+    },
+    systemClock,
+  );
+}
+
+function ensureServiceAccountKey(pkiDirectory: string): void {
+  const keyPath = join(pkiDirectory, 'sa.key');
+  const publicKeyPath = join(pkiDirectory, 'sa.pub');
+  if (existsSync(keyPath) && existsSync(publicKeyPath)) return;
+  const { privateKey, publicKey } = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+  writeFileAtomic(publicKeyPath, publicKey, 0o644);
+  writeFileAtomic(keyPath, privateKey, 0o600);
+}
+
+/** The administrator's token, and the token file of the API server that knows it. */
+function ensureAdminToken(tokenPath: string, tokensPath: string): string {
+  if (!existsSync(tokenPath)) {
+    writeFileAtomic(tokenPath, `${randomBytes(32).toString('base64url')}\n`, 0o600);
+  }
+  const token = readFileSync(tokenPath, 'utf8').trim();
+  const line = `${token},${adminUser},${adminUser}-uid,"${adminGroup}"\n`;
+  if (!existsSync(tokensPath)) writeFileAtomic(tokensPath, line, 0o600);
+  const known = readFileSync(tokensPath, 'utf8');
+  if (!known.includes(line)) writeFileAtomic(tokensPath, `${line}${known}`, 0o600);
+  return token;
+}
+
+async function ensureComponentKubeconfig(
+  dataDirectory: string,
+  authority: KeyPairPem,
+  identity: ComponentIdentity,
+  server: string,
+): Promise<void> {
+  const paths = clusterPaths(dataDirectory);
+  const pair = await ensureCertificate(
+    paths.pki,
+    identity.name,
+    authority,
+    {
+      commonName: identity.user,
+      organizations: identity.groups,
+      usages: ['client'],
+      validMs: certificateValidMs,
+    },
+    systemClock,
+  );
+  writeKubeconfig(
+    componentKubeconfig(dataDirectory, identity.name),
+    singleKubeconfig({
+      clusterName: dialect().word,
+      userName: identity.user,
+      server,
+      certificateAuthorityPem: authority.certificatePem,
+      clientCertificatePem: pair.certificatePem,
+      clientKeyPem: pair.keyPem,
+    }),
+  );
+}

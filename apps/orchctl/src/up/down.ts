@@ -1,0 +1,32 @@
+/**
+ * `orchctl down`: stops the cluster of a data directory, whether its supervisor runs in a terminal, in the
+ * background, or was killed and left its children. Doing it again does nothing.
+ */
+import { existsSync, statSync } from 'node:fs';
+import { readSettings } from './cluster-directory.js';
+import { downTimeoutMs } from './limits.js';
+import { liveSupervisor, releaseDirectory } from './run-state.js';
+import { endProcess, stopLeftovers } from './stop-leftovers.js';
+import type { DownOptions } from './up-options.js';
+import { UserError } from './user-error.js';
+
+export async function down(options: DownOptions): Promise<number> {
+  const { dataDirectory } = options;
+  if (existsSync(dataDirectory) && !statSync(dataDirectory).isDirectory()) {
+    throw new UserError(`${dataDirectory} is not a directory; choose another with --data-dir`);
+  }
+  if (!readSettings(dataDirectory)) {
+    process.stdout.write(`nothing runs in ${dataDirectory}: there is no cluster\n`);
+    return 0;
+  }
+  const supervisor = liveSupervisor(dataDirectory);
+  if (supervisor) {
+    process.stdout.write(`stopping the cluster in ${dataDirectory} ...\n`);
+    await endProcess(supervisor, downTimeoutMs);
+  }
+  const leftovers = await stopLeftovers(dataDirectory);
+  releaseDirectory(dataDirectory);
+  const what = supervisor || leftovers.length > 0 ? 'stopped' : `nothing runs in ${dataDirectory}`;
+  process.stdout.write(`${what}\n`);
+  return 0;
+}

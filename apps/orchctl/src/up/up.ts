@@ -1,0 +1,174 @@
+/**
+ * `orchctl up`: creates or takes up the cluster of a data directory, starts its processes and keeps them
+ * running until a signal, in the foreground or, with `--detach`, in a background process of its own.
+ */
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { relative } from 'node:path';
+import { selectDialect, systemClock } from '@orch/component';
+import {
+  type ClusterSettings,
+  checkDialect,
+  checkDirectory,
+  clusterPaths,
+  defaultPort,
+  readSettings,
+  settle,
+} from './cluster-directory.js';
+import { processSpecs } from './components.js';
+import { apiUrl, ensureCredentials } from './credentials.js';
+import { runDetached, tellStarter } from './detach.js';
+import { alreadyRunning, liveSupervisor, releaseDirectory, takeDirectory } from './run-state.js';
+import { stopLeftovers } from './stop-leftovers.js';
+import { Supervisor } from './supervisor.js';
+import type { UpOptions } from './up-options.js';
+import { UserError } from './user-error.js';
+
+/** Runs until the cluster is stopped, or with `--detach` until it is ready. Gives the exit code. */
+export async function up(options: UpOptions, argv: readonly string[]): Promise<number> {
+  const { dataDirectory } = options;
+  checkDirectory(dataDirectory);
+  const kept = readSettings(dataDirectory);
+  const wanted = { dialect: options.dialect, port: options.port, nodeCount: options.nodes };
+  checkDialect(dataDirectory, kept, wanted);
+  const holder = kept && liveSupervisor(dataDirectory);
+  if (holder) throw alreadyRunning(dataDirectory, holder);
+  if (kept && (await stopLeftovers(dataDirectory)).length > 0) {
+    say(options, 'ended processes that an earlier supervisor had left behind');
+  }
+  if (options.chosenComponents().includes('apiserver')) {
+    await checkPort(wanted.port ?? kept?.port ?? defaultPort);
+  }
+  selectDialect(kept?.dialect ?? options.dialect ?? 'orch');
+  const settings = settle(dataDirectory, kept, wanted);
+  if (options.detach && !options.asDetachedSupervisor) return runDetached(dataDirectory, argv);
+  takeDirectory(dataDirectory);
+  try {
+    return await supervise(options, settings);
+  } finally {
+    releaseDirectory(dataDirectory);
+  }
+}
+
+async function supervise(options: UpOptions, settings: ClusterSettings): Promise<number> {
+  const { dataDirectory } = options;
+  const startedMs = systemClock.monotonicMs();
+  const specs = processSpecs(
+    { dataDirectory, settings },
+    options.chosenComponents(),
+    options.extraArgs(),
+  );
+  const { adminToken, authorityPem } = await ensureCredentials(
+    dataDirectory,
+    settings,
+    specs.flatMap(({ identity }) => identity ?? []),
+  );
+  const supervisor = new Supervisor({
+    dataDirectory,
+    specs,
+    apiPort: settings.port,
+    authorityPem,
+    adminToken,
+    clock: systemClock,
+    random: Math.random,
+    report: (text) => say(options, text),
+  });
+  const ended = untilSignal(supervisor, (text) => say(options, text));
+  say(options, `starting ${specs.map(({ name }) => name).join(', ')} in ${dataDirectory}`);
+  const started = supervisor.start().then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
+  const outcome = await Promise.race([started, ended.then(() => 'signal' as const)]);
+  if (outcome !== undefined && outcome !== 'signal') {
+    await supervisor.stop();
+    throw outcome.error;
+  }
+  if (outcome === undefined) {
+    const seconds = ((systemClock.monotonicMs() - startedMs) / 1000).toFixed(1);
+    tellReady(options, welcome(options, settings, seconds));
+  }
+  return ended;
+}
+
+/** Resolves with the exit code when a signal has come and everything has been stopped. */
+function untilSignal(supervisor: Supervisor, report: (text: string) => void): Promise<number> {
+  return new Promise((resolve) => {
+    let stopping = false;
+    // A timer that never fires keeps the process alive: the others do not.
+    setInterval(() => undefined, 2 ** 30);
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (stopping) {
+        report(`second ${signal}: killing everything`);
+        supervisor.killNow();
+        process.exit(4);
+      }
+      stopping = true;
+      report(`stopping (${signal}) ...`);
+      supervisor.stop().then(
+        () => {
+          report('stopped');
+          resolve(0);
+        },
+        (error: unknown) => {
+          report(`could not stop in order: ${error instanceof Error ? error.message : error}`);
+          supervisor.killNow();
+          resolve(1);
+        },
+      );
+    };
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
+    process.on('SIGHUP', onSignal);
+  });
+}
+
+/** Throws `UserError` when something listens on the port already. */
+async function checkPort(port: number): Promise<void> {
+  for (const host of ['127.0.0.1', '0.0.0.0']) {
+    const server = createServer();
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error: NodeJS.ErrnoException) => {
+        const inUse = error.code === 'EADDRINUSE';
+        const cause = inUse ? 'is in use by another process' : `cannot be used: ${error.message}`;
+        reject(new UserError(`port ${port} ${cause}; choose another with --port`));
+      });
+      server.listen(port, host, () => server.close(() => resolve()));
+    });
+  }
+}
+
+function welcome(options: UpOptions, settings: ClusterSettings, seconds: string): string {
+  const { kubeconfig } = clusterPaths(options.dataDirectory);
+  const flag = options.isDefaultDirectory ? '' : ` --kubeconfig ${kubeconfig}`;
+  const stop = options.isDefaultDirectory ? '' : ` -- --data-dir ${options.dataDirectory}`;
+  const example = 'examples/hello.yaml';
+  return [
+    '',
+    `Ready after ${seconds} s.`,
+    '',
+    `  URL         ${apiUrl(settings)}`,
+    `  kubeconfig  ${kubeconfig}`,
+    '',
+    'Try:',
+    `  npx orchctl get nodes${flag}`,
+    `  npx orchctl apply -f ${existsSync(example) ? relative('.', example) : example}${flag}`,
+    `  npx orchctl get pods -w${flag}`,
+    '',
+    options.detach || options.asDetachedSupervisor
+      ? `It runs in the background; stop it with: npm run down${stop}`
+      : `Stop with Ctrl-C, or from elsewhere with: npm run down${stop}`,
+    '',
+  ].join('\n');
+}
+
+function say(options: UpOptions, text: string): void {
+  const time = new Date().toISOString().slice(11, 19);
+  process.stdout.write(`${time} ${text}\n`);
+  if (options.asDetachedSupervisor) void tellStarter({ kind: 'progress', text });
+}
+
+function tellReady(options: UpOptions, text: string): void {
+  process.stdout.write(`${text}\n`);
+  if (options.asDetachedSupervisor) void tellStarter({ kind: 'ready', text });
+}
