@@ -69,6 +69,7 @@ export {
   type FlagSpec,
   Flags,
   type FlagType,
+  type GroupDefaults,
   type OptionsClass,
 } from './options/flag.js';
 export {

@@ -10,6 +10,7 @@ import type { Logger } from '../logging/logger.js';
 import type { CommonOptions } from '../options/common-options.js';
 import type { OptionsClass } from '../options/flag.js';
 import { HelpRequested, parseOptions, UsageError } from '../options/parse-options.js';
+import { ValueError } from '../options/values.js';
 import { orchVersion } from '../version.js';
 import { exitCodes, FatalError } from './exit-codes.js';
 import { Lifecycle } from './lifecycle.js';
@@ -59,12 +60,7 @@ export async function runComponent<Options extends HasCommonOptions>(
     const startMs = Math.round(systemClock.monotonicMs() - startedMs);
     logger.info({ version: orchVersion, pid: process.pid, startMs }, 'started');
   } catch (error) {
-    const known = error instanceof FatalError;
-    lifecycle.fail(
-      known
-        ? error
-        : new FatalError(exitCodes.failed, `start failed: ${text(error)}`, { cause: error }),
-    );
+    lifecycle.fail(startFailure(error));
   }
   process.exit(await lifecycle.whenEnded());
 }
@@ -105,6 +101,14 @@ function bindProcess(lifecycle: Lifecycle, logger: Logger): void {
   process.on('SIGHUP', () => logger.debug({}, 'SIGHUP ignored'));
   process.on('unhandledRejection', (reason) => lifecycle.fail(reason));
   process.on('uncaughtException', (error) => lifecycle.fail(error));
+}
+
+/** A mistake in the configuration may show only while the parts are put together. */
+function startFailure(error: unknown): FatalError {
+  if (error instanceof FatalError) return error;
+  const isUsage = error instanceof UsageError || error instanceof ValueError;
+  const exitCode = isUsage ? exitCodes.usage : exitCodes.failed;
+  return new FatalError(exitCode, `start failed: ${text(error)}`, { cause: error });
 }
 
 /** Our timers do not keep a process alive; a component lives until its lifecycle has ended. */

@@ -68,6 +68,11 @@ export interface FlagGroup {
   readonly defaults: GroupDefaults;
 }
 
+/** By flag name; a function where names or values hold the dialect's brand word. */
+export type GroupDefaults =
+  | Readonly<Record<string, FlagDefault>>
+  | (() => Readonly<Record<string, FlagDefault>>);
+
 export type OptionsClass<T extends object> = new () => T;
 
 interface Declared {

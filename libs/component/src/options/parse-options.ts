@@ -123,6 +123,7 @@ function bind(
   });
   for (const group of groups) {
     const member = new group.optionsClass();
+    const groupDefaults = typeof group.defaults === 'function' ? group.defaults() : group.defaults;
     owner[group.property] = member;
     bound.push(...bind(group.optionsClass, member, { ...resolved(group.defaults), ...defaults }));
   }
