@@ -57,14 +57,10 @@ export interface FlagProperty {
   readonly spec: FlagSpec;
 }
 
-export type GroupDefaults =
-  | Readonly<Record<string, FlagDefault>>
-  | (() => Readonly<Record<string, FlagDefault>>);
-
 export interface FlagGroup {
   readonly property: string;
   readonly optionsClass: OptionsClass<object>;
-  /** Other defaults than the group's own, by flag name; a function where names hold the brand word. */
+  /** Other defaults than the group's own. */
   readonly defaults: GroupDefaults;
 }
 

@@ -123,7 +123,6 @@ function bind(
   });
   for (const group of groups) {
     const member = new group.optionsClass();
-    const groupDefaults = typeof group.defaults === 'function' ? group.defaults() : group.defaults;
     owner[group.property] = member;
     bound.push(...bind(group.optionsClass, member, { ...resolved(group.defaults), ...defaults }));
   }
