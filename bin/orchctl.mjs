@@ -1,13 +1,11 @@
 #!/usr/bin/env node
 /** The command `orchctl` of this checkout. */
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { orchctlMain } from '../scripts/setup.mjs';
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
-const main = join(root, 'dist', 'apps', 'orchctl', 'src', 'main.js');
-if (!existsSync(main)) {
-  process.stderr.write('orchctl is not built yet; run: node scripts/setup.mjs\n');
+if (!existsSync(orchctlMain)) {
+  process.stderr.write('orchctl is not built yet; run: npm run setup\n');
   process.exit(1);
 }
-await import(pathToFileURL(main).href);
+process.argv[1] = orchctlMain;
+await import(orchctlMain);

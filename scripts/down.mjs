@@ -1,6 +1,6 @@
-/** `npm run down`: stops the cluster of a data directory (`orchctl down`). */
-import { runOrchctl } from './run-orchctl.mjs';
-import { setupOrExit } from './setup.mjs';
+/** `npm run down`: makes the repository ready, then stops the cluster of a data directory (`orchctl down`). */
+import { orchctlMain, setupOrExit } from './setup.mjs';
 
 setupOrExit();
-runOrchctl(['down', ...process.argv.slice(2)]);
+process.argv.splice(1, 1, orchctlMain, 'down');
+await import(orchctlMain);

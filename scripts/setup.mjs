@@ -21,6 +21,8 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+/** The built command line. */
+export const orchctlMain = join(root, 'dist', 'apps', 'orchctl', 'src', 'main.js');
 const stampPath = join(root, 'dist', '.built-from');
 const nodeWanted = [20, 20];
 const lockWaitMs = 300_000;

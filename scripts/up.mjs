@@ -1,6 +1,6 @@
 /** `npm run up`: makes the repository ready, then starts a cluster on this machine (`orchctl up`). */
-import { runOrchctl } from './run-orchctl.mjs';
-import { setupOrExit } from './setup.mjs';
+import { orchctlMain, setupOrExit } from './setup.mjs';
 
 setupOrExit();
-runOrchctl(['up', ...process.argv.slice(2)]);
+process.argv.splice(1, 1, orchctlMain, 'up');
+await import(orchctlMain);

@@ -25,3 +25,5 @@ export const nodeCountMax = 100;
 /** Answer of the API server to a readiness question. */
 export const probeBytesMax = 16 * 1024 * 1024;
 export const probeTimeoutMs = 5_000;
+/** A signal this soon after the first is the same one, passed on twice. */
+export const repeatedSignalMs = 1_000;

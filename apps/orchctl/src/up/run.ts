@@ -14,6 +14,8 @@ export async function runClusterCommand(
   command: ClusterCommand,
   argv: readonly string[],
 ): Promise<number> {
+  // Our timers do not keep a process alive; this one does until the command has ended.
+  const alive = setInterval(() => undefined, 2 ** 30);
   try {
     return command === 'up' ? await up(upOptions(argv), argv) : await down(downOptions(argv));
   } catch (error) {
@@ -28,6 +30,8 @@ export async function runClusterCommand(
     );
     await tellStarter({ kind: 'failed', text: message });
     return error instanceof UsageError ? error.exitCode : 1;
+  } finally {
+    clearInterval(alive);
   }
 }
 

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { relative } from 'node:path';
-import { selectDialect, systemClock } from '@orch/component';
+import { exitCodes, selectDialect, systemClock } from '@orch/component';
 import {
   type ClusterSettings,
   checkDialect,
@@ -18,6 +18,7 @@ import {
 import { processSpecs } from './components.js';
 import { apiUrl, ensureCredentials } from './credentials.js';
 import { runDetached, tellStarter } from './detach.js';
+import { repeatedSignalMs } from './limits.js';
 import { alreadyRunning, liveSupervisor, releaseDirectory, takeDirectory } from './run-state.js';
 import { stopLeftovers } from './stop-leftovers.js';
 import { Supervisor } from './supervisor.js';
@@ -94,16 +95,17 @@ async function supervise(options: UpOptions, settings: ClusterSettings): Promise
 /** Resolves with the exit code when a signal has come and everything has been stopped. */
 function untilSignal(supervisor: Supervisor, report: (text: string) => void): Promise<number> {
   return new Promise((resolve) => {
-    let stopping = false;
-    // A timer that never fires keeps the process alive: the others do not.
-    setInterval(() => undefined, 2 ** 30);
+    let stoppingSinceMs: number | undefined;
     const onSignal = (signal: NodeJS.Signals) => {
-      if (stopping) {
+      const nowMs = systemClock.monotonicMs();
+      if (stoppingSinceMs !== undefined) {
+        // The terminal and npm both pass on one Ctrl-C: only a later one is meant as a second.
+        if (nowMs - stoppingSinceMs < repeatedSignalMs) return;
         report(`second ${signal}: killing everything`);
         supervisor.killNow();
-        process.exit(4);
+        process.exit(exitCodes.shutdownTimeout);
       }
-      stopping = true;
+      stoppingSinceMs = nowMs;
       report(`stopping (${signal}) ...`);
       supervisor.stop().then(
         () => {
