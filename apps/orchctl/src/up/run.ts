@@ -14,6 +14,8 @@ export async function runClusterCommand(
   command: ClusterCommand,
   argv: readonly string[],
 ): Promise<number> {
+  // A reader of our output that went away, such as `head`, is no reason to end a cluster.
+  process.stdout.on('error', ignoreBrokenPipe);
   // Our timers do not keep a process alive; this one does until the command has ended.
   const alive = setInterval(() => undefined, 2 ** 30);
   try {
@@ -33,6 +35,10 @@ export async function runClusterCommand(
   } finally {
     clearInterval(alive);
   }
+}
+
+function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
 }
 
 function upOptions(argv: readonly string[]): UpOptions {
