@@ -5,6 +5,7 @@
  */
 import 'reflect-metadata';
 import { systemClock } from '../clock.js';
+import { FeatureGates } from '../features/feature-gates.js';
 import { createLogger } from '../logging/create-logger.js';
 import type { Logger } from '../logging/logger.js';
 import type { CommonOptions } from '../options/common-options.js';
@@ -22,6 +23,8 @@ export interface HasCommonOptions {
 
 export interface ComponentContext<Options> {
   readonly options: Options;
+  /** As `--feature-gates` sets them. */
+  readonly features: FeatureGates;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
 }
@@ -31,6 +34,8 @@ export interface ComponentDefinition<Options extends HasCommonOptions> {
   readonly program: string;
   readonly description: string;
   readonly optionsClass: OptionsClass<Options>;
+  /** Feature gates that do something in this component; none when left out. */
+  readonly operationalGates?: readonly string[];
   /** Starts everything and returns; registers what to undo with `lifecycle.onStop`. */
   start(context: ComponentContext<Options>): Promise<void>;
 }
@@ -56,7 +61,8 @@ export async function runComponent<Options extends HasCommonOptions>(
   keepProcessAlive();
   const startedMs = systemClock.monotonicMs();
   try {
-    await definition.start({ options, logger, lifecycle });
+    const features = featureGates(definition, options, logger);
+    await definition.start({ options, features, logger, lifecycle });
     const startMs = Math.round(systemClock.monotonicMs() - startedMs);
     logger.info({ version: orchVersion, pid: process.pid, startMs }, 'started');
   } catch (error) {
@@ -86,6 +92,17 @@ function optionsOrExit<Options extends HasCommonOptions>(
     }
     throw error;
   }
+}
+
+function featureGates<Options extends HasCommonOptions>(
+  definition: ComponentDefinition<Options>,
+  options: Options,
+  logger: Logger,
+): FeatureGates {
+  const features = new FeatureGates(new Set(definition.operationalGates ?? []));
+  features.set(options.common.featureGates);
+  for (const warning of features.warnings) logger.warn({ warning }, 'feature gates');
+  return features;
 }
 
 function bindProcess(lifecycle: Lifecycle, logger: Logger): void {
