@@ -27,6 +27,7 @@ const encodingTypes = {
   schemaOrArray: 'JSONSchemaProps | JSONSchemaProps[]',
   schemaOrBool: 'JSONSchemaProps | boolean',
   schemaOrStringArray: 'JSONSchemaProps | string[]',
+  unknownEnvelope: 'unknown',
 };
 
 const encodingDocs = {
@@ -37,10 +38,18 @@ const encodingDocs = {
   rawExtension: 'An object of any kind.',
   fieldsV1: 'A set of fields.',
   anyJson: 'Any JSON value.',
+  unknownEnvelope: 'An object of any kind.',
 };
 
 /** A field without a value in some decoded object: the encodings whose zero is null. */
-const encodingsWithoutZero = new Set(['time', 'microTime', 'rawExtension', 'fieldsV1', 'anyJson']);
+const encodingsWithoutZero = new Set([
+  'time',
+  'microTime',
+  'rawExtension',
+  'fieldsV1',
+  'anyJson',
+  'unknownEnvelope',
+]);
 
 function splitRef(ref) {
   const at = ref.lastIndexOf('.');

@@ -20,3 +20,24 @@ export const patchDepthMax = 1_000;
  * fits into a request line.
  */
 export const selectorLengthMax = 64 * 1024;
+
+/** Characters of a quantity. Higher lets big-number arithmetic cost more; lower refuses odd but valid amounts. */
+export const quantityLengthMax = 256;
+
+/** Largest power of ten in a quantity such as `1e3`. Higher lets a short text become a huge number. */
+export const quantityExponentMax = 128;
+
+/**
+ * Depth of nesting in decoded objects. Higher risks the stack on hostile input; lower refuses deeply
+ * nested schemas of custom resources.
+ */
+export const objectDepthMax = 256;
+
+/**
+ * Bytes of one object or list in its protobuf form. Higher lets one request take more memory; lower
+ * refuses long lists that are asked for in one piece.
+ */
+export const protobufBytesMax = 512 * 1024 * 1024;
+
+/** Scratch memory kept between two protobuf encodings. Lower allocates more often; higher holds more for good. */
+export const protobufScratchBytesKept = 1024 * 1024;

@@ -73,7 +73,7 @@ export type Encoding =
   | 'schemaOrArray'
   | 'schemaOrBool'
   | 'schemaOrStringArray'
-  /** The envelope of protobuf bodies; no JSON form. */
+  /** An object of any type; on the wire the envelope of protobuf bodies, with JSON inside. */
   | 'unknownEnvelope';
 
 /** Releases; `replacement` is the name of another type. */

@@ -8,10 +8,5 @@ export interface TypeMeta {
 /** An object of any kind. */
 export type RawExtension = unknown;
 
-export interface Unknown {
-  typeMeta?: TypeMeta;
-  /** Base64. */
-  raw?: string;
-  contentEncoding?: string;
-  contentType?: string;
-}
+/** An object of any kind. */
+export type Unknown = unknown;
