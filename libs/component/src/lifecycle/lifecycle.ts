@@ -71,8 +71,14 @@ export class Lifecycle {
       this.settings.logger.warn({ err: error }, 'error while stopping');
       return;
     }
-    const exitCode = error instanceof FatalError ? error.exitCode : exitCodes.unexpected;
-    this.settings.logger.fatal({ err: error, exitCode }, 'fatal error');
+    const isKnown = error instanceof FatalError;
+    const exitCode = isKnown ? error.exitCode : exitCodes.unexpected;
+    const reason = isKnown ? error.message : 'unexpected error';
+    const cause = isKnown ? error.cause : error;
+    this.settings.logger.fatal(
+      { reason, exitCode, ...(cause !== undefined && { err: cause }) },
+      'fatal error',
+    );
     this.stop('fatal error', exitCode);
   }
 

@@ -123,16 +123,13 @@ function bindProcess(lifecycle: Lifecycle, logger: Logger): void {
 /** A mistake in the configuration may show only while the parts are put together. */
 function startFailure(error: unknown): FatalError {
   if (error instanceof FatalError) return error;
-  const isUsage = error instanceof UsageError || error instanceof ValueError;
-  const exitCode = isUsage ? exitCodes.usage : exitCodes.failed;
-  return new FatalError(exitCode, `start failed: ${text(error)}`, { cause: error });
+  if (error instanceof UsageError || error instanceof ValueError) {
+    return new FatalError(exitCodes.usage, error.message);
+  }
+  return new FatalError(exitCodes.failed, 'start failed', { cause: error });
 }
 
 /** Our timers do not keep a process alive; a component lives until its lifecycle has ended. */
 function keepProcessAlive(): void {
   setInterval(() => undefined, 2 ** 30);
-}
-
-function text(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
