@@ -67,3 +67,4 @@ export {
 export { collectionPath } from './rest/rest-resource-client.js';
 export { TokenBucket } from './rest/token-bucket.js';
 export { TransportError, type TransportErrorCode } from './rest/transport-error.js';
+export { decodeWatch } from './rest/watch-decoder.js';

@@ -1,0 +1,22 @@
+/** Lists of conditions, one of each type. Pure. */
+
+export interface ConditionFacts {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export function conditionOf<C extends { type?: string }>(
+  conditions: readonly C[] | undefined,
+  type: string,
+): C | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+export function withoutCondition<C extends { type?: string }>(
+  conditions: readonly C[],
+  type: string,
+): C[] {
+  return conditions.filter((condition) => condition.type !== type);
+}
