@@ -10,4 +10,5 @@ export {
   type DirectoryFormat,
   openDatabase,
 } from './storage/directory.js';
+export { ManualClock } from './testing/manual-clock.js';
 export { MemoryDisk, MemoryLog } from './testing/memory-log.js';

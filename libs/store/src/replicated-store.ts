@@ -263,6 +263,7 @@ export class ReplicatedStore implements VersionedStore {
     this.#ready = false;
     const opened = this.#opened;
     opened?.maintenance.stop();
+    await opened?.checkpointer.stop();
     await this.dependencies.log.stop();
     this.#opened = undefined;
     this.#proposer.stop();
@@ -273,7 +274,6 @@ export class ReplicatedStore implements VersionedStore {
     if (!opened) return;
     await this.#sweeping;
     await opened.writer.drained();
-    await opened.checkpointer.stop();
     await opened.database.close();
   }
 

@@ -1,0 +1,45 @@
+/** A clock that stands still until a test moves it. */
+import type { Clock, Timer } from '@orch/component';
+
+interface Scheduled {
+  readonly atMs: number;
+  readonly callback: () => void;
+}
+
+export class ManualClock implements Clock {
+  #nowMs = 1_000_000;
+  readonly #timers = new Set<Scheduled>();
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  monotonicMs(): number {
+    return this.#nowMs;
+  }
+
+  setTimer(delayMs: number, callback: () => void): Timer {
+    const scheduled = { atMs: this.#nowMs + delayMs, callback };
+    this.#timers.add(scheduled);
+    return { cancel: () => this.#timers.delete(scheduled) };
+  }
+
+  /** Fires what is due on the way, in order, and lets promises and I/O callbacks run in between. */
+  async advance(byMs: number): Promise<void> {
+    const endMs = this.#nowMs + byMs;
+    for (;;) {
+      const [next] = [...this.#timers].sort((left, right) => left.atMs - right.atMs);
+      if (!next || next.atMs > endMs) break;
+      this.#timers.delete(next);
+      this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      next.callback();
+      await settle();
+    }
+    this.#nowMs = endMs;
+    await settle();
+  }
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}

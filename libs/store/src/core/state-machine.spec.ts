@@ -1,0 +1,150 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PROPOSERS_MAX, SEQUENCE_WINDOW } from '../limits.js';
+import { object, put, show } from '../testing/harness.js';
+import type { Operation, Revision } from '../versioned-store.js';
+import { type Command, decodeCommand, encodeCommand } from './command.js';
+import { StateMachine } from './state-machine.js';
+
+const PROPOSER = '0123456789abcdef';
+const A = 'core/pods/ns/a';
+
+let sequence = 0;
+
+function next(): number {
+  sequence += 1;
+  return sequence;
+}
+
+function txn(operations: Operation[], at = next(), proposer = PROPOSER): Command {
+  return { kind: 'txn', id: { proposer, sequence: at }, timeMs: 5_000, operations };
+}
+
+function apply(machine: StateMachine, command: Command) {
+  return machine.apply(machine.appliedIndex + 1, encodeCommand(command));
+}
+
+describe('command codec', () => {
+  it('gives back what it was given', () => {
+    const revision = (2 ** 40) as Revision;
+    const operations: Operation[] = [
+      { kind: 'put', key: 'core/pods/ns/ünï', bytes: Buffer.from('x'), revisionOffset: 1 },
+      { kind: 'put', key: A, bytes: Buffer.alloc(0), timeToLiveMs: 7, expect: { kind: 'absent' } },
+      { kind: 'delete', key: A, expect: { kind: 'revision', revision } },
+      { kind: 'delete', key: A, lastBytes: Buffer.from('last'), revisionOffset: 2 },
+      { kind: 'check', key: A, expect: { kind: 'revision', revision } },
+    ];
+    const id = { proposer: PROPOSER, sequence: 2 ** 33 };
+    const commands: Command[] = [
+      { kind: 'txn', id, timeMs: 1_800_000_000_000, operations },
+      { kind: 'compact', id, timeMs: 0, revision },
+      { kind: 'expire', id, timeMs: 1 },
+      { kind: 'noop', id, timeMs: 1 },
+    ];
+    for (const command of commands) expect(decodeCommand(encodeCommand(command))).toEqual(command);
+  });
+
+  it('refuses what it does not know', () => {
+    const bytes = encodeCommand(txn([put(A, 'one')]));
+    bytes[0] = 9;
+    expect(() => decodeCommand(bytes)).toThrow(/format 9/);
+    bytes[0] = 1;
+    bytes[1] = 9;
+    expect(() => decodeCommand(bytes)).toThrow(/unknown kind/);
+  });
+});
+
+describe('StateMachine', () => {
+  it('applies a command id once', () => {
+    const machine = new StateMachine();
+    const command = txn([put(A, 'one')]);
+    expect(apply(machine, command)?.result).toMatchObject({ succeeded: true, revision: 1 });
+    expect(apply(machine, command)).toBeUndefined();
+    expect(machine.revision).toBe(1);
+    expect(
+      apply(machine, { ...command, id: { ...command.id, proposer: 'f'.repeat(16) } }),
+    ).toBeDefined();
+  });
+
+  it('never applies a command that is too old to be remembered', () => {
+    const machine = new StateMachine();
+    apply(machine, txn([put(A, 'new')], SEQUENCE_WINDOW + 10));
+    expect(apply(machine, txn([put(A, 'old')], 10))).toBeUndefined();
+    expect(apply(machine, txn([put(A, 'late')], 11))).toBeDefined();
+    expect(apply(machine, txn([put(A, 'late')], 11))).toBeUndefined();
+  });
+
+  it('remembers command ids in the state, for a bounded number of proposers', () => {
+    const machine = new StateMachine();
+    for (let at = 0; at < PROPOSERS_MAX + 5; at += 1) {
+      apply(machine, txn([put(A, `${at}`)], 1, at.toString(16).padStart(16, '0')));
+    }
+    expect(machine.proposers.size).toBe(PROPOSERS_MAX);
+    const changes = machine.takeProposerChanges();
+    expect([...changes.values()].filter((window) => window === undefined)).toHaveLength(5);
+  });
+
+  it('lets time only rise, and expires by it', () => {
+    const machine = new StateMachine();
+    const brief: Operation = { kind: 'put', key: A, ...object('brief'), timeToLiveMs: 100 };
+    apply(machine, txn([brief]));
+    const expire = (timeMs: number): Command => ({
+      kind: 'expire',
+      id: { proposer: PROPOSER, sequence: next() },
+      timeMs,
+    });
+    expect(apply(machine, expire(5_099))?.events).toEqual([]);
+    expect(apply(machine, expire(1))?.events).toEqual([]);
+    expect(apply(machine, expire(5_100))?.events.map(({ entry }) => show(entry))).toEqual([
+      `${A}@1/2 {"rv":"2","text":"brief"}`,
+    ]);
+    expect(machine.expiry.nextMs).toBeUndefined();
+  });
+
+  it('forgets a time to live that a later version does not have', () => {
+    const machine = new StateMachine();
+    apply(machine, txn([{ kind: 'put', key: A, ...object('brief'), timeToLiveMs: 100 }]));
+    apply(machine, txn([put(A, 'lasting')]));
+    expect(machine.expiry.nextMs).toBeUndefined();
+  });
+
+  it('has one hash for one log, and another for another', () => {
+    const key = fc.constantFrom(A, 'core/pods/ns/b', 'core/pods/ns/c');
+    const operation = fc.oneof(
+      fc.tuple(key, fc.nat(9)).map(([name, text]) => put(name, `${text}`)),
+      key.map((name): Operation => ({ kind: 'delete', key: name })),
+    );
+    fc.assert(
+      fc.property(fc.array(operation, { minLength: 1, maxLength: 20 }), (operations) => {
+        const commands = operations.map((single, at) => txn([single], at + 1));
+        const [left, right, other] = [new StateMachine(), new StateMachine(), new StateMachine()];
+        for (const command of commands) {
+          apply(left, command);
+          apply(right, command);
+          apply(other, command);
+        }
+        apply(other, txn([put(A, 'one more')], commands.length + 1));
+        expect(left.facts).toEqual(right.facts);
+        expect(other.hash).not.toBe(left.hash);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('drops exactly the versions that no read may ask for any more', () => {
+    const machine = new StateMachine();
+    const { keys } = machine;
+    apply(machine, txn([put(A, 'one')]));
+    apply(machine, txn([put(A, 'two')]));
+    apply(machine, txn([{ kind: 'delete', key: A }]));
+    apply(machine, txn([put(A, 'four')]));
+    expect(keys.historyBytes).toBeGreaterThan(0);
+    expect(keys.sweep(1, 10)).toEqual([]);
+    expect(keys.sweep(2, 10).map(({ revision }) => revision)).toEqual([1]);
+    expect(keys.at(A, 2)).toMatchObject({ revision: 2 });
+    expect(keys.sweep(3, 10).map(({ revision }) => revision)).toEqual([2, 3]);
+    expect(keys.at(A, 3)).toBeUndefined();
+    expect(keys.historyBytes).toBe(0);
+    expect(keys.at(A, 4)).toMatchObject({ revision: 4 });
+  });
+});

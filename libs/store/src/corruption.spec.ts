@@ -1,0 +1,173 @@
+/** Damage on disk is found by checksum and reported with what to do; it is never served. */
+import { cp, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '@orch/component';
+import { ClassicLevel } from 'classic-level';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { versionKey } from './core/record.js';
+import { openLocalStore } from './local-store.js';
+import type { ReplicatedStore } from './replicated-store.js';
+import { commit, exact, put, quietLogger, showList, WatchRecorder } from './testing/harness.js';
+import { StoreError } from './versioned-store.js';
+
+const COMMITS = 60;
+const FILE_FLIPS = 24;
+
+type Raw = ClassicLevel<Buffer, Buffer>;
+
+describe('a damaged data directory', () => {
+  let parent: string;
+  let good: string;
+  let directory: string;
+  let lists: string[][];
+  let fatal: Error[];
+
+  beforeAll(async () => {
+    parent = await mkdtemp(join(tmpdir(), 'store-damage-'));
+    good = join(parent, 'good');
+    const store = await openStore(good);
+    for (let at = 0; at < COMMITS; at += 1) {
+      const key = `core/pods/ns/p${at % 9}`;
+      await commit(store, at % 10 === 9 ? { kind: 'delete', key } : put(key, `${at}`));
+    }
+    lists = await listAll(store);
+    await store.stop();
+  });
+
+  afterAll(async () => {
+    await rm(parent, { recursive: true, force: true });
+  });
+
+  beforeEach(async () => {
+    directory = join(parent, 'copy');
+    fatal = [];
+    await rm(directory, { recursive: true, force: true });
+    await cp(good, directory, { recursive: true });
+  });
+
+  function openStore(at: string): Promise<ReplicatedStore> {
+    return openLocalStore(at, {
+      clock: systemClock,
+      logger: quietLogger,
+      onFatal: (error) => fatal.push(error),
+    });
+  }
+
+  async function listAll(store: ReplicatedStore): Promise<string[][]> {
+    const all: string[][] = [];
+    for (let revision = 0; revision <= store.revision(); revision += 1) {
+      all.push(showList(await store.list('', exact(revision))));
+    }
+    return all;
+  }
+
+  async function change(action: (database: Raw) => Promise<void>): Promise<void> {
+    const database: Raw = new ClassicLevel(join(directory, 'state', 'leveldb'), {
+      keyEncoding: 'buffer',
+      valueEncoding: 'buffer',
+    });
+    await action(database);
+    await database.close();
+  }
+
+  async function flip(database: Raw, key: Buffer, at: (length: number) => number): Promise<void> {
+    const value = Buffer.from((await database.get(key))!);
+    value[at(value.length)]! ^= 0x10;
+    await database.put(key, value);
+  }
+
+  const refuses = async (message: RegExp) => {
+    await expect(openStore(directory)).rejects.toThrow(message);
+    await expect(openStore(directory)).rejects.toMatchObject({ code: 'Corrupt' });
+  };
+
+  it('is refused when a payload, a header or a torn record does not match', async () => {
+    const key = versionKey(30, 0);
+    const cure = /revision 30 does not match its checksum: restore this data directory/;
+    await change((database) => flip(database, key, (length) => length - 1));
+    await refuses(cure);
+    await change((database) => flip(database, key, (length) => length - 1));
+    await (await openStore(directory)).stop();
+    await change((database) => flip(database, key, () => 12));
+    await refuses(cure);
+    await change(async (database) => {
+      await flip(database, key, () => 12);
+      const whole = (await database.get(key))!;
+      await database.put(key, whole.subarray(0, whole.length - 3));
+    });
+    await refuses(cure);
+  });
+
+  it('is refused when a good record lies in the wrong place, or none', async () => {
+    await change(async (database) => {
+      const other = (await database.get(versionKey(31, 0)))!;
+      await database.put(versionKey(30, 0), other);
+    });
+    await refuses(/revision 30 does not match/);
+    await change((database) => database.del(versionKey(30, 0)));
+    await refuses(/revision 30 is missing/);
+  });
+
+  it('is refused when the facts are damaged', async () => {
+    await change((database) => flip(database, Buffer.from('m/applied'), () => 20));
+    await refuses(/applied index does not match its checksum/);
+  });
+
+  it('is not served when the damage comes while the store runs', async () => {
+    const store = await openStore(directory);
+    await overwriteValues('state');
+    await expect(store.list('', exact(5))).rejects.toMatchObject({ code: 'Corrupt' });
+    expect(fatal).toHaveLength(1);
+    await store.stop();
+  });
+
+  it('is refused or whole after any flipped byte in any file', async () => {
+    let refused = 0;
+    for (let round = 0; round < FILE_FLIPS; round += 1) {
+      await rm(directory, { recursive: true, force: true });
+      await cp(good, directory, { recursive: true });
+      await flipRandomByte(round % 2 === 0 ? 'state' : 'log');
+      let store: ReplicatedStore;
+      try {
+        store = await openStore(directory);
+      } catch (error) {
+        expect(error).toBeInstanceOf(StoreError);
+        expect(['Corrupt', 'BadDirectory']).toContain((error as StoreError).code);
+        refused += 1;
+        continue;
+      }
+      expect(await listAll(store)).toEqual(lists);
+      const watch = await new WatchRecorder(store, '', 0).reached(store.revision());
+      expect(watch.events.at(-1)?.revision).toBe(lists.length - 1);
+      await store.stop();
+    }
+    expect(refused).toBeGreaterThan(0);
+  });
+
+  /** The payload's text in all files, in place: the length and every other byte stay. */
+  async function overwriteValues(database: string): Promise<void> {
+    const leveldb = join(directory, database, 'leveldb');
+    for (const name of (await readdir(leveldb)).filter((other) => /\.(ldb|log)$/.test(other))) {
+      const bytes = await readFile(join(leveldb, name));
+      const damaged = bytes.toString('latin1').replaceAll('"text"', '"tixt"');
+      await writeFile(join(leveldb, name), Buffer.from(damaged, 'latin1'));
+    }
+  }
+
+  async function flipRandomByte(database: string): Promise<void> {
+    const leveldb = join(directory, database, 'leveldb');
+    const names = (await readdir(leveldb)).filter((name) => /\.(ldb|log)$|MANIFEST/.test(name));
+    const name = names[Math.floor(Math.random() * names.length)]!;
+    const file = await open(join(leveldb, name), 'r+');
+    const { size } = await file.stat();
+    const byte = Buffer.alloc(1);
+    const at = Math.floor(Math.random() * size);
+    if (size > 0) {
+      await file.read(byte, 0, 1, at);
+      byte[0]! ^= 1 << Math.floor(Math.random() * 8);
+      await file.write(byte, 0, 1, at);
+    }
+    await file.close();
+  }
+});
