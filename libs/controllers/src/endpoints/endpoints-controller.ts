@@ -54,16 +54,22 @@ export class EndpointsController implements Controller {
       },
       onDelete: (pod) => this.podChanged(pod),
     });
-    // Somebody else's change is put right again.
+    // Somebody else's change to what is ours is put right again.
     this.endpoints.addHandlers({
-      onAdd: (endpoints) => this.queue.add(objectKey(endpoints)),
-      onUpdate: (endpoints) => this.queue.add(objectKey(endpoints)),
-      onDelete: (endpoints) => this.queue.add(objectKey(endpoints)),
+      onUpdate: (endpoints) => this.endpointsChanged(endpoints),
+      onDelete: (endpoints) => this.endpointsChanged(endpoints),
     });
   }
 
   run(signal: AbortSignal): Promise<void> {
+    // Services may have gone while nobody looked: each object is checked once.
+    for (const key of this.endpoints.lister.keys()) this.queue.add(key);
     return workOff(this.queue, this.workerCount, signal, (key) => this.reconcile(key));
+  }
+
+  private endpointsChanged(endpoints: Endpoints): void {
+    const key = objectKey(endpoints);
+    if (this.services.lister.get(key)) this.queue.add(key);
   }
 
   private async reconcile(key: string): Promise<undefined> {
