@@ -35,6 +35,9 @@ export {
 export { applyMergePatch } from './patch/merge-patch.js';
 export { freeShape, type MergeField, type MergeSchema } from './patch/merge-schema.js';
 export { applyStrategicMergePatch } from './patch/strategic-merge.js';
+export { canonicalQuantity, Quantity, QuantityError } from './quantity/quantity.js';
+export type { FieldDescriptor, TypeDescriptor } from './schema/descriptor.js';
+export { kindNamed, schemaType } from './schema/registry.js';
 export * from './selectors/field-selector.js';
 export {
   everyLabelSelector,
