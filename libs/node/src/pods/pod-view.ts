@@ -1,0 +1,96 @@
+/** A pod as its worker sees it: what is wanted beside what the runtime has. Pure. */
+import type { Container, Pod } from '@orch/types/core/v1';
+import type { ContainerStatus, SandboxStatus } from '../runtimes/container-runtime.js';
+
+/** Keys under which the agent keeps what it needs of a container beyond its configuration. */
+export const annotationKeys = {
+  /** Host path of the file for the termination message. */
+  messagePath: 'termination-message-path',
+  messagePolicy: 'termination-message-policy',
+  /** Seconds, for ending containers whose pod is not known any more. */
+  graceSeconds: 'termination-grace-seconds',
+} as const;
+
+export interface PodView {
+  readonly pod: Pod;
+  /** The newest sandbox. */
+  readonly sandbox: SandboxStatus | undefined;
+  /** Runs by container name, newest first. */
+  readonly runs: ReadonlyMap<string, readonly ContainerStatus[]>;
+}
+
+export function podView(
+  pod: Pod,
+  sandboxes: readonly SandboxStatus[],
+  containers: readonly ContainerStatus[],
+): PodView {
+  const sandbox = [...sandboxes].sort((left, right) => right.attempt - left.attempt)[0];
+  const runs = new Map<string, ContainerStatus[]>();
+  for (const container of containers) {
+    runs.set(container.name, [...(runs.get(container.name) ?? []), container]);
+  }
+  for (const list of runs.values()) {
+    list.sort(
+      (left, right) => right.attempt - left.attempt || right.createdAtMs - left.createdAtMs,
+    );
+  }
+  return { pod, sandbox, runs };
+}
+
+export function latestRun(view: PodView, name: string): ContainerStatus | undefined {
+  return view.runs.get(name)?.[0];
+}
+
+export function initContainersOf(pod: Pod): readonly Container[] {
+  return pod.spec?.initContainers ?? [];
+}
+
+export function mainContainersOf(pod: Pod): readonly Container[] {
+  return pod.spec?.containers ?? [];
+}
+
+/** Whether a run that ended is to be followed by another one. */
+export function wantsRestart(pod: Pod, run: ContainerStatus, isInit: boolean): boolean {
+  const policy = pod.spec?.restartPolicy ?? 'Always';
+  const succeeded = run.exitCode === 0;
+  if (isInit) return !succeeded && policy !== 'Never';
+  return policy === 'Always' || (policy === 'OnFailure' && !succeeded);
+}
+
+/** Whether the init containers are through: all ended well, or a container they were for has run. */
+export function isInitialized(view: PodView): boolean {
+  const { pod, sandbox } = view;
+  const inSandbox = (run: ContainerStatus | undefined) =>
+    run !== undefined && (!sandbox || run.sandboxId === sandbox.id);
+  if (mainContainersOf(pod).some(({ name }) => inSandbox(latestRun(view, name)))) return true;
+  return initContainersOf(pod).every(({ name }) => {
+    const run = latestRun(view, name);
+    return inSandbox(run) && run?.state === 'exited' && run.exitCode === 0;
+  });
+}
+
+/** Whether nothing of the pod runs, nor ever will again by itself. */
+export function isFinished(view: PodView): boolean {
+  const { pod } = view;
+  const initFailed = initContainersOf(pod).some(({ name }) => {
+    const run = latestRun(view, name);
+    return run?.state === 'exited' && run.exitCode !== 0 && !wantsRestart(pod, run, true);
+  });
+  if (initFailed) return !hasRunning(view);
+  const main = mainContainersOf(pod);
+  return (
+    main.length > 0 &&
+    main.every(({ name }) => {
+      const run = latestRun(view, name);
+      return run?.state === 'exited' && !wantsRestart(pod, run, false);
+    })
+  );
+}
+
+export function hasRunning(view: PodView): boolean {
+  return runningRuns(view).length > 0;
+}
+
+export function runningRuns(view: PodView): ContainerStatus[] {
+  return [...view.runs.values()].flat().filter(({ state }) => state === 'running');
+}

@@ -1,0 +1,151 @@
+/** The node as it shows itself in the API: labels, capacity, conditions, addresses. Pure. */
+import { formatTime } from '@orch/apimachinery';
+import { dialect, interfaceVersion } from '@orch/component';
+import type { Node, NodeCondition, NodeStatus } from '@orch/types/core/v1';
+import type { RuntimeInfo, RuntimeStatus } from '../runtimes/container-runtime.js';
+import type { Pressure } from './eviction-signals.js';
+import type { HostFacts } from './host-facts.js';
+
+export interface NodeStatusInput {
+  readonly nodeName: string;
+  readonly hostname: string;
+  readonly addresses: readonly string[];
+  readonly port: number;
+  readonly podCountMax: number;
+  /** Kept back from pods, in cores and bytes. */
+  readonly reserved: { readonly cpuCores: number; readonly memoryBytes: number };
+  readonly facts: HostFacts;
+  readonly runtime: RuntimeInfo;
+  readonly runtimeStatus: RuntimeStatus;
+  readonly pressure: Pressure;
+  readonly nowMs: number;
+}
+
+/** Labels that the agent sets on its node. */
+export function nodeLabels(
+  hostname: string,
+  facts: HostFacts,
+  extra: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return {
+    [dialect().key('hostname')]: hostname,
+    [dialect().key('os')]: facts.operatingSystem,
+    [dialect().key('arch')]: facts.architecture,
+    [dialect().key('os', 'beta')]: facts.operatingSystem,
+    [dialect().key('arch', 'beta')]: facts.architecture,
+    ...extra,
+  };
+}
+
+/** The whole status; times of what has not changed are taken over from `current`. */
+export function nodeStatus(input: NodeStatusInput, current: Node | undefined): NodeStatus {
+  const { facts, reserved, podCountMax } = input;
+  const amounts = (cpuCores: number, memoryBytes: number) => ({
+    cpu: `${Math.max(0, Math.floor(cpuCores * 1000))}m`.replace(/000m$/, ''),
+    memory: `${Math.max(0, Math.floor(memoryBytes / 1024))}Ki`,
+    'ephemeral-storage': `${Math.floor(facts.ephemeralStorageBytes / 1024)}Ki`,
+    pods: String(podCountMax),
+  });
+  return {
+    capacity: amounts(facts.cpuCores, facts.memoryBytes),
+    allocatable: amounts(
+      facts.cpuCores - reserved.cpuCores,
+      facts.memoryBytes - reserved.memoryBytes,
+    ),
+    conditions: conditions(input).map((next) => withTimes(next, current, input.nowMs)),
+    addresses: [
+      ...input.addresses.map((address) => ({ type: 'InternalIP', address })),
+      { type: 'Hostname', address: input.hostname },
+    ],
+    daemonEndpoints: { kubeletEndpoint: { Port: input.port } },
+    nodeInfo: {
+      machineID: facts.machineId,
+      systemUUID: facts.systemUuid,
+      bootID: facts.bootId,
+      kernelVersion: facts.kernelVersion,
+      osImage: facts.osImage,
+      containerRuntimeVersion: `${input.runtime.name}://${input.runtime.version}`,
+      kubeletVersion: interfaceVersion.git,
+      kubeProxyVersion: interfaceVersion.git,
+      operatingSystem: facts.operatingSystem,
+      architecture: facts.architecture,
+    },
+  };
+}
+
+function conditions({ pressure, runtimeStatus }: NodeStatusInput): NodeCondition[] {
+  const { runtimeReady, networkReady, message } = runtimeStatus;
+  const ready = runtimeReady && networkReady;
+  return [
+    pressureCondition('MemoryPressure', pressure.memory, [
+      'KubeletHasInsufficientMemory',
+      'KubeletHasSufficientMemory',
+      'kubelet has insufficient memory available',
+      'kubelet has sufficient memory available',
+    ]),
+    pressureCondition('DiskPressure', pressure.disk, [
+      'KubeletHasDiskPressure',
+      'KubeletHasNoDiskPressure',
+      'kubelet has disk pressure',
+      'kubelet has no disk pressure',
+    ]),
+    pressureCondition('PIDPressure', pressure.pid, [
+      'KubeletHasInsufficientPID',
+      'KubeletHasSufficientPID',
+      'kubelet has insufficient PID available',
+      'kubelet has sufficient PID available',
+    ]),
+    ready
+      ? {
+          type: 'Ready',
+          status: 'True',
+          reason: 'KubeletReady',
+          message: 'kubelet is posting ready status',
+        }
+      : {
+          type: 'Ready',
+          status: 'False',
+          reason: 'KubeletNotReady',
+          message: message ?? 'container runtime is not ready',
+        },
+  ];
+}
+
+function pressureCondition(
+  type: string,
+  holds: boolean,
+  [reasonIf, reasonIfNot, messageIf, messageIfNot]: readonly [string, string, string, string],
+): NodeCondition {
+  return holds
+    ? { type, status: 'True', reason: reasonIf, message: messageIf }
+    : { type, status: 'False', reason: reasonIfNot, message: messageIfNot };
+}
+
+function withTimes(next: NodeCondition, current: Node | undefined, nowMs: number): NodeCondition {
+  const before = current?.status?.conditions?.find(({ type }) => type === next.type);
+  const now = formatTime(nowMs);
+  const unchanged = before?.status === next.status ? before.lastTransitionTime : undefined;
+  return { ...next, lastHeartbeatTime: now, lastTransitionTime: unchanged ?? now };
+}
+
+/** Whether anything but the heartbeat has changed. */
+export function hasChanged(current: Node | undefined, next: NodeStatus): boolean {
+  const strip = (status: NodeStatus | undefined) =>
+    JSON.stringify({
+      capacity: sorted(status?.capacity),
+      allocatable: sorted(status?.allocatable),
+      addresses: status?.addresses,
+      port: status?.daemonEndpoints?.kubeletEndpoint?.Port,
+      boot: status?.nodeInfo?.bootID,
+      runtime: status?.nodeInfo?.containerRuntimeVersion,
+      conditions: next.conditions?.map(({ type }) => {
+        const found = status?.conditions?.find((one) => one.type === type);
+        return [type, found?.status, found?.reason, found?.message];
+      }),
+    });
+  return strip(current?.status) !== strip(next);
+}
+
+function sorted(amounts: Readonly<Record<string, string>> | undefined): [string, string][] {
+  return Object.entries(amounts ?? {}).sort(([left], [right]) => (left < right ? -1 : 1));
+}

@@ -1,0 +1,58 @@
+/** The change that brings a pod's status in the API to what the agent sees. Pure. */
+import { deepEqual } from '@orch/apimachinery';
+import type { Pod, PodStatus } from '@orch/types/core/v1';
+
+/** Fields of the status that are the agent's; null is written where one has to go. */
+const ownFields = [
+  'phase',
+  'message',
+  'reason',
+  'hostIP',
+  'podIP',
+  'podIPs',
+  'startTime',
+  'initContainerStatuses',
+  'containerStatuses',
+] as const satisfies readonly (keyof PodStatus)[];
+
+/** A strategic merge patch bound to the pod's uid; undefined if there is nothing to change. */
+export function statusPatch(pod: Pod, wanted: PodStatus): object | undefined {
+  const current = pod.status ?? {};
+  const status: Record<string, unknown> = {};
+  for (const field of ownFields) {
+    const [is, shouldBe] = [current[field], wanted[field]];
+    if (same(is, shouldBe)) continue;
+    status[field] = shouldBe ?? null;
+  }
+  // Merged by address otherwise: the one of an earlier sandbox would stay.
+  if (Array.isArray(status.podIPs)) status.podIPs = [...status.podIPs, { $patch: 'replace' }];
+  const conditions = (wanted.conditions ?? []).filter(
+    (next) =>
+      !same(
+        current.conditions?.find(({ type }) => type === next.type),
+        next,
+      ),
+  );
+  if (conditions.length > 0) status.conditions = conditions.map(withoutLeftovers);
+  if (Object.keys(status).length === 0) return undefined;
+  return { metadata: { uid: pod.metadata?.uid }, status };
+}
+
+/** A condition merges field by field: what it no longer says is taken out. */
+function withoutLeftovers(condition: object): object {
+  return { reason: null, message: null, ...condition };
+}
+
+function same(left: unknown, right: unknown): boolean {
+  return deepEqual(plain(left) as never, plain(right) as never);
+}
+
+/** As it would come back: without undefined members, times of probes not being the agent's to keep. */
+function plain(value: unknown): unknown {
+  if (value === undefined) return null;
+  return JSON.parse(
+    JSON.stringify(value, (key, member: unknown) =>
+      member === null && key === 'lastProbeTime' ? undefined : member,
+    ),
+  );
+}
