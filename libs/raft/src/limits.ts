@@ -5,9 +5,12 @@ export const COMMAND_BYTES_MAX = 4 * 1024 * 1024;
 /** Proposals waiting for the disk. Higher: longer waits under overload; lower: earlier refusals. */
 export const PENDING_ENTRIES_MAX = 8_192;
 export const PENDING_BYTES_MAX = 64 * 1024 * 1024;
-/** Entries of one synced write: also the most that is delivered to the store in one go. */
-export const BATCH_ENTRIES_MAX = 256;
-export const BATCH_BYTES_MAX = 8 * 1024 * 1024;
+/**
+ * Entries of one synced write: also the most that the store applies in one go. Higher: longer stalls
+ * of the event loop; lower: fewer commits a second.
+ */
+export const BATCH_ENTRIES_MAX = 128;
+export const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 /** Entries and bytes read in one slice at recovery. */
 export const RECOVERY_SLICE_ENTRIES = 256;
 export const RECOVERY_SLICE_BYTES = 1024 * 1024;

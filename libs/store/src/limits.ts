@@ -34,7 +34,7 @@ export const DISK_READ_UNITS = 40;
 export const SCAN_SLICE_RECORDS = 512;
 export const SCAN_SLICE_BYTES = 1024 * 1024;
 export const SWEEP_SLICE_VERSIONS = 1_000;
-export const STATE_BATCH_BYTES_MAX = 4 * 1024 * 1024;
+export const STATE_BATCH_BYTES_MAX = 512 * 1024;
 /** Applied but not yet handed to the state database. Over it the log is held back. */
 export const STATE_LAG_BYTES_MAX = 64 * 1024 * 1024;
 /** Applied entries and bytes after which the log is cut. Higher: longer replay at start; lower: more syncs. */

@@ -78,7 +78,8 @@ export type Operation =
       readonly kind: 'delete';
       readonly key: string;
       /** The last version that watchers get for the deletion, if it differs from the one stored
-       *  (as with a final change); the revision is inserted at `revisionOffset`. */
+       *  (as with a final change); the revision is inserted at `revisionOffset`. Without it they get
+       *  the stored one with the revision in it replaced by the deletion's. */
       readonly lastBytes?: Buffer;
       readonly revisionOffset?: number;
       readonly expect?: Expectation;
@@ -117,7 +118,10 @@ export interface WatchEvent {
 }
 
 export interface WatchOptions {
-  /** Keys that start with it. A whole key watches that key and those below it. */
+  /**
+   * Empty: every key. Ending in `/`: the keys that start with it. Else whole segments: that key and
+   * those below it, so that `core/pods/ns/a` does not select `core/pods/ns/ab`.
+   */
   readonly prefix: string;
   /** Events with a greater revision. Must be known: not compacted, not in the future. */
   readonly afterRevision: Revision;
@@ -141,7 +145,7 @@ export interface StoreStatus {
   /** Why not ready or not writable, for an operator. */
   readonly reason?: string;
   readonly revision: Revision;
-  /** History at or below it is gone. */
+  /** History below it is gone; it is the oldest that can be read exactly or watched from. */
   readonly compactedRevision: Revision;
   readonly keyCount: number;
   /** Payload bytes of live keys. */
@@ -155,11 +159,19 @@ export interface VersionedStore {
   get(key: string, options: ReadOptions): Promise<GetResult>;
   /** Entries whose key starts with `prefix`, in key order. */
   list(prefix: string, options: ListOptions): Promise<ListResult>;
-  /** All operations or none. Rejects with StoreError; a failed expectation is a result, not an error. */
+  /**
+   * All operations or none. Rejects with StoreError; a failed expectation is a result, not an error.
+   * Throws RangeError for what no caller may ask: a malformed key, one key changed twice, a
+   * `revisionOffset` outside of the bytes.
+   */
   commit(operations: readonly Operation[], timeoutMs: number): Promise<CommitResult>;
   /** Synchronous, so that list-then-watch has no gap. Throws StoreError `Compacted` or `FutureRevision`. */
   watch(options: WatchOptions): WatchHandle;
-  /** Drops history at or below `revision`, but for each key's newest version. */
+  /**
+   * Drops history below `revision`: what a read or watch at `revision` or later needs is kept, so
+   * `exact` and `afterRevision` at the compacted revision itself still work. Does nothing when it was
+   * compacted before; rejects with `FutureRevision` when it is not reached.
+   */
   compact(revision: Revision): Promise<void>;
   /** Newest revision in this replica's memory. */
   revision(): Revision;
