@@ -103,11 +103,7 @@ function controllerManager({ dataDirectory, settings }: Place): OwnSpec[] {
     {
       component: 'controller-manager',
       name: 'controller-manager',
-      args: [
-        ...clientAndServing(dataDirectory, 'controller-manager', port),
-        `--root-ca-file=${clusterPaths(dataDirectory).authorityCertificate}`,
-        `--service-account-private-key-file=${pkiFiles(dataDirectory, 'sa').key}`,
-      ],
+      args: clientAndServing(dataDirectory, 'controller-manager', port),
       probe: { port, path: '/healthz' },
       identity: systemIdentity('controller-manager'),
     },

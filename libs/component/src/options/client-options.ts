@@ -1,7 +1,10 @@
 /** Flags of every process that is a client of the API server. */
-import { IsOptional, Min } from 'class-validator';
+import { IsIn, IsOptional, Min } from 'class-validator';
 import { dialect } from '../dialect/dialect.js';
 import { Flag } from './flag.js';
+
+/** What the client can write; the binary form is read and written by the API server only. */
+export const clientContentTypes = ['application/json'] as const;
 
 export class ClientOptions {
   @Flag({
@@ -33,8 +36,10 @@ export class ClientOptions {
 
   @Flag({
     name: () => dialect().systemName('api-content-type'),
-    description: 'media type of requests; the binary form is smaller, application/json can be read',
-    default: () => dialect().protobufMediaType,
+    description: `media type of requests; this version sends ${clientContentTypes.join(', ')}`,
+    default: clientContentTypes[0],
+    type: 'string',
   })
-  apiContentType!: string;
+  @IsIn(clientContentTypes)
+  apiContentType!: (typeof clientContentTypes)[number];
 }
