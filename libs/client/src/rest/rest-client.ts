@@ -70,19 +70,30 @@ export interface StreamResponse {
 const defaultTimeoutMs = 60_000;
 
 export class RestClient {
-  private readonly transport: Transport;
   private readonly limit: RateLimit;
   private readonly clock: Clock;
   private readonly random: () => number;
   private readonly fixedHeaders: Record<string, string | string[]>;
   private closed = false;
 
-  constructor(private readonly options: RestClientOptions) {
+  /** Give no transport: it is for `derive`. */
+  constructor(
+    private readonly options: RestClientOptions,
+    private readonly transport: Transport = new Transport(options),
+    private readonly isDerived = false,
+  ) {
     this.clock = options.clock ?? systemClock;
     this.random = options.random ?? Math.random;
-    this.transport = new Transport(options);
     this.limit = new RateLimit(options.qps ?? 50, options.burst ?? 100, this.clock);
     this.fixedHeaders = fixedHeaders(options);
+  }
+
+  /**
+   * A client over the same connections with a rate limit (and user agent) of its own, so that one user in
+   * a process does not wait for another. It ends with this one.
+   */
+  derive(changes: Pick<RestClientOptions, 'qps' | 'burst' | 'userAgent'>): RestClient {
+    return new RestClient({ ...this.options, ...changes }, this.transport, true);
   }
 
   /** A typed handle. Without a namespace: all namespaces (list, watch), or a cluster-scoped resource. */
@@ -115,7 +126,7 @@ export class RestClient {
   /** Ends everything that is open; later calls fail. */
   async close(): Promise<void> {
     this.closed = true;
-    await this.transport.close();
+    if (!this.isDerived) await this.transport.close();
   }
 
   /** The loop of attempts around one request. */

@@ -3,6 +3,7 @@
  * ones than wanted less what may be missing: the new replica set grows only into free room, the old ones
  * give up first what does not work and then what the others can spare.
  */
+import type { ReplicaSet } from '@orch/types/apps/v1';
 import { boundsOf, isRolling, wantedReplicas } from './bounds.js';
 import { allOf, availableOf, type Resize, type Rollout, sizeOf, sum } from './rollout.js';
 
@@ -20,8 +21,18 @@ export function newReplicaSetSize(rollout: Rollout): number {
   const wanted = wantedReplicas(rollout.deployment);
   const size = rollout.current ? sizeOf(rollout.current) : 0;
   if (size >= wanted || !isRolling(rollout.deployment)) return wanted;
-  const room = wanted + boundsOf(rollout.deployment).maxSurge - sum(allOf(rollout), sizeOf);
+  const room = wanted + boundsOf(rollout.deployment).maxSurge - sum(allOf(rollout), occupied);
   return room <= 0 ? size : size + Math.min(room, wanted - size);
+}
+
+/** Pods that are there or will be: one that is to go takes its place until it is gone. */
+function occupied(replicaSet: ReplicaSet): number {
+  return Math.max(sizeOf(replicaSet), replicaSet.status?.replicas ?? 0);
+}
+
+/** Pods that will stay available: a status may still count some that are to go. */
+function staying(replicaSet: ReplicaSet): number {
+  return Math.min(sizeOf(replicaSet), availableOf(replicaSet));
 }
 
 function shrinkOld(rollout: Rollout): Resize[] {
@@ -29,11 +40,11 @@ function shrinkOld(rollout: Rollout): Resize[] {
   const sizes = new Map(old.map((one) => [one, sizeOf(one)]));
   if (!current || sum([...sizes.values()], (size) => size) === 0) return [];
   const minAvailable = wantedReplicas(deployment) - boundsOf(deployment).maxUnavailable;
-  const newUnavailable = sizeOf(current) - availableOf(current);
+  const newUnavailable = sizeOf(current) - staying(current);
   const spare = sum(allOf(rollout), sizeOf) - minAvailable - newUnavailable;
   if (spare <= 0) return [];
   takeUnhealthy(sizes, spare);
-  takeHealthy(sizes, sum(allOf(rollout), availableOf) - minAvailable);
+  takeHealthy(sizes, sum(allOf(rollout), staying) - minAvailable);
   return [...sizes]
     .filter(([replicaSet, size]) => size !== sizeOf(replicaSet))
     .map(([replicaSet, replicas]) => ({ replicaSet, replicas }));

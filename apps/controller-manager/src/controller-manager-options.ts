@@ -1,0 +1,26 @@
+/** All flags of the controller manager process. */
+import {
+  ClientOptions,
+  CommonOptions,
+  Flags,
+  LeaderElectionOptions,
+  ServingOptions,
+} from '@orch/component';
+import { ControllersOptions } from '@orch/controllers';
+
+export class ControllerManagerOptions {
+  @Flags(CommonOptions)
+  common!: CommonOptions;
+
+  @Flags(ClientOptions)
+  client!: ClientOptions;
+
+  @Flags(LeaderElectionOptions)
+  election!: LeaderElectionOptions;
+
+  @Flags(ServingOptions, { 'secure-port': 10_257 })
+  serving!: ServingOptions;
+
+  @Flags(ControllersOptions)
+  controllers!: ControllersOptions;
+}

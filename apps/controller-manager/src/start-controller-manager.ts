@@ -1,0 +1,87 @@
+/**
+ * Starts the controller manager: serves health at once, stands for election and runs the controllers
+ * while leading. A process that loses the lease ends, so that nothing it had under way goes on.
+ */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { NestFactory } from '@nestjs/core';
+import { LeaderElector, RestClient } from '@orch/client';
+import {
+  dialect,
+  exitCodes,
+  FatalError,
+  HealthChecks,
+  type LeaderElectionOptions,
+  Metrics,
+  nestLogger,
+  startComponentServer,
+} from '@orch/component';
+import { ControllerManager } from '@orch/controllers';
+import { controllerManagerModule, type ProcessParts } from './controller-manager.module.js';
+
+export async function startControllerManager(parts: ProcessParts): Promise<void> {
+  const { options, logger, lifecycle } = parts;
+  options.election.checkRelations();
+  const context = await NestFactory.createApplicationContext(controllerManagerModule(parts), {
+    logger: nestLogger(logger),
+    abortOnError: false,
+  });
+  lifecycle.onStop('application context', () => context.close());
+  const client = context.get(RestClient);
+  const manager = context.get(ControllerManager);
+  lifecycle.onStop('client', () => client.close());
+
+  await startComponentServer(options.serving, {
+    health: context.get(HealthChecks),
+    metrics: context.get(Metrics),
+    postReview: async (path, body) => (await client.request('POST', path, { body })).json(),
+    configuration: () => ({ controllers: options.controllers }),
+    logger,
+    lifecycle,
+  });
+
+  const lead = () => {
+    manager.start().catch((error: unknown) => lifecycle.fail(error));
+  };
+  if (!options.election.enabled) {
+    lifecycle.onStop('controllers', () => manager.stop());
+    lead();
+    return;
+  }
+  const elector = electorFor(parts, client, lead);
+  elector.start();
+  lifecycle.onStop('leader election', () => elector.stop());
+  // Registered last, so it runs first: the lease is given up when nothing works under it any more.
+  lifecycle.onStop('controllers', () => manager.stop());
+}
+
+function electorFor(parts: ProcessParts, client: RestClient, lead: () => void): LeaderElector {
+  const { options, logger } = parts;
+  const { election } = options;
+  requireLeases(election);
+  return new LeaderElector({
+    client: client.derive({ qps: 0 }),
+    namespace: election.resourceNamespace,
+    name: election.resourceName || dialect().systemName('controller-manager'),
+    identity: `${hostname()}_${randomUUID()}`,
+    leaseDurationMs: election.leaseDurationMs,
+    renewDeadlineMs: election.renewDeadlineMs,
+    retryPeriodMs: election.retryPeriodMs,
+    logger,
+    onStartedLeading: lead,
+    onLost: () => {
+      // At once: within the lease's last seconds another process may start to act.
+      logger.fatal({}, 'the leadership was lost');
+      process.exit(exitCodes.leadershipLost);
+    },
+    onNewLeader: (leader) => logger.info({ leader }, 'leader seen'),
+  });
+}
+
+function requireLeases(election: LeaderElectionOptions): void {
+  if (election.resourceLock === 'leases') return;
+  throw new FatalError(
+    exitCodes.usage,
+    `--leader-elect-resource-lock: ${election.resourceLock} is not supported, use leases`,
+  );
+}

@@ -1,0 +1,22 @@
+/** All controllers by the names under which they can be switched on and off. */
+import { DeploymentController } from '../deployment/deployment-controller.js';
+import { EndpointsController } from '../endpoints/endpoints-controller.js';
+import { NamespaceController } from '../namespace/namespace-controller.js';
+import { ReplicaSetController } from '../replicaset/replicaset-controller.js';
+import { ServiceAccountController } from '../serviceaccount/service-account-controller.js';
+import type { Controller, ControllerContext } from './controller.js';
+import type { ControllersOptions } from './options.js';
+
+type MakeController = (
+  context: ControllerContext,
+  options: ControllersOptions,
+) => Controller | undefined;
+
+export const controllerMakers: Readonly<Record<string, MakeController>> = {
+  endpoint: (context, options) => new EndpointsController(context, options.endpointSyncs),
+  namespace: (context, options) =>
+    new NamespaceController(context, options.namespaceSyncs, options.namespaceSyncPeriodMs),
+  serviceaccount: (context) => new ServiceAccountController(context, 1),
+  deployment: (context, options) => new DeploymentController(context, options.deploymentSyncs),
+  replicaset: (context, options) => new ReplicaSetController(context, options.replicaSetSyncs),
+};
