@@ -38,7 +38,7 @@ export class NodeInfo {
     this.unschedulable = node.spec?.unschedulable ?? false;
     this.allocatable = resourcesOf(node.status?.allocatable);
     const podCount = node.status?.allocatable?.pods;
-    this.podCountMax = podCount === undefined ? 0 : Number(Quantity.parse(podCount).value());
+    this.podCountMax = podCount === undefined ? 0 : Number(Quantity.parse(podCount).units());
     this.images = new Map(
       (node.status?.images ?? []).flatMap((image) =>
         (image.names ?? []).map((name): [string, number] => [name, Number(image.sizeBytes ?? 0)]),

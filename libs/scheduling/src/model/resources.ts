@@ -27,12 +27,12 @@ export function resourcesOf(list: ResourceList | undefined): Resources {
   const result = noResources();
   for (const [name, text] of Object.entries(list ?? {})) {
     const quantity = Quantity.parse(text);
-    if (name === 'cpu') result.milliCpu = Number(quantity.milliValue());
-    else if (name === 'memory') result.memoryBytes = Number(quantity.value());
-    else if (name === 'ephemeral-storage') result.ephemeralStorageBytes = Number(quantity.value());
+    if (name === 'cpu') result.milliCpu = Number(quantity.milliUnits());
+    else if (name === 'memory') result.memoryBytes = Number(quantity.units());
+    else if (name === 'ephemeral-storage') result.ephemeralStorageBytes = Number(quantity.units());
     else if (name !== 'pods') {
       result.others ??= new Map();
-      result.others.set(name, Number(quantity.value()));
+      result.others.set(name, Number(quantity.units()));
     }
   }
   return result;

@@ -1,0 +1,87 @@
+/** `orchctl describe`: everything about resources, in words, with the events about them. */
+import { type ApiObject, isNotFound } from '@orch/client';
+import { type Selection, selectionsOf } from '../lib/arguments.js';
+import { apiVersionOf, type ResourceType } from '../lib/catalog.js';
+import type { Configure } from '../lib/context.js';
+import type { Description } from '../lib/describe/description.js';
+import { describeEvents } from '../lib/describe/events.js';
+import {
+  describeAny,
+  describeDeployment,
+  describeNode,
+  describePod,
+  describeService,
+} from '../lib/describe/kinds.js';
+import { errorLine, PartialFailure } from '../lib/errors.js';
+import { addSelectorFlags, readObjects, type SelectorOptions } from '../lib/requests.js';
+import type { Session } from '../lib/session.js';
+
+interface DescribeOptions extends SelectorOptions {
+  readonly showEvents: string;
+}
+
+export const configureDescribe: Configure = (command, context) => {
+  addSelectorFlags(
+    command.argument(
+      '<resources...>',
+      'TYPE, TYPE NAME... (a start of a name will do), TYPE/NAME...',
+    ),
+  )
+    .option('--show-events <boolean>', 'the events about each resource', 'true')
+    .action(async (args: string[], options: DescribeOptions) => {
+      const session = await context.session();
+      const texts: string[] = [];
+      let failed = false;
+      for (const selection of await selectionsOf(args, session.catalog)) {
+        try {
+          for (const object of await objectsOf(selection, options, session)) {
+            const description = await describe(object, selection.type, session);
+            if (options.showEvents !== 'false') await describeEvents(description, object, session);
+            texts.push(description.text());
+          }
+        } catch (error) {
+          if (!isNotFound(error)) throw error;
+          failed = true;
+          context.io.err(errorLine(error));
+        }
+      }
+      if (texts.length > 0) context.io.out(texts.join('\n\n'));
+      else if (!failed) context.io.err('No resources found.\n');
+      if (failed) throw new PartialFailure();
+    });
+};
+
+async function objectsOf(
+  { type, names }: Selection,
+  options: DescribeOptions,
+  session: Session,
+): Promise<ApiObject[]> {
+  const typeMeta = { apiVersion: apiVersionOf(type), kind: type.kind };
+  if (names.length === 0) return readObjects(session, type, [], options);
+  const objects: ApiObject[] = [];
+  for (const name of names) {
+    try {
+      objects.push(...(await readObjects(session, type, [name], options)));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      const all = await readObjects(session, type, [], {});
+      const byStart = all.filter(({ metadata }) => metadata?.name?.startsWith(name));
+      if (byStart.length === 0) throw error;
+      objects.push(...byStart);
+    }
+  }
+  return objects.map((object) => ({ ...typeMeta, ...object }));
+}
+
+/** The server answers with objects of the type that was asked for. */
+function describe(
+  object: ApiObject,
+  { kind, groupName }: ResourceType,
+  session: Session,
+): Description | Promise<Description> {
+  if (groupName === '' && kind === 'Pod') return describePod(object);
+  if (groupName === '' && kind === 'Node') return describeNode(object, session);
+  if (groupName === '' && kind === 'Service') return describeService(object, session);
+  if (groupName === 'apps' && kind === 'Deployment') return describeDeployment(object, session);
+  return describeAny(object);
+}

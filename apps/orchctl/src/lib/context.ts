@@ -1,0 +1,25 @@
+/** What every command gets: the global flags, the streams, and the way to the server. */
+import type { Command } from 'commander';
+import type { Io } from './io.js';
+import type { Session } from './session.js';
+
+export interface GlobalOptions {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespace?: string;
+  readonly server?: string;
+  readonly token?: string;
+  readonly certificateAuthority?: string;
+  readonly insecureSkipTlsVerify?: boolean;
+  readonly requestTimeout?: string;
+}
+
+export interface CommandContext {
+  readonly io: Io;
+  readonly globals: GlobalOptions;
+  /** Opened at first use, closed by the owner. */
+  session(): Promise<Session>;
+}
+
+/** What a command file exports: adds arguments, options and the action to its command. */
+export type Configure = (command: Command, context: CommandContext) => void;

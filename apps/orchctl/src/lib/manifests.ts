@@ -1,0 +1,103 @@
+/** Objects out of files, folders and standard input: YAML and JSON, many documents, List kinds. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ApiObject } from '@orch/client';
+import { parseAllDocuments } from 'yaml';
+import { CliError } from './errors.js';
+import type { Io } from './io.js';
+
+export interface Manifest {
+  readonly object: ApiObject;
+  /** Where it stands, for messages. */
+  readonly source: string;
+}
+
+/** Files larger than this are not manifests. */
+const fileBytesMax = 64 * 1024 * 1024;
+/** Guards against running through a whole file system by mistake. */
+const fileCountMax = 10_000;
+
+const endings = ['.yaml', '.yml', '.json'];
+
+/** In the order in which files were named, folders by name. Throws `CliError` naming file and cause. */
+export async function readManifests(
+  names: readonly string[],
+  recursive: boolean,
+  io: Io,
+): Promise<Manifest[]> {
+  const manifests: Manifest[] = [];
+  for (const name of names.flatMap((list) => list.split(','))) {
+    if (name === '-') manifests.push(...parseManifests(await io.readInput(), 'standard input'));
+    else {
+      for (const file of filesOf(name, recursive)) {
+        manifests.push(...parseManifests(readText(file), file));
+      }
+    }
+  }
+  if (manifests.length === 0) throw new CliError(`no objects in ${names.join(', ')}`);
+  return manifests;
+}
+
+/** Every object of a text. */
+export function parseManifests(text: string, source: string): Manifest[] {
+  const documents = parseAllDocuments(text, { merge: true });
+  if (!Array.isArray(documents)) return [];
+  return documents.flatMap((document) => {
+    const [error] = document.errors;
+    if (error) throw new CliError(`cannot read ${source}: ${error.message.split('\n')[0]}`);
+    return objectsOf(document.toJS({ maxAliasCount: 1_000 }), source);
+  });
+}
+
+function objectsOf(value: unknown, source: string): Manifest[] {
+  if (value === null || value === undefined) return [];
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw new CliError(`${source} holds ${JSON.stringify(value).slice(0, 60)}, want an object`);
+  }
+  const object = value as ApiObject & { items?: unknown };
+  for (const field of ['apiVersion', 'kind'] as const) {
+    if (typeof object[field] !== 'string' || object[field] === '') {
+      throw new CliError(`${source}: an object has no ${field}`);
+    }
+  }
+  if (object.kind?.endsWith('List') && Array.isArray(object.items)) {
+    return object.items.flatMap((item) => objectsOf(item, source));
+  }
+  return [{ object, source }];
+}
+
+function filesOf(path: string, recursive: boolean): string[] {
+  const status = attempt(path, () => statSync(path));
+  if (!status.isDirectory()) return [path];
+  const entries = attempt(path, () => readdirSync(path, { withFileTypes: true, recursive }));
+  const files = entries
+    .filter((entry) => entry.isFile() && endings.some((ending) => entry.name.endsWith(ending)))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  if (files.length > fileCountMax) {
+    throw new CliError(`${path} has more than ${fileCountMax} files`);
+  }
+  if (files.length === 0) {
+    throw new CliError(`${path} has no files that end in ${endings.join(', ')}`);
+  }
+  return files;
+}
+
+function readText(path: string): string {
+  if (attempt(path, () => statSync(path)).size > fileBytesMax) {
+    throw new CliError(`${path} is larger than ${fileBytesMax} bytes`);
+  }
+  return attempt(path, () => readFileSync(path, 'utf8'));
+}
+
+function attempt<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const cause = error instanceof Error ? error.message : String(error);
+    throw new CliError(
+      missing ? `the path "${path}" does not exist` : `cannot read ${path}: ${cause}`,
+    );
+  }
+}

@@ -1,0 +1,77 @@
+/** Objects as JSON, YAML, names or the values of a path. Keys are in order, managed fields left out. */
+import type { ApiObject } from '@orch/client';
+import { UsageError } from './errors.js';
+import { evaluate, parseTemplate } from './json-path.js';
+
+export type OutputFormat =
+  | { readonly kind: 'table'; readonly wide: boolean }
+  | { readonly kind: 'json' | 'yaml' | 'name' }
+  | { readonly kind: 'jsonpath'; readonly template: string };
+
+/** Of `-o`. Throws `UsageError` for anything else. */
+export function outputFormat(text: string | undefined): OutputFormat {
+  if (text === undefined || text === '') return { kind: 'table', wide: false };
+  if (text === 'wide') return { kind: 'table', wide: true };
+  if (text === 'json' || text === 'yaml' || text === 'name') return { kind: text };
+  if (text.startsWith('jsonpath=')) {
+    return { kind: 'jsonpath', template: text.slice('jsonpath='.length) };
+  }
+  throw new UsageError(
+    `-o: want one of json, yaml, wide, name, jsonpath=TEMPLATE, got ${JSON.stringify(text)}`,
+  );
+}
+
+/** The text of an object in a format other than a table; `typeName` is that of `type/name`. */
+export async function objectText(
+  object: ApiObject,
+  format: OutputFormat,
+  typeName: string,
+  showManagedFields = false,
+): Promise<string> {
+  const shown = showManagedFields ? object : withoutManagedFields(object);
+  switch (format.kind) {
+    case 'json':
+      return `${JSON.stringify(sorted(shown), null, 4)}\n`;
+    case 'yaml':
+      return yamlText(shown);
+    case 'jsonpath':
+      return parseTemplate(format.template)
+        .map((part) =>
+          typeof part === 'string' ? part : evaluate(part, shown).map(valueText).join(' '),
+        )
+        .join('');
+    case 'name':
+      return `${typeName}/${object.metadata?.name ?? ''}\n`;
+    case 'table':
+      throw new Error('tables are printed row by row');
+  }
+}
+
+export async function yamlText(value: unknown): Promise<string> {
+  const { stringify } = await import('yaml');
+  return stringify(sorted(value), { lineWidth: 0, indentSeq: false });
+}
+
+function valueText(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+interface Listing extends ApiObject {
+  items?: ApiObject[];
+}
+
+function withoutManagedFields(object: Listing): Listing {
+  if (Array.isArray(object.items)) {
+    return { ...object, items: object.items.map((item) => withoutManagedFields(item)) };
+  }
+  if (!object.metadata || !('managedFields' in object.metadata)) return object;
+  const { managedFields: _hidden, ...metadata } = object.metadata as Record<string, unknown>;
+  return { ...object, metadata };
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, part]) => [key, sorted(part)]));
+}

@@ -1,0 +1,70 @@
+/** Reads and selections that several commands share. */
+import type { ApiList, ApiObject } from '@orch/client';
+import type { Command } from 'commander';
+import { apiVersionOf, type ResourceType } from './catalog.js';
+import { UsageError } from './errors.js';
+import type { Session } from './session.js';
+
+/** How many objects one page of a list holds: smaller pages show sooner, larger ones end sooner. */
+export const defaultChunkSize = 500;
+
+export interface SelectorOptions {
+  readonly selector?: string;
+  readonly fieldSelector?: string;
+  readonly allNamespaces?: boolean;
+}
+
+export function addSelectorFlags(command: Command): Command {
+  return command
+    .option('-l, --selector <query>', 'labels to select by, such as app=web,tier!=cache')
+    .option('--field-selector <query>', 'fields to select by, such as status.phase=Running')
+    .option('-A, --all-namespaces', 'in every namespace');
+}
+
+export function selectorQuery(options: SelectorOptions) {
+  return { labelSelector: options.selector, fieldSelector: options.fieldSelector };
+}
+
+/** The namespace for requests about a type: none for what has none, or for all of them. */
+export function namespaceFor(
+  type: ResourceType,
+  session: Session,
+  allNamespaces = false,
+): string | undefined {
+  return type.namespaced && !allNamespaces ? session.namespace : undefined;
+}
+
+/** Named objects, or all that the selectors pick, complete with `apiVersion` and `kind`. */
+export async function readObjects(
+  session: Session,
+  type: ResourceType,
+  names: readonly string[],
+  options: SelectorOptions & { readonly chunkSize?: number },
+): Promise<ApiObject[]> {
+  const client = session.client.resource(type, namespaceFor(type, session, options.allNamespaces));
+  if (names.length > 0) {
+    refuseSelectors(options);
+    if (options.allNamespaces && type.namespaced) {
+      throw new UsageError('a resource cannot be retrieved by name across all namespaces');
+    }
+    return Promise.all(names.map((name) => client.get(name)));
+  }
+  const list = await client.listAll({
+    ...selectorQuery(options),
+    limit: options.chunkSize ?? defaultChunkSize,
+  });
+  return itemsOf(list, type);
+}
+
+/** Items of lists come without their type. */
+export function itemsOf(list: ApiList<ApiObject>, type: ResourceType): ApiObject[] {
+  const typeMeta = { apiVersion: apiVersionOf(type), kind: type.kind };
+  return list.items.map((item) => ({ ...typeMeta, ...item }));
+}
+
+export function refuseSelectors(options: SelectorOptions): void {
+  if (options.selector) throw new UsageError('selectors may not be given together with names');
+  if (options.fieldSelector) {
+    throw new UsageError('field selectors may not be given together with names');
+  }
+}
