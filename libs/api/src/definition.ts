@@ -28,6 +28,8 @@ export interface RequestContext {
   readonly now: string;
   readonly user: { readonly name: string; readonly groups: readonly string[] };
   readonly dryRun: boolean;
+  /** The version the client wrote in, where rules differ by version; absent: the stored one. */
+  readonly requestVersion?: { readonly group: string; readonly version: string };
 }
 
 /** A version in which the resource is served. Its message is `<head>/<version>.<kind>` of the schema. */
@@ -38,8 +40,21 @@ export interface ServedVersion<T extends ApiObject = ApiObject> {
   /** Present when this version's shape differs from the stored one: both ways, without loss. */
   readonly toStored?: (object: ApiObject) => T;
   readonly fromStored?: (object: T) => ApiObject;
-  /** Defaults of this version that depend on other fields; static ones come from the schema. */
+  /**
+   * Defaults of this version that depend on other fields; static ones come from the schema and are
+   * there already. Also brings mirrored fields into step. Runs on every decoded body; may run twice.
+   */
   readonly setDefaults?: (object: ApiObject) => void;
+  /** Names that this version gives to selectable fields: its label -> the label in `selectableFields`. */
+  readonly selectableFieldAliases?: Readonly<Record<string, string>>;
+  /** Warn clients of this version (`Warning` header). Releases are `major.minor`. */
+  readonly deprecation?: Deprecation;
+}
+
+export interface Deprecation {
+  readonly since: string;
+  readonly unavailableFrom?: string;
+  readonly use?: { readonly group: string; readonly version: string; readonly kind: string };
 }
 
 export interface TableColumn<T extends ApiObject> {
@@ -52,6 +67,14 @@ export interface TableColumn<T extends ApiObject> {
   readonly description: string;
   /** `nowMs`: for ages. */
   readonly cell: (object: T, nowMs: number) => string | number | boolean | null;
+}
+
+/** What a table says about a row beyond its cells. */
+export interface TableRowCondition {
+  readonly type: 'Completed';
+  readonly status: 'True';
+  readonly reason: string;
+  readonly message: string;
 }
 
 /** One more key that is written in the same commit as the object: an allocation. */
@@ -82,8 +105,12 @@ export interface AllocationContext extends RequestContext {
   readonly random: () => number;
 }
 
+/**
+ * A subresource whose body is the whole object (`status`, `finalize`). The registry reports the errors of
+ * the metadata twice, as for other updates, and then these; `validate` of the kind does not run.
+ */
 export interface SubresourceStatus<T extends ApiObject> {
-  /** Takes over from `old` what a status write may not change; by default all but `status`. */
+  /** Takes over from `old` what the write may not change; for status by default the `spec`. */
   readonly prepareForUpdate?: (object: T, old: T, context: RequestContext) => void;
   readonly validateUpdate?: (object: T, old: T) => readonly FieldError[];
 }
@@ -115,13 +142,26 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
 
   /** Metadata.name format; DNS subdomain when absent. Returns messages. */
   readonly validateName?: (name: string, prefix: boolean) => readonly string[];
-  /** `metadata.generation` is kept: 1 at creation, plus one when `generationFields` change. */
+  /**
+   * The kind counts `metadata.generation`: the registry sets it to 1 at creation and keeps it at update;
+   * the kind's `prepareForUpdate` adds one when what it counts has changed.
+   */
   readonly hasGeneration?: boolean;
+  /** Finalizers without a slash must be well-known (default true). */
+  readonly strictFinalizers?: boolean;
 
   /** After decoding and defaulting, before validation: clears what a client may not set, fills in. */
   readonly prepareForCreate?: (object: T, context: RequestContext) => void;
   readonly prepareForUpdate?: (object: T, old: T, context: RequestContext) => void;
+  /**
+   * Rules for the object alone, metadata excepted (`validateObjectMeta` is the registry's). At creation
+   * and, before `validateUpdate`, for the new object at update. The order of an update's errors:
+   * `validateObjectMetaUpdate` twice, `validateObjectMeta`, `validate`, `validateUpdate`.
+   */
   readonly validate?: (object: T, context: RequestContext) => readonly FieldError[];
+  /** Rules that hold at creation only; after `validate`. */
+  readonly validateCreate?: (object: T, context: RequestContext) => readonly FieldError[];
+  /** Rules between old and new. */
   readonly validateUpdate?: (object: T, old: T, context: RequestContext) => readonly FieldError[];
   /** Warnings for the client (`Warning` header), such as deprecated fields. */
   readonly warnings?: (object: T) => readonly string[];
@@ -144,8 +184,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly unconditionalUpdate?: boolean;
   /** DELETE answers with the object instead of a Status. */
   readonly deleteReturnsObject?: boolean;
-  /** Default propagation; `background` when absent. */
-  readonly defaultPropagation?: 'background' | 'orphan';
+  /** Default propagation; `background` when absent. `unsupported`: dependents are never looked at. */
+  readonly defaultPropagation?: 'background' | 'orphan' | 'unsupported';
   /**
    * Graceful deletion: seconds to keep the object after a delete was asked for; 0 is at once. The
    * registry sets deletionTimestamp and deletionGracePeriodSeconds from it. `requested` is the
@@ -160,11 +200,27 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly validateDelete?: (object: T) => readonly FieldError[] | undefined;
 
   readonly columns: readonly TableColumn<T>[];
-  /** Field selectors beyond metadata.name and metadata.namespace: label -> value. */
+  /** Conditions of the object's row, such as a pod that has ended. */
+  readonly rowConditions?: (object: T) => readonly TableRowCondition[];
+  /**
+   * Field selectors beyond metadata.name and, for namespaced kinds, metadata.namespace: label -> value.
+   * Present: other fields are refused with `unsupportedFieldMessage`; absent: with `unknownFieldMessage`
+   * and metadata.namespace is taken for every kind.
+   */
   readonly selectableFields?: Readonly<Record<string, (object: T) => string>>;
 
   readonly status?: SubresourceStatus<T>;
+  /** The `finalize` subresource (namespaces). */
+  readonly finalize?: SubresourceStatus<T>;
   readonly scale?: SubresourceScale<T>;
   /** Objects disappear that long after the last write (events). */
   readonly timeToLiveMs?: number;
+}
+
+/**
+ * Closes a definition over its type. Safe because the registry only ever hands an object of the kind to
+ * the functions of that kind.
+ */
+export function define<T extends ApiObject>(definition: ResourceDefinition<T>): ResourceDefinition {
+  return definition as unknown as ResourceDefinition;
 }

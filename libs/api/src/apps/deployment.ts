@@ -1,0 +1,227 @@
+/** Deployment: replicas of a template, changed over step by step. */
+import {
+  checkPercent,
+  type FieldError,
+  type FieldPath,
+  fieldError,
+  type IntOrString,
+  path,
+  percentOf,
+  semanticallyEqual,
+} from '@orch/apimachinery';
+import type { Deployment, DeploymentSpec } from '@orch/types/apps/v1';
+import {
+  dropDisabledTemplateFields,
+  selectorColumn,
+  selectorText,
+  setPodTemplateDefaults,
+  templateColumns,
+  validateSelectedTemplate,
+} from '../core/pod-template.js';
+import { define, type TableColumn } from '../definition.js';
+import { ageColumn, nameColumn } from '../shared/columns.js';
+import { checkNotNegative, notNegative } from '../shared/rules.js';
+import { countGeneration, validateCounts, validateSelectorUpdate } from './shared.js';
+
+const rollingShare = '25%';
+
+function setDeploymentDefaults(object: Deployment): void {
+  const { spec } = object;
+  if (!spec) return;
+  spec.strategy ??= { type: 'RollingUpdate' };
+  spec.strategy.type ||= 'RollingUpdate';
+  if (spec.strategy.type === 'RollingUpdate') {
+    spec.strategy.rollingUpdate = {
+      ...spec.strategy.rollingUpdate,
+      maxUnavailable: spec.strategy.rollingUpdate?.maxUnavailable ?? rollingShare,
+      maxSurge: spec.strategy.rollingUpdate?.maxSurge ?? rollingShare,
+    };
+  }
+  setPodTemplateDefaults(spec.template);
+}
+
+function validateDeployment(object: Deployment): FieldError[] {
+  const spec: Partial<DeploymentSpec> = object.spec ?? {};
+  const at = path('spec');
+  const errors = [
+    ...checkNotNegative(spec.replicas, at.child('replicas')),
+    ...validateSelectedTemplate(spec.selector, spec.template, 'deployment', at),
+    ...validateStrategy(spec, at.child('strategy')),
+    ...checkNotNegative(spec.minReadySeconds, at.child('minReadySeconds')),
+    ...checkNotNegative(spec.revisionHistoryLimit, at.child('revisionHistoryLimit')),
+  ];
+  const deadline = spec.progressDeadlineSeconds;
+  if (deadline !== undefined) {
+    const field = at.child('progressDeadlineSeconds');
+    errors.push(...checkNotNegative(deadline, field));
+    if (deadline <= (spec.minReadySeconds ?? 0)) {
+      errors.push(fieldError.invalid(field, deadline, 'must be greater than minReadySeconds'));
+    }
+  }
+  return errors;
+}
+
+function validateStrategy(spec: Partial<DeploymentSpec>, at: FieldPath): FieldError[] {
+  const { strategy } = spec;
+  if (!strategy) return [];
+  const field = at.child('rollingUpdate');
+  const rolling = strategy.rollingUpdate;
+  switch (strategy.type) {
+    case 'Recreate':
+      return rolling
+        ? [fieldError.forbidden(field, "may not be specified when strategy `type` is 'Recreate'")]
+        : [];
+    case 'RollingUpdate':
+      if (!rolling) {
+        return [fieldError.required(field, 'this should be defaulted and never be nil')];
+      }
+      return validateRolling(rolling.maxUnavailable ?? 0, rolling.maxSurge ?? 0, field);
+    default:
+      return [fieldError.notSupported(at, strategy, ['Recreate', 'RollingUpdate'])];
+  }
+}
+
+function validateRolling(
+  maxUnavailable: IntOrString,
+  maxSurge: IntOrString,
+  at: FieldPath,
+): FieldError[] {
+  const errors = [
+    ...validateShare(maxUnavailable, at.child('maxUnavailable')),
+    ...validateShare(maxSurge, at.child('maxSurge')),
+  ];
+  if (amountOf(maxUnavailable) === 0 && amountOf(maxSurge) === 0) {
+    errors.push(
+      fieldError.invalid(
+        at.child('maxUnavailable'),
+        maxUnavailable,
+        'may not be 0 when `maxSurge` is 0',
+      ),
+    );
+  }
+  const percent = percentOf(maxUnavailable);
+  if (percent !== undefined && percent > 100) {
+    errors.push(
+      fieldError.invalid(
+        at.child('maxUnavailable'),
+        maxUnavailable,
+        'must not be greater than 100%',
+      ),
+    );
+  }
+  return errors;
+}
+
+function amountOf(value: IntOrString): number | undefined {
+  return typeof value === 'number' ? value : percentOf(value);
+}
+
+/** A number that is not negative, or a percentage. */
+export function validateShare(value: IntOrString, at: FieldPath): FieldError[] {
+  if (typeof value === 'number') {
+    return value < 0 ? [fieldError.invalid(at, value, notNegative)] : [];
+  }
+  return checkPercent(value).map((message) => fieldError.invalid(at, value, message));
+}
+
+const columns: readonly TableColumn<Deployment>[] = [
+  nameColumn(),
+  {
+    name: 'Ready',
+    type: 'string',
+    description: 'Ready pods out of those wanted.',
+    cell: (object) => `${object.status?.readyReplicas ?? 0}/${object.spec?.replicas ?? 0}`,
+  },
+  {
+    name: 'Up-to-date',
+    type: 'string',
+    description: 'Pods of the newest template.',
+    cell: (object) => object.status?.updatedReplicas ?? 0,
+  },
+  {
+    name: 'Available',
+    type: 'string',
+    description: 'Pods that have been ready for long enough.',
+    cell: (object) => object.status?.availableReplicas ?? 0,
+  },
+  ageColumn(),
+  ...templateColumns<Deployment>((object) => object.spec?.template),
+  selectorColumn((object) => object.spec?.selector),
+];
+
+export const deployment = define<Deployment>({
+  plural: 'deployments',
+  singular: '',
+  kind: 'Deployment',
+  shortNames: ['deploy'],
+  categories: ['all'],
+  namespaced: true,
+  versions: [
+    { group: 'apps', version: 'v1', setDefaults: (object) => setDeploymentDefaults(object) },
+  ],
+  stored: { group: 'apps', version: 'v1' },
+  hasGeneration: true,
+
+  prepareForCreate(object) {
+    object.status = {};
+    dropDisabledTemplateFields(object.spec?.template);
+  },
+  prepareForUpdate(object, old) {
+    object.status = old.status;
+    dropDisabledTemplateFields(object.spec?.template);
+    // Annotations count because the controller hands them on to its replica sets.
+    if (
+      !semanticallyEqual(object.spec, old.spec) ||
+      !semanticallyEqual(object.metadata?.annotations ?? {}, old.metadata?.annotations ?? {})
+    ) {
+      countGeneration(object);
+    }
+  },
+  validate: validateDeployment,
+  validateUpdate: (object, old) =>
+    validateSelectorUpdate(object.spec?.selector, old.spec?.selector, path('spec', 'selector')),
+
+  columns,
+  status: {
+    prepareForUpdate(object, old) {
+      object.spec = old.spec;
+      if (object.metadata) object.metadata.labels = old.metadata?.labels;
+    },
+    validateUpdate(object, old) {
+      const status = object.status ?? {};
+      const at = path('status');
+      const errors = validateCounts(
+        status,
+        [
+          'observedGeneration',
+          'replicas',
+          'updatedReplicas',
+          'readyReplicas',
+          'availableReplicas',
+          'unavailableReplicas',
+          'collisionCount',
+        ],
+        ['updatedReplicas', 'readyReplicas', 'availableReplicas'],
+        at,
+      );
+      if ((status.collisionCount ?? 0) < (old.status?.collisionCount ?? 0)) {
+        errors.push(
+          fieldError.invalid(
+            at.child('collisionCount'),
+            status.collisionCount ?? 0,
+            'cannot be decremented',
+          ),
+        );
+      }
+      return errors;
+    },
+  },
+  scale: {
+    replicas: (object) => object.spec?.replicas ?? 0,
+    setReplicas: (object, replicas) => {
+      if (object.spec) object.spec.replicas = replicas;
+    },
+    statusReplicas: (object) => object.status?.replicas ?? 0,
+    selector: (object) => selectorText(object.spec?.selector),
+  },
+});

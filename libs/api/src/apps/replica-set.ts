@@ -1,0 +1,109 @@
+/** ReplicaSet: a number of pods of one template. */
+import { type FieldError, path, semanticallyEqual } from '@orch/apimachinery';
+import type { ReplicaSet, ReplicaSetSpec } from '@orch/types/apps/v1';
+import {
+  dropDisabledTemplateFields,
+  selectorColumn,
+  selectorText,
+  setPodTemplateDefaults,
+  templateColumns,
+  validateSelectedTemplate,
+} from '../core/pod-template.js';
+import { define, type TableColumn } from '../definition.js';
+import { ageColumn, nameColumn } from '../shared/columns.js';
+import { checkNotNegative } from '../shared/rules.js';
+import { countGeneration, validateCounts, validateSelectorUpdate } from './shared.js';
+
+function validateReplicaSet(object: ReplicaSet): FieldError[] {
+  const spec: Partial<ReplicaSetSpec> = object.spec ?? {};
+  const at = path('spec');
+  return [
+    ...checkNotNegative(spec.replicas, at.child('replicas')),
+    ...checkNotNegative(spec.minReadySeconds, at.child('minReadySeconds')),
+    ...validateSelectedTemplate(spec.selector, spec.template, 'deployment', at),
+  ];
+}
+
+const columns: readonly TableColumn<ReplicaSet>[] = [
+  nameColumn(),
+  {
+    name: 'Desired',
+    type: 'integer',
+    description: 'Pods wanted.',
+    cell: (object) => object.spec?.replicas ?? 0,
+  },
+  {
+    name: 'Current',
+    type: 'integer',
+    description: 'Pods there are.',
+    cell: (object) => object.status?.replicas ?? 0,
+  },
+  {
+    name: 'Ready',
+    type: 'integer',
+    description: 'Pods that are ready.',
+    cell: (object) => object.status?.readyReplicas ?? 0,
+  },
+  ageColumn(),
+  ...templateColumns<ReplicaSet>((object) => object.spec?.template),
+  selectorColumn((object) => object.spec?.selector),
+];
+
+export const replicaSet = define<ReplicaSet>({
+  plural: 'replicasets',
+  singular: '',
+  kind: 'ReplicaSet',
+  shortNames: ['rs'],
+  categories: ['all'],
+  namespaced: true,
+  versions: [
+    {
+      group: 'apps',
+      version: 'v1',
+      setDefaults: (object: ReplicaSet) => setPodTemplateDefaults(object.spec?.template),
+    },
+  ],
+  stored: { group: 'apps', version: 'v1' },
+  hasGeneration: true,
+
+  prepareForCreate(object) {
+    object.status = { replicas: 0 };
+    dropDisabledTemplateFields(object.spec?.template);
+  },
+  prepareForUpdate(object, old) {
+    object.status = old.status;
+    dropDisabledTemplateFields(object.spec?.template);
+    if (!semanticallyEqual(object.spec, old.spec)) countGeneration(object);
+  },
+  validate: validateReplicaSet,
+  validateUpdate: (object, old) =>
+    validateSelectorUpdate(object.spec?.selector, old.spec?.selector, path('spec', 'selector')),
+
+  columns,
+  status: {
+    prepareForUpdate(object, old) {
+      object.spec = old.spec;
+    },
+    validateUpdate: (object) =>
+      validateCounts(
+        object.status ?? {},
+        [
+          'replicas',
+          'fullyLabeledReplicas',
+          'readyReplicas',
+          'availableReplicas',
+          'observedGeneration',
+        ],
+        ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'],
+        path('status'),
+      ),
+  },
+  scale: {
+    replicas: (object) => object.spec?.replicas ?? 0,
+    setReplicas: (object, replicas) => {
+      if (object.spec) object.spec.replicas = replicas;
+    },
+    statusReplicas: (object) => object.status?.replicas ?? 0,
+    selector: (object) => selectorText(object.spec?.selector),
+  },
+});

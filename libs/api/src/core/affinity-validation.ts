@@ -1,0 +1,269 @@
+/** Rules of what binds pods to nodes: selectors, affinity, spread and tolerations. */
+import {
+  checkDns1123Label,
+  checkDns1123Subdomain,
+  checkLabelValue,
+  type FieldError,
+  type FieldPath,
+  fieldError,
+  validateLabelSelector,
+} from '@orch/apimachinery';
+import type {
+  Affinity,
+  NodeSelector,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  PodAffinityTerm,
+  Toleration,
+  TopologySpreadConstraint,
+  WeightedPodAffinityTerm,
+} from '@orch/types/core/v1';
+import { checkOneOf, checkQualified, invalidEach } from '../shared/rules.js';
+import { taintEffects } from './node-validation.js';
+
+const required = 'requiredDuringSchedulingIgnoredDuringExecution';
+const preferred = 'preferredDuringSchedulingIgnoredDuringExecution';
+
+export function validateAffinity(affinity: Affinity | undefined, at: FieldPath): FieldError[] {
+  if (!affinity) return [];
+  const errors: FieldError[] = [];
+  const { nodeAffinity } = affinity;
+  const nodeAt = at.child('nodeAffinity');
+  if (nodeAffinity?.[required]) {
+    errors.push(...validateNodeSelector(nodeAffinity[required], nodeAt.child(required)));
+  }
+  for (const [index, term] of (nodeAffinity?.[preferred] ?? []).entries()) {
+    const field = nodeAt.child(preferred).index(index);
+    errors.push(...validateWeight(term.weight, field.child('weight')));
+    errors.push(...validateNodeSelectorTerm(term.preference, field.child('preference')));
+  }
+  for (const name of ['podAffinity', 'podAntiAffinity'] as const) {
+    const terms = affinity[name];
+    const field = at.child(name);
+    for (const [index, term] of (terms?.[required] ?? []).entries()) {
+      errors.push(...validatePodTerm(term, field.child(required).index(index)));
+    }
+    errors.push(...validateWeightedTerms(terms?.[preferred] ?? [], field.child(preferred)));
+  }
+  return errors;
+}
+
+function validateWeightedTerms(
+  terms: readonly WeightedPodAffinityTerm[],
+  at: FieldPath,
+): FieldError[] {
+  return terms.flatMap((term, index) => [
+    ...validateWeight(term.weight, at.index(index).child('weight')),
+    ...validatePodTerm(term.podAffinityTerm, at.index(index).child('podAffinityTerm')),
+  ]);
+}
+
+function validateWeight(weight: number | undefined, at: FieldPath): FieldError[] {
+  const value = weight ?? 0;
+  return value < 1 || value > 100
+    ? [fieldError.invalid(at, value, 'must be in the range 1-100')]
+    : [];
+}
+
+export function validateNodeSelector(selector: NodeSelector, at: FieldPath): FieldError[] {
+  const terms = selector.nodeSelectorTerms ?? [];
+  const field = at.child('nodeSelectorTerms');
+  if (terms.length === 0) {
+    return [fieldError.required(field, 'must have at least one node selector term')];
+  }
+  return terms.flatMap((term, index) => validateNodeSelectorTerm(term, field.index(index)));
+}
+
+function validateNodeSelectorTerm(term: NodeSelectorTerm | undefined, at: FieldPath): FieldError[] {
+  return [
+    ...(term?.matchExpressions ?? []).flatMap((requirement, index) =>
+      validateExpression(requirement, at.child('matchExpressions').index(index)),
+    ),
+    ...(term?.matchFields ?? []).flatMap((requirement, index) =>
+      validateMatchField(requirement, at.child('matchFields').index(index)),
+    ),
+  ];
+}
+
+function validateExpression(requirement: NodeSelectorRequirement, at: FieldPath): FieldError[] {
+  return [
+    ...validateValueCount(requirement, at),
+    ...checkQualified(requirement.key, at.child('key')),
+  ];
+}
+
+function validateValueCount(requirement: NodeSelectorRequirement, at: FieldPath): FieldError[] {
+  const valueCount = requirement.values?.length ?? 0;
+  const values = at.child('values');
+  switch (requirement.operator) {
+    case 'In':
+    case 'NotIn':
+      return valueCount > 0
+        ? []
+        : [fieldError.required(values, "must be specified when `operator` is 'In' or 'NotIn'")];
+    case 'Exists':
+    case 'DoesNotExist':
+      return valueCount === 0
+        ? []
+        : [
+            fieldError.forbidden(
+              values,
+              "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+            ),
+          ];
+    case 'Gt':
+    case 'Lt':
+      return valueCount === 1
+        ? []
+        : [
+            fieldError.required(
+              values,
+              "must be specified single value when `operator` is 'Lt' or 'Gt'",
+            ),
+          ];
+    default:
+      return [
+        fieldError.invalid(
+          at.child('operator'),
+          requirement.operator ?? '',
+          'not a valid selector operator',
+        ),
+      ];
+  }
+}
+
+function validateMatchField(requirement: NodeSelectorRequirement, at: FieldPath): FieldError[] {
+  const errors: FieldError[] = [];
+  const values = requirement.values ?? [];
+  if (requirement.operator === 'In' || requirement.operator === 'NotIn') {
+    if (values.length !== 1) {
+      errors.push(
+        fieldError.required(
+          at.child('values'),
+          "must be only one value when `operator` is 'In' or 'NotIn' for node field selector",
+        ),
+      );
+    }
+  } else {
+    errors.push(
+      fieldError.invalid(
+        at.child('operator'),
+        requirement.operator ?? '',
+        'not a valid selector operator',
+      ),
+    );
+  }
+  if (requirement.key !== 'metadata.name') {
+    errors.push(
+      fieldError.invalid(at.child('key'), requirement.key ?? '', 'not a valid field selector key'),
+    );
+    return errors;
+  }
+  for (const [index, value] of values.entries()) {
+    errors.push(
+      ...invalidEach(at.child('values').index(index), value, checkDns1123Subdomain(value)),
+    );
+  }
+  return errors;
+}
+
+function validatePodTerm(term: PodAffinityTerm | undefined, at: FieldPath): FieldError[] {
+  const errors = [
+    ...validateLabelSelector(term?.labelSelector, at.child('labelSelector')),
+    ...validateLabelSelector(term?.namespaceSelector, at.child('namespaceSelector')),
+  ];
+  for (const namespace of term?.namespaces ?? []) {
+    errors.push(...invalidEach(at.child('namespace'), namespace, checkDns1123Label(namespace)));
+  }
+  if (!term?.topologyKey) {
+    errors.push(fieldError.required(at.child('topologyKey'), 'can not be empty'));
+  }
+  errors.push(...checkQualified(term?.topologyKey, at.child('topologyKey')));
+  return errors;
+}
+
+export function validateTolerations(
+  tolerations: readonly Toleration[] | undefined,
+  at: FieldPath,
+): FieldError[] {
+  return (tolerations ?? []).flatMap((toleration, index) =>
+    validateToleration(toleration, at.index(index)),
+  );
+}
+
+function validateToleration(toleration: Toleration, at: FieldPath): FieldError[] {
+  const errors: FieldError[] = [];
+  const { key, operator, value, effect } = toleration;
+  if (key) errors.push(...checkQualified(key, at.child('key')));
+  else if (operator !== 'Exists') {
+    errors.push(
+      fieldError.invalid(
+        at.child('operator'),
+        operator ?? '',
+        'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+      ),
+    );
+  }
+  if (toleration.tolerationSeconds !== undefined && effect !== 'NoExecute') {
+    errors.push(
+      fieldError.invalid(
+        at.child('effect'),
+        effect ?? '',
+        "effect must be 'NoExecute' when `tolerationSeconds` is set",
+      ),
+    );
+  }
+  if (!operator || operator === 'Equal') {
+    const messages = checkLabelValue(value ?? '');
+    if (messages.length > 0) {
+      errors.push(fieldError.invalid(at.child('operator'), value ?? '', messages.join(';')));
+    }
+  } else if (operator === 'Exists') {
+    if (value) {
+      errors.push(
+        fieldError.invalid(
+          at.child('operator'),
+          toleration,
+          "value must be empty when `operator` is 'Exists'",
+        ),
+      );
+    }
+  } else {
+    errors.push(fieldError.notSupported(at.child('operator'), operator, ['Equal', 'Exists']));
+  }
+  if (effect) errors.push(...checkOneOf(effect, taintEffects, at.child('effect')));
+  return errors;
+}
+
+export function validateSpread(
+  constraints: readonly TopologySpreadConstraint[] | undefined,
+  at: FieldPath,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const [index, constraint] of (constraints ?? []).entries()) {
+    const field = at.index(index);
+    const { maxSkew, topologyKey, whenUnsatisfiable } = constraint;
+    if ((maxSkew ?? 0) <= 0) {
+      errors.push(
+        fieldError.invalid(field.child('maxSkew'), maxSkew ?? 0, 'must be greater than zero'),
+      );
+    }
+    if (!topologyKey) {
+      errors.push(fieldError.required(field.child('topologyKey'), 'can not be empty'));
+    }
+    errors.push(
+      ...checkOneOf(
+        whenUnsatisfiable,
+        ['DoNotSchedule', 'ScheduleAnyway'],
+        field.child('whenUnsatisfiable'),
+      ),
+    );
+    const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
+    if (seen.has(pair)) {
+      errors.push(fieldError.duplicate(field.child('{topologyKey, whenUnsatisfiable}'), pair));
+    }
+    seen.add(pair);
+  }
+  return errors;
+}

@@ -1,0 +1,105 @@
+/** Rules of nodes. */
+import {
+  checkLabelValue,
+  type FieldError,
+  fieldError,
+  isCidr,
+  path,
+  semanticallyEqual,
+} from '@orch/apimachinery';
+import type { Node, Taint } from '@orch/types/core/v1';
+import { checkQualified, checkRequiredOneOf, invalidEach } from '../shared/rules.js';
+
+export const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
+
+export function validateNode(object: Node): FieldError[] {
+  return validateTaints(object.spec?.taints ?? []);
+}
+
+/** Errors name taints as if they stood in the metadata. */
+function validateTaints(taints: readonly Taint[]): FieldError[] {
+  const errors: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const [index, taint] of taints.entries()) {
+    const at = path('metadata', 'taints').index(index);
+    errors.push(
+      ...checkQualified(taint.key, at.child('key')),
+      ...invalidEach(at.child('value'), taint.value ?? '', checkLabelValue(taint.value ?? '')),
+      ...checkRequiredOneOf(taint.effect, taintEffects, at.child('effect')),
+    );
+    const id = `${taint.key}:${taint.effect}`;
+    if (seen.has(id)) errors.push({ ...fieldError.duplicate(at, taint), detail: uniqueTaint });
+    seen.add(id);
+  }
+  return errors;
+}
+
+const uniqueTaint = 'taints must be unique by key and effect pair';
+
+export function validateNodeCreate(object: Node): FieldError[] {
+  const errors: FieldError[] = [];
+  const cidrs = object.spec?.podCIDRs ?? [];
+  const at = path('spec', 'podCIDRs');
+  for (const [index, cidr] of cidrs.entries()) {
+    if (!isCidr(cidr)) {
+      errors.push(
+        fieldError.invalid(
+          at.index(index),
+          cidr,
+          'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+        ),
+      );
+    }
+  }
+  if (cidrs.length > 2 || (cidrs.length === 2 && sameFamily(cidrs[0], cidrs[1]))) {
+    errors.push(
+      fieldError.invalid(at, cidrs, 'may specify no more than one CIDR for each IP family'),
+    );
+  }
+  for (const [index, cidr] of cidrs.entries()) {
+    if (cidrs.indexOf(cidr) < index) errors.push(fieldError.duplicate(at.index(index), cidr));
+  }
+  return errors;
+}
+
+function sameFamily(a = '', b = ''): boolean {
+  return a.includes(':') === b.includes(':');
+}
+
+export function validateNodeUpdate(object: Node, old: Node): FieldError[] {
+  const errors: FieldError[] = [];
+  const oldCidrs = old.spec?.podCIDRs ?? [];
+  if (oldCidrs.length > 0 && !semanticallyEqual(object.spec?.podCIDRs, oldCidrs)) {
+    errors.push(
+      fieldError.forbidden(
+        path('spec', 'podCIDRs'),
+        'node updates may not change podCIDR except from "" to valid',
+      ),
+    );
+  }
+  if (old.spec?.providerID && object.spec?.providerID !== old.spec.providerID) {
+    errors.push(
+      fieldError.forbidden(
+        path('spec', 'providerID'),
+        'node updates may not change providerID except from "" to valid',
+      ),
+    );
+  }
+  if ((object.spec?.externalID ?? '') !== (old.spec?.externalID ?? '')) {
+    errors.push(fieldError.forbidden(path('spec', 'externalID'), 'may not be updated'));
+  }
+  errors.push(...validateAddresses(object));
+  return errors;
+}
+
+function validateAddresses(object: Node): FieldError[] {
+  const seen = new Set<string>();
+  return (object.status?.addresses ?? []).flatMap((address, index) => {
+    const id = `${address.type} ${address.address}`;
+    if (!seen.has(id)) {
+      seen.add(id);
+      return [];
+    }
+    return [fieldError.duplicate(path('status', 'addresses').index(index), address)];
+  });
+}

@@ -1,0 +1,91 @@
+/** Rules of the annotations that mean something to pods. */
+import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
+import { dialect } from '@orch/component';
+import type { PodSpec } from '@orch/types/core/v1';
+import { validateLocalDescendingPath } from './path-rules.js';
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** Marks a pod that mirrors one which a node runs by itself. */
+export function mirrorAnnotation(): string {
+  return dialect().key('config.mirror');
+}
+
+export function appArmorPrefix(): string {
+  return dialect().key('', 'container.apparmor.security.beta');
+}
+
+export function validatePodAnnotations(
+  annotations: Annotations | undefined,
+  spec: PodSpec,
+  at: FieldPath,
+): FieldError[] {
+  if (!annotations) return [];
+  const errors: FieldError[] = [];
+  const mirror = annotations[mirrorAnnotation()];
+  if (mirror !== undefined && !spec.nodeName) {
+    errors.push(
+      fieldError.invalid(
+        at.key(mirrorAnnotation()),
+        mirror,
+        'must set spec.nodeName if mirror pod annotation is set',
+      ),
+    );
+  }
+  errors.push(...validateDeletionCost(annotations, at));
+  errors.push(...validateSeccomp(annotations, at));
+  errors.push(...validateAppArmor(annotations, spec, at));
+  return errors;
+}
+
+function validateDeletionCost(annotations: Annotations, at: FieldPath): FieldError[] {
+  const key = dialect().key('pod-deletion-cost', 'controller');
+  const value = annotations[key];
+  if (value === undefined) return [];
+  const number = Number(value);
+  const fits = /^(0|-?[1-9]\d{0,9})$/.test(value) && number >= -(2 ** 31) && number < 2 ** 31;
+  return fits ? [] : [fieldError.invalid(at.key(key), value, 'must be a 32bit integer')];
+}
+
+function validateSeccomp(annotations: Annotations, at: FieldPath): FieldError[] {
+  const podKey = dialect().key('pod', 'seccomp.security.alpha');
+  const containerPrefix = dialect().key('', 'container.seccomp.security.alpha');
+  return Object.entries(annotations).flatMap(([key, value]) =>
+    key === podKey || key.startsWith(containerPrefix)
+      ? validateSeccompProfile(value, at.key(key))
+      : [],
+  );
+}
+
+const seccompProfiles = ['runtime/default', 'docker/default', 'unconfined'];
+const localPrefix = 'localhost/';
+
+function validateSeccompProfile(profile: string, at: FieldPath): FieldError[] {
+  if (seccompProfiles.includes(profile)) return [];
+  if (profile.startsWith(localPrefix)) {
+    return validateLocalDescendingPath(profile.slice(localPrefix.length), at);
+  }
+  return [fieldError.invalid(at, profile, 'must be a valid seccomp profile')];
+}
+
+function validateAppArmor(annotations: Annotations, spec: PodSpec, at: FieldPath): FieldError[] {
+  const prefix = appArmorPrefix();
+  const names = new Set(
+    [...(spec.initContainers ?? []), ...(spec.containers ?? [])].map(({ name }) => name),
+  );
+  const errors: FieldError[] = [];
+  for (const [key, profile] of Object.entries(annotations)) {
+    if (!key.startsWith(prefix)) continue;
+    const name = key.slice(prefix.length);
+    if (!names.has(name)) errors.push(fieldError.invalid(at.key(key), name, 'container not found'));
+    if (
+      !['', 'runtime/default', 'unconfined'].includes(profile) &&
+      !profile.startsWith(localPrefix)
+    ) {
+      errors.push(
+        fieldError.invalid(at.key(key), profile, `invalid AppArmor profile name: "${profile}"`),
+      );
+    }
+  }
+  return errors;
+}

@@ -1,0 +1,169 @@
+/**
+ * Pod templates, as the controllers' kinds hold them: their rules, their rules beside a selector, and the
+ * columns that show them.
+ */
+import {
+  type FieldError,
+  type FieldPath,
+  fieldError,
+  labelSelectorFromObject,
+  SelectorError,
+  stringMap,
+  validateAnnotations,
+  validateLabelSelector,
+  validateLabels,
+} from '@orch/apimachinery';
+import type { PodSpec, PodTemplateSpec } from '@orch/types/core/v1';
+import type { LabelSelector } from '@orch/types/meta/v1';
+import type { ApiObject, TableColumn } from '../definition.js';
+import { textOrNone } from '../shared/columns.js';
+import { selectorMatches } from '../shared/rules.js';
+import { validatePodAnnotations } from './pod-annotations.js';
+import { setPodSpecDefaults } from './pod-defaults.js';
+import { validatePodSpec } from './pod-spec-validation.js';
+
+export function setPodTemplateDefaults(template: PodTemplateSpec | undefined): void {
+  if (template?.spec) setPodSpecDefaults(template.spec);
+}
+
+/** A template's fields of features that are off are dropped. */
+export function dropDisabledTemplateFields(template: PodTemplateSpec | undefined): void {
+  if (template?.spec) delete template.spec.ephemeralContainers;
+}
+
+export function validatePodTemplate(
+  template: PodTemplateSpec | undefined,
+  at: FieldPath,
+): FieldError[] {
+  const spec: PodSpec = template?.spec ?? { restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' };
+  return [
+    ...validateLabels(template?.metadata?.labels, at.child('labels')),
+    ...validateAnnotations(template?.metadata?.annotations, at.child('annotations')),
+    ...validatePodAnnotations(template?.metadata?.annotations, spec, at.child('annotations')),
+    ...validatePodSpec(spec, { isPod: false, podName: '' }, at.child('spec')),
+  ];
+}
+
+/** Rules of a selector and the template it must select, for kinds whose pods always restart. */
+export function validateSelectedTemplate(
+  selector: LabelSelector | undefined,
+  template: PodTemplateSpec | undefined,
+  kindText: string,
+  at: FieldPath,
+): FieldError[] {
+  const errors = validateSelector(selector, kindText, at.child('selector'));
+  // A selector that cannot be read hides the rest.
+  if (isBroken(selector)) return errors;
+  const templateAt = at.child('template');
+  const labels = template?.metadata?.labels;
+  if (!selectorMatches(selector, labels) && !isEmptyObject(selector)) {
+    errors.push(
+      fieldError.invalid(
+        templateAt.child('metadata', 'labels'),
+        stringMap(labels),
+        '`selector` does not match template `labels`',
+      ),
+    );
+  }
+  errors.push(...validatePodTemplate(template, templateAt));
+  const spec = template?.spec;
+  const policy = spec?.restartPolicy ?? 'Always';
+  if (policy !== 'Always') {
+    errors.push(
+      fieldError.notSupported(templateAt.child('spec', 'restartPolicy'), policy, ['Always']),
+    );
+  }
+  if (spec?.activeDeadlineSeconds !== undefined) {
+    errors.push(
+      fieldError.forbidden(
+        templateAt.child('spec', 'activeDeadlineSeconds'),
+        'activeDeadlineSeconds in ReplicaSet is not Supported',
+      ),
+    );
+  }
+  return errors;
+}
+
+function validateSelector(
+  selector: LabelSelector | undefined,
+  kindText: string,
+  at: FieldPath,
+): FieldError[] {
+  if (!selector) return [fieldError.required(at)];
+  const errors = validateLabelSelector(selector, at);
+  if (isEmptyObject(selector)) {
+    errors.push(fieldError.invalid(at, selector, `empty selector is invalid for ${kindText}`));
+  } else if (isBroken(selector)) {
+    errors.push(fieldError.invalid(at, selector, 'invalid label selector'));
+  }
+  return errors;
+}
+
+function isEmptyObject(selector: LabelSelector | undefined): boolean {
+  if (!selector) return false;
+  return (
+    Object.keys(selector.matchLabels ?? {}).length === 0 &&
+    (selector.matchExpressions?.length ?? 0) === 0
+  );
+}
+
+function isBroken(selector: LabelSelector | undefined): boolean {
+  try {
+    labelSelectorFromObject(selector);
+    return false;
+  } catch (error) {
+    if (error instanceof SelectorError) return true;
+    throw error;
+  }
+}
+
+/** Names and images of the containers of a template. */
+export function templateColumns<T extends ApiObject>(
+  templateOf: (object: T) => PodTemplateSpec | undefined,
+): TableColumn<T>[] {
+  const containers = (object: T) => templateOf(object)?.spec?.containers ?? [];
+  return [
+    {
+      name: 'Containers',
+      type: 'string',
+      priority: 1,
+      description: 'Names of the containers in the template.',
+      cell: (object) =>
+        containers(object)
+          .map(({ name }) => name)
+          .join(','),
+    },
+    {
+      name: 'Images',
+      type: 'string',
+      priority: 1,
+      description: 'Images of the containers in the template.',
+      cell: (object) =>
+        containers(object)
+          .map(({ image }) => image ?? '')
+          .join(','),
+    },
+  ];
+}
+
+export function selectorColumn<T extends ApiObject>(
+  selectorOf: (object: T) => LabelSelector | undefined,
+): TableColumn<T> {
+  return {
+    name: 'Selector',
+    type: 'string',
+    priority: 1,
+    description: 'Labels by which it finds its pods.',
+    cell: (object) => selectorText(selectorOf(object)),
+  };
+}
+
+/** The query form; `<none>` for one that selects nothing or cannot be read. */
+export function selectorText(selector: LabelSelector | undefined): string {
+  try {
+    return textOrNone(labelSelectorFromObject(selector).toString());
+  } catch (error) {
+    if (error instanceof SelectorError) return '<error>';
+    throw error;
+  }
+}

@@ -1,0 +1,184 @@
+/** What of a pod may change once it exists, and what of its status. */
+import {
+  checkDns1123Subdomain,
+  deepCopy,
+  type FieldError,
+  type FieldPath,
+  fieldError,
+  path,
+  semanticallyEqual,
+} from '@orch/apimachinery';
+import type { ContainerStatus, Pod, PodSpec, Toleration } from '@orch/types/core/v1';
+import { checkOptional, checkRange } from '../shared/rules.js';
+import { validateImage } from './container-validation.js';
+import { appArmorPrefix, mirrorAnnotation } from './pod-annotations.js';
+
+const int32Max = 2 ** 31 - 1;
+const changeable =
+  'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
+
+export function validatePodUpdate(object: Pod, old: Pod): FieldError[] {
+  const spec = object.spec ?? {};
+  const oldSpec = old.spec ?? {};
+  const at = path('spec');
+  const errors = validateFixedAnnotations(object, old);
+  const counts = validateContainerCounts(spec, oldSpec, at);
+  if (counts.length > 0) return [...errors, ...counts];
+  errors.push(...validateImages(spec, at));
+  errors.push(...validateDeadline(spec, oldSpec, at.child('activeDeadlineSeconds')));
+  errors.push(...validateTolerationUpdate(spec, oldSpec, at.child('tolerations')));
+  if (!semanticallyEqual(fixedPart(spec, oldSpec), oldSpec)) {
+    errors.push(fieldError.forbidden(at, `${changeable}\n${difference(spec, oldSpec)}`));
+  }
+  return errors;
+}
+
+function validateFixedAnnotations(object: Pod, old: Pod): FieldError[] {
+  const errors: FieldError[] = [];
+  const annotations = object.metadata?.annotations ?? {};
+  const before = old.metadata?.annotations ?? {};
+  const at = path('metadata', 'annotations');
+  const keys = new Set([...Object.keys(before), ...Object.keys(annotations)]);
+  for (const key of keys) {
+    const isMirror = key === mirrorAnnotation();
+    if (!isMirror && !key.startsWith(appArmorPrefix())) continue;
+    if (annotations[key] === before[key]) continue;
+    const detail = isMirror
+      ? 'may not add, remove or update mirror pod annotation'
+      : 'may not add, remove or update AppArmor annotations';
+    errors.push(fieldError.forbidden(at.key(key), detail));
+  }
+  return errors;
+}
+
+function validateContainerCounts(spec: PodSpec, old: PodSpec, at: FieldPath): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const field of ['containers', 'initContainers'] as const) {
+    if ((spec[field]?.length ?? 0) !== (old[field]?.length ?? 0)) {
+      errors.push(
+        fieldError.forbidden(at.child(field), 'pod updates may not add or remove containers'),
+      );
+    }
+  }
+  return errors;
+}
+
+function validateImages(spec: PodSpec, at: FieldPath): FieldError[] {
+  return (['containers', 'initContainers'] as const).flatMap((field) =>
+    (spec[field] ?? []).flatMap((container, index) =>
+      validateImage(container.image ?? '', true, at.child(field).index(index).child('image')),
+    ),
+  );
+}
+
+/** It may be set and made shorter. */
+function validateDeadline(spec: PodSpec, old: PodSpec, at: FieldPath): FieldError[] {
+  const seconds = spec.activeDeadlineSeconds;
+  const before = old.activeDeadlineSeconds;
+  if (seconds === undefined) {
+    return before === undefined
+      ? []
+      : [fieldError.invalid(at, undefined, 'must not update from a positive integer to nil value')];
+  }
+  const errors = checkRange(seconds, 0, int32Max, at);
+  if (errors.length === 0 && before !== undefined && before < seconds) {
+    errors.push(fieldError.invalid(at, seconds, 'must be less than or equal to previous value'));
+  }
+  return errors;
+}
+
+/** Tolerations may be added; of those there are, the seconds may change. */
+function validateTolerationUpdate(spec: PodSpec, old: PodSpec, at: FieldPath): FieldError[] {
+  const missing = (old.tolerations ?? []).some(
+    (before) => !(spec.tolerations ?? []).some((toleration) => sameToleration(toleration, before)),
+  );
+  return missing
+    ? [
+        fieldError.forbidden(
+          at,
+          'existing toleration can not be modified except its tolerationSeconds',
+        ),
+      ]
+    : [];
+}
+
+function sameToleration(a: Toleration, b: Toleration): boolean {
+  return (['key', 'operator', 'value', 'effect'] as const).every(
+    (field) => (a[field] ?? '') === (b[field] ?? ''),
+  );
+}
+
+/** The new spec with what may change taken from the old one. */
+function fixedPart(spec: PodSpec, old: PodSpec): PodSpec {
+  const fixed = deepCopy(spec);
+  for (const field of ['containers', 'initContainers'] as const) {
+    for (const [index, container] of (fixed[field] ?? []).entries()) {
+      container.image = old[field]?.[index]?.image;
+    }
+  }
+  fixed.activeDeadlineSeconds = old.activeDeadlineSeconds;
+  fixed.tolerations = old.tolerations;
+  return fixed;
+}
+
+/** Names of the fields that differ; for people. */
+function difference(spec: PodSpec, old: PodSpec): string {
+  const fixed = fixedPart(spec, old);
+  const fields = new Set([...Object.keys(fixed), ...Object.keys(old)]) as Set<keyof PodSpec>;
+  return [...fields]
+    .filter((field) => !semanticallyEqual(fixed[field], old[field]))
+    .map((field) => `  ${field} differs`)
+    .join('\n');
+}
+
+export function validatePodStatusUpdate(object: Pod, old: Pod): FieldError[] {
+  const errors = validateFixedAnnotations(object, old);
+  const status = object.status ?? {};
+  const at = path('status');
+  if (status.nominatedNodeName !== old.status?.nominatedNodeName) {
+    errors.push(
+      ...checkOptional(
+        status.nominatedNodeName,
+        at.child('nominatedNodeName'),
+        checkDns1123Subdomain,
+      ),
+    );
+  }
+  if ((object.spec?.nodeName ?? '') !== (old.spec?.nodeName ?? '')) {
+    errors.push(fieldError.forbidden(at.child('nodeName'), 'may not be changed directly'));
+  }
+  for (const field of ['containerStatuses', 'initContainerStatuses'] as const) {
+    errors.push(
+      ...validateStates(
+        status[field] ?? [],
+        old.status?.[field] ?? [],
+        object.spec?.restartPolicy ?? 'Always',
+        at.child(field),
+      ),
+    );
+  }
+  return errors;
+}
+
+/** What has ended for good stays ended. */
+function validateStates(
+  statuses: readonly ContainerStatus[],
+  before: readonly ContainerStatus[],
+  restartPolicy: string,
+  at: FieldPath,
+): FieldError[] {
+  if (restartPolicy === 'Always') return [];
+  return before.flatMap((old, oldIndex) => {
+    const ended = old.state?.terminated;
+    if (!ended) return [];
+    if (ended.exitCode !== 0 && restartPolicy === 'OnFailure') return [];
+    return statuses.some((status) => status.name === old.name && !status.state?.terminated)
+      ? [
+          fieldError.forbidden(
+            at.index(oldIndex).child('state'),
+            'may not be transitioned to non-terminated state',
+          ),
+        ]
+      : [];
+  });
+}

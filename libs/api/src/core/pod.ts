@@ -1,0 +1,99 @@
+/** Pod: containers that run together on one node. */
+import { type FieldError, fieldError, path } from '@orch/apimachinery';
+import type { Pod } from '@orch/types/core/v1';
+import { define } from '../definition.js';
+import { validatePodAnnotations } from './pod-annotations.js';
+import { mirrorServiceAccount, setPodDefaults } from './pod-defaults.js';
+import { validatePodSpec } from './pod-spec-validation.js';
+import { podColumns, podRowConditions } from './pod-table.js';
+import { validatePodStatusUpdate, validatePodUpdate } from './pod-update.js';
+import { qualityOfService } from './quality-of-service.js';
+
+/** Fields of features that are off are dropped, unless the stored object has them. */
+function dropDisabledFields(object: Pod, old?: Pod): void {
+  if (object.spec && !old?.spec?.ephemeralContainers) delete object.spec.ephemeralContainers;
+}
+
+function validatePod(object: Pod): FieldError[] {
+  const spec = object.spec ?? {};
+  const errors = [
+    ...validatePodAnnotations(object.metadata?.annotations, spec, path('metadata', 'annotations')),
+    ...validatePodSpec(spec, { isPod: true, podName: object.metadata?.name ?? '' }, path('spec')),
+  ];
+  if (!spec.serviceAccountName) errors.push(...validateNoTokens(object));
+  return errors;
+}
+
+/** Tokens are of an account. */
+function validateNoTokens(object: Pod): FieldError[] {
+  return (object.spec?.volumes ?? []).flatMap((volume, index) =>
+    (volume.projected?.sources ?? []).flatMap((source, sourceIndex) =>
+      source.serviceAccountToken
+        ? [
+            fieldError.forbidden(
+              path('spec', 'volumes')
+                .index(index)
+                .child('projected', 'sources')
+                .index(sourceIndex)
+                .child('serviceAccountToken'),
+              'must not be specified when serviceAccountName is not set',
+            ),
+          ]
+        : [],
+    ),
+  );
+}
+
+export const pod = define<Pod>({
+  plural: 'pods',
+  singular: '',
+  kind: 'Pod',
+  shortNames: ['po'],
+  categories: ['all'],
+  namespaced: true,
+  versions: [{ group: 'core', version: 'v1', setDefaults: (object) => setPodDefaults(object) }],
+  stored: { group: 'core', version: 'v1' },
+
+  prepareForCreate(object) {
+    object.spec ??= {};
+    mirrorServiceAccount(object.spec);
+    dropDisabledFields(object);
+    object.status = { phase: 'Pending', qosClass: qualityOfService(object.spec) };
+  },
+  prepareForUpdate(object, old) {
+    if (object.spec) mirrorServiceAccount(object.spec);
+    dropDisabledFields(object, old);
+    object.status = old.status;
+  },
+  validate: validatePod,
+  validateUpdate: validatePodUpdate,
+
+  deleteReturnsObject: true,
+  deletionGracePeriodSeconds(object, requested) {
+    const phase = object.status?.phase;
+    if (!object.spec?.nodeName || phase === 'Failed' || phase === 'Succeeded') return 0;
+    return requested ?? object.spec.terminationGracePeriodSeconds ?? 0;
+  },
+
+  columns: podColumns,
+  rowConditions: podRowConditions,
+  selectableFields: {
+    'spec.nodeName': (object) => object.spec?.nodeName ?? '',
+    'spec.host': (object) => object.spec?.nodeName ?? '',
+    'spec.restartPolicy': (object) => object.spec?.restartPolicy ?? '',
+    'spec.schedulerName': (object) => object.spec?.schedulerName ?? '',
+    'spec.serviceAccountName': (object) => object.spec?.serviceAccountName ?? '',
+    'status.phase': (object) => object.status?.phase ?? '',
+    'status.podIP': (object) => object.status?.podIPs?.[0]?.ip ?? '',
+    'status.podIPs': () => '',
+    'status.nominatedNodeName': (object) => object.status?.nominatedNodeName ?? '',
+  },
+
+  status: {
+    prepareForUpdate(object, old) {
+      object.spec = old.spec;
+      if (object.metadata) object.metadata.ownerReferences = old.metadata?.ownerReferences;
+    },
+    validateUpdate: validatePodStatusUpdate,
+  },
+});

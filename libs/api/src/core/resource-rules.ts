@@ -1,0 +1,188 @@
+/** Rules of resource names and amounts: containers' limits and requests, node capacity, divisors. */
+import {
+  checkQualifiedName,
+  type FieldError,
+  type FieldPath,
+  fieldError,
+  Quantity,
+} from '@orch/apimachinery';
+import { dialect } from '@orch/component';
+import type { ResourceFieldSelector, ResourceRequirements } from '@orch/types/core/v1';
+import { invalidEach, notNegative } from '../shared/rules.js';
+
+type ResourceList = Readonly<Record<string, string>>;
+
+const nanosOfUnit = 10n ** 9n;
+const hugePagesPrefix = 'hugepages-';
+const quotaPrefix = 'requests.';
+
+/** Counted in whole units. */
+const integerNames: ReadonlySet<string> = new Set([
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
+]);
+
+const standardNames: ReadonlySet<string> = new Set([
+  ...integerNames,
+  'cpu',
+  'memory',
+  'ephemeral-storage',
+  'storage',
+  ...['cpu', 'memory', 'storage', 'ephemeral-storage'].map((name) => `${quotaPrefix}${name}`),
+  ...['cpu', 'memory', 'ephemeral-storage'].map((name) => `limits.${name}`),
+]);
+
+const standardContainerNames: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
+
+export function isHugePages(name: string): boolean {
+  return name.startsWith(hugePagesPrefix);
+}
+
+/** Names of the platform: bare, or in the domain of the interface. */
+function isNative(name: string): boolean {
+  return !name.includes('/') || name.includes(`${dialect().keyDomain}/`);
+}
+
+export function isExtended(name: string): boolean {
+  if (isNative(name) || name.startsWith(quotaPrefix)) return false;
+  return checkQualifiedName(`${quotaPrefix}${name}`).length === 0;
+}
+
+/** More may be promised than there is. */
+function mayOvercommit(name: string): boolean {
+  return isNative(name) && !isHugePages(name);
+}
+
+function validateContainerResourceName(name: string, at: FieldPath): FieldError[] {
+  const errors = invalidEach(at, name, checkQualifiedName(name));
+  if (errors.length > 0) return errors;
+  if (!name.includes('/')) {
+    const isHuge = isHugePages(name) || name.startsWith(`${quotaPrefix}${hugePagesPrefix}`);
+    if (!standardNames.has(name) && !isHuge) {
+      errors.push(
+        fieldError.invalid(at, name, 'must be a standard resource type or fully qualified'),
+      );
+    }
+    if (!standardContainerNames.has(name) && !isHugePages(name)) {
+      errors.push(fieldError.invalid(at, name, 'must be a standard resource for containers'));
+    }
+  } else if (!isNative(name) && !isExtended(name)) {
+    errors.push(fieldError.invalid(at, name, "doesn't follow extended resource name standard"));
+  }
+  return errors;
+}
+
+/** An amount: not negative, whole where the resource is counted. */
+export function validateAmount(name: string, text: string, at: FieldPath): FieldError[] {
+  const amount = Quantity.parse(text);
+  const errors: FieldError[] = [];
+  if (amount.nanos < 0n) errors.push(fieldError.invalid(at, amount.toString(), notNegative));
+  if ((integerNames.has(name) || isExtended(name)) && amount.nanos % nanosOfUnit !== 0n) {
+    errors.push(fieldError.invalid(at, amount.toString(), 'must be an integer'));
+  }
+  return errors;
+}
+
+/** Pages come whole. */
+function validatePageMultiple(name: string, text: string, at: FieldPath): FieldError[] {
+  if (!isHugePages(name)) return [];
+  const pageSize = name.slice(hugePagesPrefix.length);
+  const page = Quantity.parse(pageSize);
+  const amount = Quantity.parse(text);
+  return page.nanos > 0n && amount.nanos % page.nanos !== 0n
+    ? [
+        fieldError.invalid(
+          at,
+          amount.toString(),
+          `${text} is not positive integer multiple of ${pageSize}`,
+        ),
+      ]
+    : [];
+}
+
+function validateResourceList(list: ResourceList, at: FieldPath): FieldError[] {
+  return Object.entries(list).flatMap(([name, text]) => [
+    ...validateContainerResourceName(name, at.key(name)),
+    ...validateAmount(name, text, at.key(name)),
+    ...validatePageMultiple(name, text, at.key(name)),
+  ]);
+}
+
+/** Limits and requests of a container, or the overhead of a pod as limits. */
+export function validateResourceRequirements(
+  requirements: ResourceRequirements,
+  at: FieldPath,
+): FieldError[] {
+  const limits = requirements.limits ?? {};
+  const requests = requirements.requests ?? {};
+  const errors = validateResourceList(limits, at.child('limits'));
+  for (const [name, text] of Object.entries(requests)) {
+    const field = at.child('requests');
+    errors.push(...validateResourceList({ [name]: text }, field));
+    errors.push(...validateAgainstLimit(name, text, limits[name], at));
+  }
+  const names = new Set([...Object.keys(limits), ...Object.keys(requests)]);
+  const hasHugePages = [...names].some(isHugePages);
+  if (hasHugePages && !names.has('cpu') && !names.has('memory')) {
+    errors.push(fieldError.forbidden(at, 'HugePages require cpu or memory'));
+  }
+  return errors;
+}
+
+function validateAgainstLimit(
+  name: string,
+  text: string,
+  limitText: string | undefined,
+  at: FieldPath,
+): FieldError[] {
+  const field = at.child('requests');
+  if (limitText === undefined) {
+    return mayOvercommit(name)
+      ? []
+      : [
+          fieldError.required(
+            at.child('limits'),
+            'Limit must be set for non overcommitable resources',
+          ),
+        ];
+  }
+  const amount = Quantity.parse(text);
+  const order = amount.compare(Quantity.parse(limitText));
+  if (order !== 0 && !mayOvercommit(name)) {
+    return [fieldError.invalid(field, amount.toString(), `must be equal to ${name} limit`)];
+  }
+  return order > 0
+    ? [fieldError.invalid(field, amount.toString(), `must be less than or equal to ${name} limit`)]
+    : [];
+}
+
+const cpuDivisors = ['1m', '1'];
+const byteDivisors = [
+  ...['1', '1k', '1M', '1G', '1T', '1P', '1E'],
+  ...['1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'],
+];
+
+/** Divisors are powers of the unit; zero and absent are the default. */
+export function validateDivisor(reference: ResourceFieldSelector, at: FieldPath): FieldError[] {
+  const { divisor, resource } = reference;
+  if (divisor === undefined || Quantity.parse(divisor).isZero) return [];
+  const isCpu = resource.endsWith('.cpu');
+  const divisors = isCpu ? cpuDivisors : byteDivisors;
+  if (divisors.includes(Quantity.parse(divisor).toString())) return [];
+  const kind = isCpu ? 'cpu' : resource.endsWith('.memory') ? 'memory' : 'local ephemeral storage';
+  const listed = isCpu ? '1m and 1' : byteDivisors.join(', ');
+  return [
+    fieldError.invalid(
+      at,
+      resource,
+      `only divisor's values ${listed} are supported with the ${kind} resource`,
+    ),
+  ];
+}

@@ -1,0 +1,166 @@
+/** Rules of the security contexts of pods and containers. */
+import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
+import type {
+  Container,
+  PodSecurityContext,
+  PodSpec,
+  SeccompProfile,
+  SecurityContext,
+  WindowsSecurityContextOptions,
+} from '@orch/types/core/v1';
+import { checkOneOf, checkRange, checkRequiredOneOf } from '../shared/rules.js';
+import { validateLocalDescendingPath } from './path-rules.js';
+import { validateWindowsOptions } from './windows-validation.js';
+
+const idMax = 2 ** 31 - 1;
+const sysctlPattern = '([a-z0-9]([-_a-z0-9]*[a-z0-9])?\\.)*[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+const sysctlName = new RegExp(`^${sysctlPattern}$`);
+const sysctlLengthMax = 253;
+
+export function validateSecurityContext(
+  context: SecurityContext | undefined,
+  at: FieldPath,
+): FieldError[] {
+  if (!context) return [];
+  const errors = [
+    ...checkRange(context.runAsUser, 0, idMax, at.child('runAsUser')),
+    ...checkRange(context.runAsGroup, 0, idMax, at.child('runAsGroup')),
+  ];
+  if (context.procMount !== undefined) {
+    errors.push(...checkOneOf(context.procMount, ['Default', 'Unmasked'], at.child('procMount')));
+  }
+  errors.push(...validateSeccomp(context.seccompProfile, at.child('seccompProfile')));
+  if (context.allowPrivilegeEscalation === false) {
+    if (context.privileged) {
+      errors.push(
+        fieldError.invalid(
+          at,
+          context,
+          'cannot set `allowPrivilegeEscalation` to false and `privileged` to true',
+        ),
+      );
+    }
+    if (context.capabilities?.add?.includes('CAP_SYS_ADMIN')) {
+      errors.push(
+        fieldError.invalid(
+          at,
+          context,
+          'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN',
+        ),
+      );
+    }
+  }
+  errors.push(...validateWindows(context.windowsOptions, at));
+  return errors;
+}
+
+function validateWindows(
+  options: WindowsSecurityContextOptions | undefined,
+  at: FieldPath,
+): FieldError[] {
+  return options ? validateWindowsOptions(options, at.child('windowsOptions')) : [];
+}
+
+function validateSeccomp(profile: SeccompProfile | undefined, at: FieldPath): FieldError[] {
+  if (!profile) return [];
+  const errors = checkRequiredOneOf(
+    profile.type,
+    ['Localhost', 'RuntimeDefault', 'Unconfined'],
+    at.child('type'),
+  );
+  const local = profile.localhostProfile;
+  const field = at.child('localhostProfile');
+  if (profile.type !== 'Localhost') {
+    if (local !== undefined) {
+      errors.push(
+        fieldError.invalid(field, local, 'can only be set when seccomp type is Localhost'),
+      );
+    }
+  } else if (local === undefined) {
+    errors.push(fieldError.required(field, 'must be set when seccomp type is Localhost'));
+  } else errors.push(...validateLocalDescendingPath(local, field));
+  return errors;
+}
+
+/** `at`: of the security context; `specAt`: of the pod's spec. */
+export function validatePodSecurityContext(
+  context: PodSecurityContext | undefined,
+  spec: PodSpec,
+  at: FieldPath,
+  specAt: FieldPath,
+): FieldError[] {
+  if (!context) return [];
+  const errors: FieldError[] = [];
+  if (spec.hostNetwork) errors.push(...validateHostPorts(spec.containers ?? [], specAt));
+  errors.push(
+    ...checkRange(context.fsGroup, 0, idMax, at.child('fsGroup')),
+    ...checkRange(context.runAsUser, 0, idMax, at.child('runAsUser')),
+    ...checkRange(context.runAsGroup, 0, idMax, at.child('runAsGroup')),
+  );
+  for (const [index, group] of (context.supplementalGroups ?? []).entries()) {
+    errors.push(...checkRange(group, 0, idMax, at.child('supplementalGroups').index(index)));
+  }
+  if (spec.shareProcessNamespace && spec.hostPID) {
+    errors.push(
+      fieldError.invalid(
+        at.child('shareProcessNamespace'),
+        true,
+        'ShareProcessNamespace and HostPID cannot both be enabled',
+      ),
+    );
+  }
+  errors.push(...validateSysctls(context, at.child('sysctls')));
+  if (context.fsGroupChangePolicy !== undefined) {
+    errors.push(
+      ...checkOneOf(
+        context.fsGroupChangePolicy,
+        ['Always', 'OnRootMismatch'],
+        at.child('fsGroupChangePolicy'),
+      ),
+    );
+  }
+  errors.push(...validateSeccomp(context.seccompProfile, at.child('seccompProfile')));
+  errors.push(...validateWindows(context.windowsOptions, at));
+  return errors;
+}
+
+function validateHostPorts(containers: readonly Container[], specAt: FieldPath): FieldError[] {
+  return containers.flatMap((container, index) =>
+    (container.ports ?? []).flatMap((port, portIndex) =>
+      port.hostPort === port.containerPort
+        ? []
+        : [
+            fieldError.invalid(
+              specAt
+                .child('containers')
+                .index(index)
+                .child('ports')
+                .index(portIndex)
+                .child('containerPort'),
+              port.containerPort,
+              'must match `hostPort` when `hostNetwork` is true',
+            ),
+          ],
+    ),
+  );
+}
+
+function validateSysctls(context: PodSecurityContext, at: FieldPath): FieldError[] {
+  const errors: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const [index, { name }] of (context.sysctls ?? []).entries()) {
+    const field = at.index(index).child('name');
+    if (!name) errors.push(fieldError.required(field));
+    else if (name.length > sysctlLengthMax || !sysctlName.test(name)) {
+      errors.push(
+        fieldError.invalid(
+          field,
+          name,
+          `must have at most ${sysctlLengthMax} characters and match regex ${sysctlPattern}`,
+        ),
+      );
+    } else if (seen.has(name)) errors.push(fieldError.duplicate(field, name));
+    seen.add(name);
+  }
+  return errors;
+}

@@ -1,0 +1,106 @@
+/**
+ * What a service gets before it is looked at: defaults by type, and at a change of type the values that
+ * the new type does not have are dropped, unless the client changed them in the same write.
+ */
+import { semanticallyEqual } from '@orch/apimachinery';
+import type { Service, ServiceSpec } from '@orch/types/core/v1';
+import {
+  needsClusterIp,
+  needsHealthCheckNodePort,
+  needsNodePort,
+  specOf,
+} from './service-types.js';
+
+const affinitySeconds = 3 * 60 * 60;
+
+export function setServiceDefaults(object: Service): void {
+  const spec = specOf(object);
+  for (const port of spec.ports ?? []) {
+    if (!port.targetPort) port.targetPort = port.port;
+  }
+  if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig;
+  if (
+    spec.sessionAffinity === 'ClientIP' &&
+    spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined
+  ) {
+    spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: affinitySeconds } };
+  }
+  if (needsNodePort(spec) && !spec.externalTrafficPolicy) spec.externalTrafficPolicy = 'Cluster';
+}
+
+/** Fields of features that are off. */
+function dropDisabledFields(spec: ServiceSpec): void {
+  delete spec.allocateLoadBalancerNodePorts;
+  delete spec.internalTrafficPolicy;
+  delete spec.loadBalancerClass;
+  delete spec.topologyKeys;
+}
+
+export function prepareServiceForCreate(object: Service): void {
+  const spec = specOf(object);
+  object.status = { loadBalancer: {} };
+  dropDisabledFields(spec);
+  if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
+}
+
+export function prepareServiceForUpdate(object: Service, old: Service): void {
+  const spec = specOf(object);
+  const before = old.spec ?? {};
+  object.status = old.status;
+  dropDisabledFields(spec);
+  keepAddressesInStep(spec, before);
+  dropAddresses(spec, before);
+  dropPorts(spec, before);
+}
+
+/** The single address is the first of the list; the one that was changed wins. */
+function keepAddressesInStep(spec: ServiceSpec, before: ServiceSpec): void {
+  const sameList = semanticallyEqual(spec.clusterIPs, before.clusterIPs);
+  if (!spec.clusterIP && before.clusterIP && sameList) delete spec.clusterIPs;
+  else if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
+  else if (spec.clusterIP && spec.clusterIP !== before.clusterIP && sameList) {
+    spec.clusterIPs = [spec.clusterIP, ...(spec.clusterIPs?.slice(1) ?? [])];
+  }
+}
+
+function dropAddresses(spec: ServiceSpec, before: ServiceSpec): void {
+  const dropSame = (field: 'clusterIP' | 'clusterIPs' | 'ipFamilies' | 'ipFamilyPolicy') => {
+    if (semanticallyEqual(spec[field], before[field])) delete spec[field];
+  };
+  if (needsClusterIp(before) && !needsClusterIp(spec)) {
+    dropSame('clusterIP');
+    dropSame('clusterIPs');
+    dropSame('ipFamilies');
+    dropSame('ipFamilyPolicy');
+  }
+  const becomesSingle =
+    spec.ipFamilyPolicy === 'SingleStack' && before.ipFamilyPolicy !== 'SingleStack';
+  if (!becomesSingle) return;
+  for (const field of ['clusterIPs', 'ipFamilies'] as const) {
+    if ((spec[field]?.length ?? 0) > 1 && semanticallyEqual(spec[field], before[field])) {
+      spec[field] = spec[field]?.slice(0, 1);
+    }
+  }
+}
+
+function dropPorts(spec: ServiceSpec, before: ServiceSpec): void {
+  if (needsNodePort(before) && !needsNodePort(spec)) {
+    if (sameNodePorts(spec, before)) for (const port of spec.ports ?? []) delete port.nodePort;
+    if (spec.externalTrafficPolicy === before.externalTrafficPolicy) {
+      delete spec.externalTrafficPolicy;
+    }
+  }
+  if (
+    needsHealthCheckNodePort(before) &&
+    !needsHealthCheckNodePort(spec) &&
+    spec.healthCheckNodePort === before.healthCheckNodePort
+  ) {
+    delete spec.healthCheckNodePort;
+  }
+}
+
+function sameNodePorts(spec: ServiceSpec, before: ServiceSpec): boolean {
+  const numbers = (of: ServiceSpec) =>
+    (of.ports ?? []).map(({ nodePort }) => nodePort ?? 0).sort((a, b) => a - b);
+  return semanticallyEqual(numbers(spec), numbers(before));
+}

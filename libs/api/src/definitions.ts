@@ -1,0 +1,29 @@
+/** Every kind that the API serves. */
+import { deployment } from './apps/deployment.js';
+import { replicaSet } from './apps/replica-set.js';
+import { lease } from './coordination/lease.js';
+import { configMap } from './core/config-map.js';
+import { endpoints } from './core/endpoints.js';
+import { event } from './core/event.js';
+import { namespace } from './core/namespace.js';
+import { node } from './core/node.js';
+import { pod } from './core/pod.js';
+import { secret } from './core/secret.js';
+import { service } from './core/service.js';
+import { serviceAccount } from './core/service-account.js';
+import type { ResourceDefinition } from './definition.js';
+
+export const definitions: readonly ResourceDefinition[] = [
+  namespace,
+  node,
+  pod,
+  service,
+  endpoints,
+  configMap,
+  secret,
+  serviceAccount,
+  event,
+  lease,
+  deployment,
+  replicaSet,
+];

@@ -1,0 +1,40 @@
+/** Table columns that most kinds have, and the small texts that cells are made of. */
+import { ageCell } from '@orch/apimachinery';
+import type { ApiObject, TableColumn } from '../definition.js';
+
+export const none = '<none>';
+
+export function nameColumn<T extends ApiObject>(priority = 0): TableColumn<T> {
+  return {
+    name: 'Name',
+    type: 'string',
+    format: 'name',
+    priority,
+    description: 'Name of the object, unique among its kind in its namespace.',
+    cell: (object) => object.metadata?.name ?? '',
+  };
+}
+
+export function ageColumn<T extends ApiObject>(): TableColumn<T> {
+  return {
+    name: 'Age',
+    type: 'string',
+    description: 'Time since the object was created.',
+    cell: (object, nowMs) => ageCell(object.metadata?.creationTimestamp, nowMs),
+  };
+}
+
+/** `<none>` in place of an absent or empty text. */
+export function textOrNone(text: string | undefined): string {
+  return text === undefined || text === '' ? none : text;
+}
+
+/** `a=b,c=d`, keys sorted; `<none>` for an empty map. */
+export function mapCell(map: Readonly<Record<string, string>> | undefined): string {
+  return textOrNone(
+    Object.keys(map ?? {})
+      .sort()
+      .map((key) => `${key}=${map?.[key]}`)
+      .join(','),
+  );
+}
