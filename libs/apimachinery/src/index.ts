@@ -35,9 +35,33 @@ export {
 export { applyMergePatch } from './patch/merge-patch.js';
 export { freeShape, type MergeField, type MergeSchema } from './patch/merge-schema.js';
 export { applyStrategicMergePatch } from './patch/strategic-merge.js';
-export { canonicalQuantity, Quantity, QuantityError } from './quantity/quantity.js';
-export type { FieldDescriptor, TypeDescriptor } from './schema/descriptor.js';
-export { kindNamed, schemaType } from './schema/registry.js';
+export {
+  canonicalQuantity,
+  Quantity,
+  QuantityError,
+  type QuantityFormat,
+} from './quantity/quantity.js';
+export { Codec, codecFor } from './schema/codec.js';
+export type {
+  Encoding,
+  FieldDescriptor,
+  FieldKind,
+  FileDescriptor,
+  Lifecycle,
+  TypeDescriptor,
+  TypeName,
+} from './schema/descriptor.js';
+export { type Envelope, isEnvelope, unwrapUnknown, wrapUnknown } from './schema/envelope.js';
+export {
+  enumValues,
+  type KindName,
+  kindNamed,
+  kindNames,
+  schemaFile,
+  schemaFileNames,
+  schemaType,
+} from './schema/registry.js';
+export { SchemaError } from './schema/schema-error.js';
 export * from './selectors/field-selector.js';
 export {
   everyLabelSelector,
