@@ -8,6 +8,8 @@ export const COMMIT_BYTES_MAX = COMMAND_BYTES_MAX;
 /** Operations of one commit, and deletions of one Expire. */
 export const OPERATIONS_MAX = 1_024;
 export const KEY_BYTES_MAX = 1_024;
+/** 100 years: with the present it still fits the 48 bits of a record. */
+export const TIME_TO_LIVE_MAX_MS = 100 * 366 * 24 * 3_600_000;
 /** Payload bytes of live keys and kept history. Higher: more memory and disk; lower: earlier refusals. */
 export const QUOTA_BYTES = 8 * 1024 * 1024 * 1024;
 /** Commits of this replica that wait for their outcome. Higher: longer waits under overload. */

@@ -1,3 +1,4 @@
+import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +16,7 @@ import {
   showList,
   WatchRecorder,
 } from './testing/harness.js';
-import type { StoreError } from './versioned-store.js';
+import type { Revision, StoreError } from './versioned-store.js';
 
 const A = 'core/pods/ns/a';
 const B = 'core/pods/ns/b';
@@ -65,6 +66,49 @@ describe('ReplicatedStore', () => {
     expect(result.revision).toBe(1);
     await new Promise((resolve) => setTimeout(resolve, 80));
     expect((await commit(store, put(A, 'two'))).revision).toBe(2);
+  });
+
+  it('remembers over a restart what it has applied', async () => {
+    await open();
+    await commit(store, put(A, 'one'));
+    await commit(store, put(A, 'two'));
+    const [first] = disk().commands;
+    await store.stop();
+    await open({}, disk());
+    await log.propose(first!, Number.MAX_VALUE);
+    expect(store.stateHash()).toMatchObject({ appliedIndex: 3, revision: 2 });
+  });
+
+  it('cuts from the log only what its own disk has', async () => {
+    const cuts: { state: string; disk: MemoryDisk }[] = [];
+    await open({ logKeepEntries: 20 });
+    const { truncate } = log;
+    log.truncate = async (index) => {
+      await truncate.call(log, index);
+      // What a crash at this moment would leave.
+      const state = `${directory}-cut${cuts.length}`;
+      cpSync(directory, state, { recursive: true });
+      const left = new MemoryDisk();
+      left.firstIndex = disk().firstIndex;
+      left.commands.push(...disk().commands);
+      cuts.push({ state, disk: left });
+    };
+    // Without a pause, so that the log is always ahead of the disk.
+    for (let round = 0; cuts.length < 4; round += 1) {
+      await Promise.all(
+        Array.from({ length: 30 }, (_, at) => commit(store, put(`${A}${at}`, `${round}`))),
+      );
+    }
+    await store.stop();
+    const whole = directory;
+    for (const cut of cuts) {
+      directory = cut.state;
+      await open({}, cut.disk);
+      expect(store.revision()).toBe(cut.disk.lastIndex);
+      await store.stop();
+      await rm(cut.state, { recursive: true });
+    }
+    directory = whole;
   });
 
   it('does not know the outcome when the log crashes under it', async () => {
@@ -130,6 +174,43 @@ describe('ReplicatedStore', () => {
     expect(showList(await store.list('', exact(2)))).toHaveLength(1);
   });
 
+  it('lists one moment, however long it takes and whatever is written meanwhile', async () => {
+    await open({ ringEventsMax: 100 });
+    const count = 12_000;
+    const keys = Array.from({ length: count }, (_, at) => `core/pods/ns/${100_000 + at}`);
+    // From the end, so that what a list has not come to yet changes under it.
+    const writeAll = async (text: string) => {
+      for (let end = count; end > 0; end -= 500) {
+        await commit(store, ...keys.slice(end - 500, end).map((key) => put(key, text)));
+      }
+    };
+    await writeAll('old');
+    const before = store.revision();
+    let turns = 0;
+    let listing = true;
+    const tick = () => {
+      turns += 1;
+      if (listing) setImmediate(tick);
+    };
+    setImmediate(tick);
+    const [latest, overwritten] = await Promise.all([
+      store.list('core/pods/', QUORUM),
+      writeAll('new').then(async () => {
+        const old = store.list('core/pods/', exact(before));
+        await commit(store, { kind: 'delete', key: keys[5_000]! }, put(`${keys[11_000]}a`, 'new'));
+        return old;
+      }),
+    ]);
+    listing = false;
+    for (const list of [latest, overwritten]) {
+      expect(list.entries.map(({ key }) => key)).toEqual(keys);
+      expect(list.entries.every(({ bytes }) => bytes.includes('old'))).toBe(true);
+      expect(list.entries.every(({ revision }) => revision <= list.revision)).toBe(true);
+    }
+    expect(overwritten.revision).toBe(before);
+    expect(turns).toBeGreaterThan(40);
+  });
+
   it('ends a watch that a compaction overtakes', async () => {
     await open({ ringEventsMax: 1 });
     for (let at = 0; at < 20; at += 1) await commit(store, put(A, `${at}`));
@@ -183,6 +264,11 @@ describe('ReplicatedStore', () => {
     await open();
     await expect(store.commit([put('pods', 'x')], 100)).rejects.toThrow(RangeError);
     await expect(store.commit([put(A, 'x'), put(A, 'y')], 100)).rejects.toThrow(/changed twice/);
+    const endless = { kind: 'put', key: A, bytes: Buffer.from('x'), timeToLiveMs: 0.5 } as const;
+    await expect(store.commit([endless], 100)).rejects.toThrow(/time to live/);
+    const unreachable = { kind: 'revision', revision: (2 ** 60) as Revision } as const;
+    const conflict = await store.commit([{ kind: 'delete', key: A, expect: unreachable }], 100);
+    expect(conflict.succeeded).toBe(false);
     const outside = { kind: 'put', key: A, bytes: Buffer.from('x'), revisionOffset: 2 } as const;
     await expect(store.commit([outside], 100)).rejects.toThrow(RangeError);
     expect(await codeOf(store.commit([put(`core/pods/${'x'.repeat(1_100)}`, 'x')], 100))).toBe(

@@ -260,6 +260,8 @@ export class ReplicatedStore implements VersionedStore {
   }
 
   async #stop(): Promise<void> {
+    // Its failure is told to whoever called `start`.
+    await Promise.allSettled([this.#starting]);
     this.#ready = false;
     const opened = this.#opened;
     opened?.maintenance.stop();

@@ -38,6 +38,8 @@ const EXPECT_REVISION = 2;
 const HAS_OFFSET = 4;
 const HAS_TIME_TO_LIVE = 8;
 const HAS_BYTES = 16;
+/** A client may expect any number; one that no revision reaches just never holds. */
+const REVISION_MAX = 2 ** 48 - 1;
 const OPERATION_BYTES_MAX = 2 + 2 + 6 + 4 + 6 + 4;
 
 export function encodeCommand(command: Command): Buffer {
@@ -106,7 +108,7 @@ function writeOperation(buffer: Buffer, start: number, operation: Operation): nu
   if (expect?.kind === 'absent') flags |= EXPECT_ABSENT;
   if (expect?.kind === 'revision') {
     flags |= EXPECT_REVISION;
-    at = buffer.writeUIntBE(expect.revision, at, 6);
+    at = buffer.writeUIntBE(Math.min(expect.revision, REVISION_MAX), at, 6);
   }
   if (offset !== undefined) {
     flags |= HAS_OFFSET;

@@ -95,7 +95,7 @@ export class WatchHub {
     for (const event of events) {
       const { key } = event;
       this.#collectFor('', event);
-      for (let at = key.indexOf('/'); at >= 0; at = key.indexOf('/', at + 1)) {
+      for (let at = key.indexOf('/', 1); at >= 0; at = key.indexOf('/', at + 1)) {
         this.#collectFor(key.slice(0, at), event);
       }
       this.#collectFor(key, event);

@@ -1,6 +1,6 @@
 /** What of a commit can be refused before it is proposed. Pure. */
 import { resourceOf } from '../core/key-space.js';
-import { KEY_BYTES_MAX, OPERATIONS_MAX } from '../limits.js';
+import { KEY_BYTES_MAX, OPERATIONS_MAX, TIME_TO_LIVE_MAX_MS } from '../limits.js';
 import type { StoreOptions } from '../store-options.js';
 import { type Operation, StoreError } from '../versioned-store.js';
 
@@ -21,6 +21,7 @@ export function checkCommit(
   for (const operation of operations) {
     checkKey(operation.key);
     if (operation.kind === 'check') continue;
+    if (operation.kind === 'put') checkTimeToLive(operation.timeToLiveMs);
     const bytes = operation.kind === 'put' ? operation.bytes : operation.lastBytes;
     const { revisionOffset = 0 } = operation;
     if (revisionOffset < 0 || revisionOffset > (bytes?.length ?? 0)) {
@@ -53,6 +54,14 @@ function checkKey(key: string): void {
     throw new StoreError('TooLarge', `a key has at most ${KEY_BYTES_MAX} bytes`);
   }
   if (/\p{Surrogate}/u.test(key)) throw new RangeError('a key must be well-formed Unicode');
+}
+
+function checkTimeToLive(timeToLiveMs: number | undefined): void {
+  if (timeToLiveMs === undefined) return;
+  if (Number.isInteger(timeToLiveMs) && timeToLiveMs > 0 && timeToLiveMs <= TIME_TO_LIVE_MAX_MS) {
+    return;
+  }
+  throw new RangeError(`time to live of ${timeToLiveMs} ms: whole, above 0, at most 100 years`);
 }
 
 /** Two changes of one key in one commit would share a revision. */

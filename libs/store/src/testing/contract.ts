@@ -247,7 +247,7 @@ export function describeVersionedStore(
       });
 
       it('selects by prefix, and a whole key with what is below it', async () => {
-        const keys = [A, `${A}b`, B, C, 'core/podsx/ns/a', 'apps/pods/ns/a'];
+        const keys = [A, `${A}b`, B, C, 'core/podsx/ns/a', '/pods/ns/a'];
         const prefixes = ['', 'core/', 'core/pods', PODS, 'core/pods/ns/', A];
         const recorders = prefixes.map((prefix) => new WatchRecorder(store, prefix, 0));
         for (const key of keys) await commit(store, put(key, 'x'));
