@@ -27,6 +27,12 @@ const globalFlags: readonly [flags: string, description: string][] = [
   ['--request-timeout <duration>', 'longest wait for one answer, such as 30s'],
 ];
 
+/** Run by `main.ts` itself, with flags of their own; here for the help. */
+const clusterCommands: readonly [name: string, description: string][] = [
+  ['up', 'start a cluster on this machine and keep it running'],
+  ['down', 'stop the cluster that `up` started; its data stays'],
+];
+
 /** Runs one command line and gives its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const program = new Command('orchctl')
@@ -57,6 +63,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       command.copyInheritedSettings(program);
       if (wanted === name || aliases.includes(wanted)) (await load())(command, context);
     }
+    for (const [name, description] of clusterCommands)
+      program.command(name).description(description);
     await program.parseAsync([...argv], { from: 'user' });
     return 0;
   } catch (error) {
@@ -77,11 +85,4 @@ function commandName(argv: readonly string[], program: Command): string {
     if (option?.required) index++;
   }
   return '';
-}
-
-const [first, ...rest] = process.argv.slice(2);
-if (first === 'up' || first === 'down') {
-  const { runClusterCommand } = await import('./up/run.js');
-  // A running cluster leaves timers and listeners behind; its end is the end of the process.
-  process.exit(await runClusterCommand(first, rest));
 }

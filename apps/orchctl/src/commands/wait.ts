@@ -225,8 +225,6 @@ async function watchOnce(
 ): Promise<'met' | 'deleted' | 'ended'> {
   const stop = new AbortController();
   const timer = systemClock.setTimer(timeoutMs, () => stop.abort(new Error('the wait is over')));
-  // The timer alone would not keep the process waiting.
-  const alive = setInterval(() => undefined, 60_000);
   try {
     const fieldSelector = `metadata.name=${name}`;
     const watch = client.watch({ fieldSelector, resourceVersion, signal: stop.signal });
@@ -239,7 +237,6 @@ async function watchOnce(
     if (stop.signal.aborted || isGone(error)) return 'ended';
     throw error;
   } finally {
-    clearInterval(alive);
     timer.cancel();
     stop.abort();
   }

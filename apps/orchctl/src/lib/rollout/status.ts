@@ -33,8 +33,6 @@ export async function followStatus(
     timeoutMs > 0
       ? systemClock.setTimer(timeoutMs, () => stop.abort(new Error('the wait is over')))
       : undefined;
-  // The timer alone would not keep the process waiting.
-  const alive = setInterval(() => undefined, 60_000);
   const fieldSelector = `metadata.name=${named.name}`;
   const client = clientOf(named);
   try {
@@ -56,7 +54,6 @@ export async function followStatus(
     if (!stop.signal.aborted) throw error;
     throw new TimeoutError(`timed out waiting for the rollout of ${named.name}: ${said}`);
   } finally {
-    clearInterval(alive);
     timer?.cancel();
     stop.abort();
   }
