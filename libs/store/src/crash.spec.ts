@@ -9,7 +9,6 @@ import { systemClock } from '@orch/component';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openLocalStore } from './local-store.js';
 import { exact, objectAt, quietLogger, WatchRecorder } from './testing/harness.js';
-import type { Revision } from './versioned-store.js';
 
 const ROUNDS = 5;
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -21,12 +20,19 @@ interface Acknowledged {
   readonly text: string | undefined;
 }
 
-describe('a store whose process is killed', () => {
+interface Ended {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly errors: string;
+  readonly acknowledged: Acknowledged[];
+}
+
+describe('a store whose process ends at once', () => {
   let built: string;
-  let directory: string;
+  let parent: string;
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'store-crash-'));
+    parent = await mkdtemp(join(tmpdir(), 'store-crash-'));
     // Inside the repository, so that the packages are found from there.
     built = await mkdtemp(join(ROOT, 'node_modules', '.store-crash-'));
     const swc = join(
@@ -36,51 +42,68 @@ describe('a store whose process is killed', () => {
     const libs = ['raft', 'store', 'component'].map((lib) => join('libs', lib));
     const options = ['-d', built, '--config-file', '.swcrc', '-q', '--ignore', '**/*.spec.ts'];
     await promisify(execFile)(process.execPath, [swc, ...libs, ...options], { cwd: ROOT });
-  });
+  }, 30_000);
 
   afterAll(async () => {
     await rm(built, { recursive: true, force: true });
-    await rm(directory, { recursive: true, force: true });
+    await rm(parent, { recursive: true, force: true });
   });
 
-  async function writeAndDie(life: number, afterAcks: number): Promise<Acknowledged[]> {
+  it('has everything it acknowledged after kills, no gap, and watches resume', {
+    timeout: 60_000,
+  }, async () => {
+    const directory = join(parent, 'killed');
+    const acknowledged: Acknowledged[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const ended = await runWriter(directory, round, 1 + Math.floor(Math.random() * 900));
+      expect(ended).toMatchObject({ signal: 'SIGKILL', errors: '' });
+      acknowledged.push(...ended.acknowledged);
+      await check(directory, acknowledged);
+    }
+  });
+
+  it('has everything it acknowledged when the disk takes no more', {
+    timeout: 60_000,
+  }, async () => {
+    const directory = join(parent, 'full');
+    // Blocks of 512 bytes: a write that would make a file larger fails, as on a full disk.
+    const limits = 'trap "" XFSZ; ulimit -f 1500;';
+    const ended = await runWriter(directory, 0, 50_000, limits);
+    expect(ended.code).toBe(70);
+    expect(ended.errors).toMatch(/writing the (log|state database) failed/);
+    expect(ended.acknowledged.length).toBeGreaterThan(100);
+    await check(directory, ended.acknowledged);
+  });
+
+  /** Runs the writer, under the shell's `limits`, and kills it once it has printed `ackCount` lines. */
+  async function runWriter(
+    directory: string,
+    life: number,
+    ackCount: number,
+    limits = '',
+  ): Promise<Ended> {
     const script = join(built, 'libs/store/src/testing/crash-writer.js');
-    const child = spawn(process.execPath, [script, directory, String(life)]);
+    const command = `${limits} exec "$0" "$@"`;
+    const parameters = [process.execPath, script, directory, String(life)];
+    const child = spawn('/bin/sh', ['-c', command, ...parameters]);
     let output = '';
     let errors = '';
+    let lineCount = 0;
     child.stderr.on('data', (chunk: Buffer) => {
       errors += chunk.toString();
     });
     child.stdout.on('data', (chunk: Buffer) => {
       output += chunk.toString();
-      if (output.split('\nack ').length > afterAcks) child.kill('SIGKILL');
+      lineCount += chunk.toString().split('\n').length - 1;
+      if (lineCount > ackCount) child.kill('SIGKILL');
     });
     const [code, signal] = await new Promise<[number | null, string | null]>((done) =>
       child.on('close', (...ended) => done(ended)),
     );
-    if (signal !== 'SIGKILL') throw new Error(`the writer ended with ${code}: ${errors}`);
-    const complete = output.slice(0, output.lastIndexOf('\n') + 1);
-    return [...complete.matchAll(/^ack (\d+) (\S+) (\S+)$/gm)].map(([, revision, key, text]) => ({
-      revision: Number(revision),
-      key: key!,
-      text: text === '-' ? undefined : text,
-    }));
+    return { code, signal, errors, acknowledged: parse(output) };
   }
 
-  it('has everything it acknowledged, revisions without a gap, and watches resume', {
-    timeout: 40_000,
-  }, async () => {
-    const acknowledged: Acknowledged[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const afterAcks = 1 + Math.floor(Math.random() * 900);
-      const acks = await writeAndDie(round, afterAcks);
-      expect(acks.length).toBeGreaterThan(0);
-      acknowledged.push(...acks);
-      await check(acknowledged);
-    }
-  });
-
-  async function check(acknowledged: readonly Acknowledged[]): Promise<void> {
+  async function check(directory: string, acknowledged: readonly Acknowledged[]): Promise<void> {
     const store = await openLocalStore(directory, {
       clock: systemClock,
       logger: quietLogger,
@@ -89,22 +112,32 @@ describe('a store whose process is killed', () => {
       },
     });
     const newest = store.revision();
-    expect(newest).toBeGreaterThanOrEqual(
-      Math.max(...acknowledged.map(({ revision }) => revision)),
-    );
+    let highest = 0;
     for (const { revision, key, text } of acknowledged) {
+      highest = Math.max(highest, revision);
       const { entry } = await store.get(key, exact(revision));
-      expect(entry?.bytes.toString()).toBe(
-        text === undefined ? undefined : objectAt(text, revision),
-      );
+      if (entry?.bytes.toString() !== (text === undefined ? undefined : objectAt(text, revision))) {
+        throw new Error(`what was acknowledged at revision ${revision} of ${key} is lost`);
+      }
     }
+    expect(newest).toBeGreaterThanOrEqual(highest);
     const all = await new WatchRecorder(store, '', 0).reached(newest);
     expect(all.events.map(({ revision }) => revision)).toEqual(
       Array.from({ length: newest }, (_, at) => at + 1),
     );
-    const from = Math.floor(newest / 2) as Revision;
+    const from = Math.floor(newest / 2);
     const late = await new WatchRecorder(store, '', from).reached(newest);
     expect(late.show()).toEqual(all.show().slice(from));
     await store.stop();
   }
 });
+
+/** The last line may have been cut off by the kill: only whole ones count. */
+function parse(output: string): Acknowledged[] {
+  const complete = output.slice(0, output.lastIndexOf('\n') + 1);
+  return [...complete.matchAll(/^ack (\d+) (\S+) (\S+)$/gm)].map(([, revision, key, text]) => ({
+    revision: Number(revision),
+    key: key!,
+    text: text === '-' ? undefined : text,
+  }));
+}
