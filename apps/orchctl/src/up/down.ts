@@ -5,7 +5,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { readSettings } from './cluster-directory.js';
 import { downTimeoutMs } from './limits.js';
-import { liveSupervisor, releaseDirectory } from './run-state.js';
+import { forgetChildren, liveSupervisor, releaseDirectory } from './run-state.js';
 import { endProcess, stopLeftovers } from './stop-leftovers.js';
 import type { DownOptions } from './up-options.js';
 import { UserError } from './user-error.js';
@@ -24,7 +24,8 @@ export async function down(options: DownOptions): Promise<number> {
     process.stdout.write(`stopping the cluster in ${dataDirectory} ...\n`);
     await endProcess(supervisor, downTimeoutMs);
   }
-  const leftovers = await stopLeftovers(dataDirectory);
+  const leftovers = await stopLeftovers(dataDirectory, 'end');
+  forgetChildren(dataDirectory);
   releaseDirectory(dataDirectory);
   const what = supervisor || leftovers.length > 0 ? 'stopped' : `nothing runs in ${dataDirectory}`;
   process.stdout.write(`${what}\n`);

@@ -6,7 +6,7 @@ import { systemClock } from '@orch/component';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManagedProcess } from './managed-process.js';
 import { allEnded, identityOf, isAlive, signalProcess } from './process-identity.js';
-import { liveChildren, liveSupervisor, recordChildren, takeDirectory } from './run-state.js';
+import { liveSupervisor, recordChildren, takeDirectory } from './run-state.js';
 import { stopLeftovers } from './stop-leftovers.js';
 
 let directory: string;
@@ -75,11 +75,13 @@ describe('processes after a killed supervisor', () => {
     );
     const [own, other] = [identityOf(ours!.pid!)!, identityOf(foreign!.pid!)!];
     recordChildren(directory, [
-      { name: 'ours', ...own },
-      { name: 'reused', ...other, startTicks: other.startTicks - 1 },
+      { component: 'proxy', name: 'ours', main: '', args: [], identity: own },
+      {
+        ...{ component: 'proxy', name: 'reused', main: '', args: [] },
+        identity: { ...other, startTicks: other.startTicks - 1 },
+      },
     ]);
-    expect(liveChildren(directory).map(({ name }) => name)).toEqual(['ours']);
-    expect(await stopLeftovers(directory)).toEqual(['ours']);
+    expect(await stopLeftovers(directory, 'end')).toEqual(['ours']);
     expect(isAlive(own)).toBe(false);
     expect(isAlive(other)).toBe(true);
     foreign!.kill('SIGKILL');

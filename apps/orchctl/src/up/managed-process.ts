@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, statSync } from 'node:fs';
-import { Backoff, type Clock, type Timer } from '@orch/component';
+import { Backoff, type Clock, exitCodes, type Timer } from '@orch/component';
 import type { ProcessSpec } from './components.js';
 import { healthyAfterMs, restartPauseMaxMs, restartPauseMinMs, stopTimeoutMs } from './limits.js';
 import { lastLogLines, logPath, openLog } from './log-files.js';
@@ -33,6 +33,7 @@ export class ManagedProcess {
   /** Until then an end is not repaired but a failed start. */
   private keepAlive = false;
   private failure: string | undefined;
+  private endedInOrder = true;
   private readonly backoff: Backoff;
 
   constructor(
@@ -76,6 +77,7 @@ export class ManagedProcess {
         settle();
       });
       child.once('exit', (code, signal) => {
+        this.endedInOrder = code === exitCodes.ok;
         this.onEnd(signal ? `ended by ${signal}` : `ended with exit code ${code}`);
         settle();
       });
@@ -89,12 +91,13 @@ export class ManagedProcess {
     if (this.failure !== undefined) this.scheduleRestart(this.failure);
   }
 
-  /** Ends it and waits for that; it is not started again. */
-  async stop(): Promise<void> {
+  /** Ends it and waits for that; it is not started again. False when it did not end in order. */
+  async stop(): Promise<boolean> {
     this.stopping = true;
     this.restartTimer?.cancel();
     if (this.running) await endProcess(this.running, stopTimeoutMs);
     await this.ended;
+    return this.endedInOrder;
   }
 
   killNow(): void {

@@ -6,11 +6,17 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomic } from '@orch/component';
 import { clusterPaths } from './cluster-directory.js';
+import type { ComponentName } from './components.js';
 import { identityOf, isAlive, type ProcessIdentity } from './process-identity.js';
 import { UserError } from './user-error.js';
 
-export interface ChildRecord extends ProcessIdentity {
+export interface ChildRecord {
+  readonly component: ComponentName;
   readonly name: string;
+  readonly main: string;
+  readonly args: readonly string[];
+  /** Absent while it is waiting to be started again. */
+  readonly identity?: ProcessIdentity;
 }
 
 /** Takes the directory for this process. Throws `UserError` when a live supervisor has it. */
@@ -45,6 +51,10 @@ export function alreadyRunning(dataDirectory: string, holder: ProcessIdentity): 
 
 export function releaseDirectory(dataDirectory: string): void {
   rmSync(supervisorPath(dataDirectory), { force: true });
+}
+
+/** After an ordered end: nothing is left to be cleaned up. */
+export function forgetChildren(dataDirectory: string): void {
   rmSync(childrenPath(dataDirectory), { force: true });
 }
 
@@ -58,9 +68,9 @@ export function recordChildren(dataDirectory: string, children: readonly ChildRe
   writeFileAtomic(childrenPath(dataDirectory), JSON.stringify(children), 0o600);
 }
 
-/** Recorded children that still live, in the order in which they were started. */
-export function liveChildren(dataDirectory: string): ChildRecord[] {
-  return (readJson<ChildRecord[]>(childrenPath(dataDirectory)) ?? []).filter(isAlive);
+/** Children of the last supervisor that did not end in order; none after an ordered end. */
+export function recordedChildren(dataDirectory: string): ChildRecord[] {
+  return readJson<ChildRecord[]>(childrenPath(dataDirectory)) ?? [];
 }
 
 function supervisorPath(dataDirectory: string): string {

@@ -9,6 +9,7 @@ import { logPath, rotateLog } from './log-files.js';
 import { ManagedProcess } from './managed-process.js';
 import { unhealthyReason, unreadyNodes } from './probe.js';
 import { type ChildRecord, recordChildren } from './run-state.js';
+import { teardownNode } from './teardown-node.js';
 import { UserError } from './user-error.js';
 
 export interface SupervisorParts {
@@ -52,7 +53,13 @@ export class Supervisor {
   /** Ends everything in reverse order. */
   async stop(): Promise<void> {
     this.stopped.abort(new Error('stopped'));
-    for (const member of [...this.processes].reverse()) await member.stop();
+    for (const member of [...this.processes].reverse()) {
+      const inOrder = await member.stop();
+      const { spec } = member;
+      if (!inOrder && spec.component === 'node-agent') {
+        await teardownNode(this.parts.dataDirectory, spec);
+      }
+    }
   }
 
   killNow(): void {
@@ -60,9 +67,13 @@ export class Supervisor {
   }
 
   private records(): ChildRecord[] {
-    return this.processes.flatMap(({ spec, identity }) =>
-      identity ? [{ name: spec.name, ...identity }] : [],
-    );
+    return this.processes.map(({ spec: { component, name, main, args }, identity }) => ({
+      component,
+      name,
+      main,
+      args,
+      ...(identity && { identity }),
+    }));
   }
 
   private async untilHealthy(member: ManagedProcess): Promise<void> {

@@ -19,7 +19,13 @@ import { processSpecs } from './components.js';
 import { apiUrl, ensureCredentials } from './credentials.js';
 import { runDetached, tellStarter } from './detach.js';
 import { repeatedSignalMs } from './limits.js';
-import { alreadyRunning, liveSupervisor, releaseDirectory, takeDirectory } from './run-state.js';
+import {
+  alreadyRunning,
+  forgetChildren,
+  liveSupervisor,
+  releaseDirectory,
+  takeDirectory,
+} from './run-state.js';
 import { stopLeftovers } from './stop-leftovers.js';
 import { Supervisor } from './supervisor.js';
 import type { UpOptions } from './up-options.js';
@@ -34,7 +40,7 @@ export async function up(options: UpOptions, argv: readonly string[]): Promise<n
   checkDialect(dataDirectory, kept, wanted);
   const holder = kept && liveSupervisor(dataDirectory);
   if (holder) throw alreadyRunning(dataDirectory, holder);
-  if (kept && (await stopLeftovers(dataDirectory)).length > 0) {
+  if (kept && (await stopLeftovers(dataDirectory, 'keep')).length > 0) {
     say(options, 'ended processes that an earlier supervisor had left behind');
   }
   if (options.chosenComponents().includes('apiserver')) {
@@ -82,14 +88,16 @@ async function supervise(options: UpOptions, settings: ClusterSettings): Promise
   );
   const outcome = await Promise.race([started, ended.then(() => 'signal' as const)]);
   if (outcome !== undefined && outcome !== 'signal') {
-    await supervisor.stop();
+    await supervisor.stop().catch((error: unknown) => say(options, `while stopping: ${error}`));
     throw outcome.error;
   }
   if (outcome === undefined) {
     const seconds = ((systemClock.monotonicMs() - startedMs) / 1000).toFixed(1);
     tellReady(options, welcome(options, settings, seconds));
   }
-  return ended;
+  const exitCode = await ended;
+  if (exitCode === exitCodes.ok) forgetChildren(dataDirectory);
+  return exitCode;
 }
 
 /** Resolves with the exit code when a signal has come and everything has been stopped. */

@@ -14,7 +14,9 @@ export function nestLogger(logger: Logger): LoggerService {
     verbose: (message: unknown, ...rest: unknown[]) => logger.debug(fields(rest), String(message)),
     warn: (message: unknown, ...rest: unknown[]) => logger.warn(fields(rest), String(message)),
     error: (message: unknown, ...rest: unknown[]) =>
-      logger.error(
+      // What fails while the parts are put together is thrown as well, and reported by who catches it.
+      (rest.at(-1) === 'ExceptionHandler' ? logger.debug : logger.error).call(
+        logger,
         message instanceof Error ? { err: message, ...fields(rest) } : fields(rest),
         message instanceof Error ? message.message : String(message),
       ),

@@ -1,0 +1,28 @@
+/** Ends the pods that a killed node agent has left, by its own program and flags. */
+import { spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { teardownTimeoutMs } from './limits.js';
+import { logPath, openLog } from './log-files.js';
+import type { ChildRecord } from './run-state.js';
+import { UserError } from './user-error.js';
+
+export async function teardownNode(
+  dataDirectory: string,
+  { name, main, args }: Pick<ChildRecord, 'name' | 'main' | 'args'>,
+): Promise<void> {
+  const log = openLog(dataDirectory, name);
+  const child = spawn(process.execPath, [main, ...args, '--teardown-only'], {
+    stdio: ['ignore', log, log],
+    timeout: teardownTimeoutMs,
+    killSignal: 'SIGKILL',
+  });
+  closeSync(log);
+  const how = await new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(code === 0 ? '' : `${signal ?? code}`));
+  });
+  if (how === '') return;
+  throw new UserError(
+    `the pods of ${name} could not be ended (${how}); see ${logPath(dataDirectory, name)}`,
+  );
+}
