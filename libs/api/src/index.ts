@@ -1,3 +1,6 @@
 /** What is particular to each kind, admission that fills in and refuses, objects of a fresh cluster. */
+export * from './admission/admission-rule.js';
+export { admissionRules } from './admission/rules.js';
+export * from './bootstrap.js';
 export * from './definition.js';
 export { definitions } from './definitions.js';

@@ -1,0 +1,92 @@
+/** The priority of a pod comes from its class; a client may name the class, never the number. */
+import { forbiddenObject } from '@orch/apimachinery';
+import type { Pod, PodSpec } from '@orch/types/core/v1';
+import type { PriorityClass } from '@orch/types/scheduling/v1';
+import {
+  type AdmissionContext,
+  type AdmissionRule,
+  type AdmissionTarget,
+  isWriteOf,
+} from './admission-rule.js';
+
+const defaultPolicy = 'PreemptLowerPriority';
+
+interface Priority {
+  readonly className?: string;
+  readonly value: number;
+  readonly preemptionPolicy: string;
+}
+
+export const priorityRule: AdmissionRule = {
+  name: 'Priority',
+  async mutate(target, context) {
+    if (isWriteOf(target, 'core', 'pods', ['UPDATE'])) keepPriority(target);
+    if (!isWriteOf(target, 'core', 'pods', ['CREATE'])) return;
+    const pod = target.object as Pod;
+    pod.spec ??= {};
+    const priority = await priorityOf(pod.spec, target, context);
+    check(pod.spec, priority, target);
+    if (priority.className !== undefined) pod.spec.priorityClassName = priority.className;
+    pod.spec.priority = priority.value;
+    pod.spec.preemptionPolicy = priority.preemptionPolicy;
+  },
+};
+
+/** A replace need not repeat what admission filled in. */
+function keepPriority(target: AdmissionTarget): void {
+  const spec = (target.object as Pod).spec;
+  const before = (target.old as Pod).spec;
+  if (!spec || !before) return;
+  spec.priority ??= before.priority;
+  spec.preemptionPolicy ??= before.preemptionPolicy;
+}
+
+async function priorityOf(
+  spec: PodSpec,
+  target: AdmissionTarget,
+  context: AdmissionContext,
+): Promise<Priority> {
+  const name = spec.priorityClassName;
+  if (!name) return defaultPriority(context);
+  const found = (await context.reader.get('scheduling', 'priorityclasses', '', name)) as
+    | PriorityClass
+    | undefined;
+  if (!found) throw refuse(target, `no PriorityClass with name ${name} was found`);
+  return ofClass(found);
+}
+
+/** Of the classes marked as default the lowest; none is priority zero. */
+async function defaultPriority({ reader }: AdmissionContext): Promise<Priority> {
+  const classes = (await reader.list('scheduling', 'priorityclasses')) as readonly PriorityClass[];
+  const defaults = classes.filter(({ globalDefault }) => globalDefault === true);
+  const [lowest] = defaults.sort((a, b) => (a.value ?? 0) - (b.value ?? 0));
+  return lowest ? ofClass(lowest) : { value: 0, preemptionPolicy: defaultPolicy };
+}
+
+function ofClass({ metadata, value, preemptionPolicy }: PriorityClass): Priority {
+  return {
+    className: metadata?.name ?? '',
+    value: value ?? 0,
+    preemptionPolicy: preemptionPolicy ?? defaultPolicy,
+  };
+}
+
+function check(spec: PodSpec, priority: Priority, target: AdmissionTarget): void {
+  if (spec.priority !== undefined && spec.priority !== priority.value) {
+    throw refuse(
+      target,
+      `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${priority.value} from the given PriorityClass name`,
+    );
+  }
+  const policy = spec.preemptionPolicy;
+  if (policy !== undefined && policy !== priority.preemptionPolicy) {
+    throw refuse(
+      target,
+      `the string value of PreemptionPolicy (${policy}) must not be provided in pod spec; priority admission controller computed ${priority.preemptionPolicy} from the given PriorityClass name`,
+    );
+  }
+}
+
+function refuse(target: AdmissionTarget, cause: string) {
+  return forbiddenObject({ group: '', resource: 'pods' }, target.name, cause);
+}

@@ -1,0 +1,160 @@
+/**
+ * Pods run as a service account: it must exist, its pull secrets become the pod's, and its token is
+ * mounted where the pod or the account does not say otherwise. Mirrors of pods that a node runs by itself
+ * have no account and may not reach for secrets.
+ */
+import { forbiddenObject, randomSuffix, type StatusError } from '@orch/apimachinery';
+import { dialect } from '@orch/component';
+import type { Container, Pod, PodSpec, ServiceAccount, Volume } from '@orch/types/core/v1';
+import { mirrorAnnotation } from '../core/pod-annotations.js';
+import {
+  type AdmissionContext,
+  type AdmissionRule,
+  type AdmissionTarget,
+  isWriteOf,
+} from './admission-rule.js';
+import { validateMountableSecrets } from './mountable-secrets.js';
+
+const defaultAccount = 'default';
+/** A controller makes the default account shortly after its namespace. */
+const defaultAccountTryCount = 10;
+const tryDelayMs = 150;
+const tokenSeconds = 3607;
+
+const refuse = (target: AdmissionTarget, cause: string): StatusError =>
+  forbiddenObject({ group: '', resource: 'pods' }, target.name, cause);
+
+export const serviceAccountRule: AdmissionRule = {
+  name: 'ServiceAccount',
+
+  async mutate(target, context) {
+    if (!isWriteOf(target, 'core', 'pods', ['CREATE'])) return;
+    const pod = target.object as Pod;
+    pod.spec ??= {};
+    const { spec } = pod;
+    if (pod.metadata?.annotations?.[mirrorAnnotation()] !== undefined) {
+      checkMirror(target, spec);
+      return;
+    }
+    spec.serviceAccountName ||= defaultAccount;
+    spec.serviceAccount = spec.serviceAccountName;
+    const account = await findAccount(target, spec.serviceAccountName, context);
+    if (mayMount(spec, account)) mountToken(spec, context.random);
+    if (!spec.imagePullSecrets?.length && account.imagePullSecrets?.length) {
+      spec.imagePullSecrets = account.imagePullSecrets.map(({ name }) => ({ name }));
+    }
+  },
+
+  async validate(target, context) {
+    if (!isWriteOf(target, 'core', 'pods', ['CREATE'])) return;
+    const pod = target.object as Pod;
+    const spec = pod.spec ?? {};
+    if (pod.metadata?.annotations?.[mirrorAnnotation()] !== undefined) return;
+    const account = await findAccount(target, spec.serviceAccountName ?? defaultAccount, context);
+    const problem = validateMountableSecrets(spec, account);
+    if (problem !== undefined) throw refuse(target, problem);
+  },
+};
+
+function checkMirror(target: AdmissionTarget, spec: PodSpec): void {
+  if (spec.serviceAccountName) {
+    throw refuse(target, 'a mirror pod may not reference service accounts');
+  }
+  const containers = [...(spec.initContainers ?? []), ...(spec.containers ?? [])];
+  const readsSecrets =
+    spec.volumes?.some(usesSecret) ||
+    containers.some(
+      ({ env, envFrom }) =>
+        env?.some(({ valueFrom }) => valueFrom?.secretKeyRef) ||
+        envFrom?.some(({ secretRef }) => secretRef),
+    );
+  if (readsSecrets) throw refuse(target, 'a mirror pod may not reference secrets');
+  if (spec.volumes?.some(usesToken)) {
+    throw refuse(target, 'a mirror pod may not use ServiceAccountToken volume projections');
+  }
+}
+
+function usesSecret(volume: Volume): boolean {
+  return (
+    volume.secret !== undefined ||
+    (volume.projected?.sources ?? []).some(({ secret }) => secret !== undefined)
+  );
+}
+
+function usesToken(volume: Volume): boolean {
+  return (volume.projected?.sources ?? []).some(
+    ({ serviceAccountToken }) => serviceAccountToken !== undefined,
+  );
+}
+
+async function findAccount(
+  target: AdmissionTarget,
+  name: string,
+  context: AdmissionContext,
+): Promise<ServiceAccount> {
+  const tryCount = name === defaultAccount ? defaultAccountTryCount : 1;
+  for (let attempt = 1; ; attempt += 1) {
+    const account = await context.reader.get('core', 'serviceaccounts', target.namespace, name);
+    if (account) return account as ServiceAccount;
+    if (attempt >= tryCount) break;
+    await context.wait(tryDelayMs);
+  }
+  throw refuse(
+    target,
+    `error looking up service account ${target.namespace}/${name}: serviceaccount "${name}" not found`,
+  );
+}
+
+function mayMount(spec: PodSpec, account: ServiceAccount): boolean {
+  return spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true;
+}
+
+/** Mounts the token into every container that has nothing at its path yet. */
+function mountToken(spec: PodSpec, random: () => number): void {
+  const mountPath = `/var/run/secrets/${dialect().keyDomain}/serviceaccount`;
+  const containers: Container[] = [...(spec.initContainers ?? []), ...(spec.containers ?? [])];
+  const lacking = containers.filter(
+    ({ volumeMounts }) => !volumeMounts?.some((mount) => mount.mountPath === mountPath),
+  );
+  if (lacking.length === 0) return;
+  const prefix = dialect().systemName('api-access-');
+  const existing = spec.volumes?.find(
+    (volume) => volume.name.startsWith(prefix) && volume.projected,
+  );
+  const name = existing?.name ?? `${prefix}${randomSuffix(random)}`;
+  if (!existing) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)];
+  for (const container of lacking) {
+    container.volumeMounts = [
+      ...(container.volumeMounts ?? []),
+      { name, readOnly: true, mountPath },
+    ];
+  }
+}
+
+function tokenVolume(name: string): Volume {
+  return {
+    name,
+    projected: {
+      sources: [
+        { serviceAccountToken: { expirationSeconds: tokenSeconds, path: 'token' } },
+        {
+          configMap: {
+            name: dialect().systemName('root-ca.crt'),
+            items: [{ key: 'ca.crt', path: 'ca.crt' }],
+          },
+        },
+        {
+          downwardAPI: {
+            items: [
+              {
+                path: 'namespace',
+                fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' },
+              },
+            ],
+          },
+        },
+      ],
+      defaultMode: 0o644,
+    },
+  };
+}
