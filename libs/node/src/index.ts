@@ -1,3 +1,9 @@
+export { NodeAgent, type NodeAgentParts, nodeNameOf } from './node-agent.js';
+export {
+  type AuthorizationMode,
+  authorizationModes,
+  NodeAgentOptions,
+} from './node-agent-options.js';
 export * from './runtimes/container-runtime.js';
 export {
   type IsolationMode,

@@ -63,3 +63,5 @@ export const deadRunsKept = 1;
 export const objectIdleMs = 120_000;
 /** The node's status is written at least this often, changed or not. */
 export const nodeStatusReportPeriodMs = 5 * 60_000;
+/** How long to wait for a first list from the API server before saying that it does not come. */
+export const informerSyncTimeoutMs = 30_000;

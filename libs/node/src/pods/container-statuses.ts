@@ -4,10 +4,17 @@ import type {
   ContainerState as ApiState,
   ContainerStatus as ApiStatus,
   Container,
+  Pod,
 } from '@orch/types/core/v1';
 import type { ProbeKind, ProbeOutcome } from '../probes/probe-counter.js';
 import type { ContainerId, ContainerStatus } from '../runtimes/container-runtime.js';
-import { initContainersOf, isInitialized, mainContainersOf, type PodView } from './pod-view.js';
+import {
+  initContainersOf,
+  isInitialized,
+  mainContainersOf,
+  type PodView,
+  wantsRestart,
+} from './pod-view.js';
 
 export interface Waiting {
   readonly reason: string;
@@ -42,7 +49,7 @@ export function containerStatuses(
       container,
       view.runs.get(container.name) ?? [],
       known.find(({ name }) => name === container.name),
-      { ...context, isInit, unborn },
+      { ...context, pod: view.pod, isInit, unborn },
     ),
   );
 }
@@ -51,7 +58,7 @@ function containerStatus(
   container: Container,
   runs: readonly ContainerStatus[],
   known: ApiStatus | undefined,
-  context: StatusContext & { isInit: boolean; unborn: string },
+  context: StatusContext & { pod: Pod; isInit: boolean; unborn: string },
 ): ApiStatus {
   const [latest, previous] = runs;
   if (!latest) {
@@ -79,7 +86,9 @@ function containerStatus(
       started: false,
     };
   }
-  const waiting = latest.state === 'running' ? undefined : context.waiting(container.name);
+  const isOver = latest.state === 'exited' && !wantsRestart(context.pod, latest, context.isInit);
+  const waits = latest.state !== 'running' && !isOver;
+  const waiting = waits ? context.waiting(container.name) : undefined;
   const starting = latest.state === 'running' && context.isStarting(latest.id);
   const state: ApiState = waiting
     ? { waiting }

@@ -477,7 +477,8 @@ export class PodWorker {
 
   private podIp(view: PodView): string {
     if (view.pod.spec?.hostNetwork) return view.sandbox ? this.settings.context.hostIp : '';
-    return view.sandbox?.podIp ?? '';
+    // A stopped sandbox has given its address back; the pod is still known by it.
+    return view.sandbox?.podIp ?? view.pod.status?.podIP ?? '';
   }
 
   private backoffKey(container: Container): string {

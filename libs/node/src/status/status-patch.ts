@@ -1,6 +1,6 @@
 /** The change that brings a pod's status in the API to what the agent sees. Pure. */
 import { deepEqual } from '@orch/apimachinery';
-import type { Pod, PodStatus } from '@orch/types/core/v1';
+import type { Pod, PodCondition, PodStatus } from '@orch/types/core/v1';
 
 /** Fields of the status that are the agent's; null is written where one has to go. */
 const ownFields = [
@@ -26,21 +26,21 @@ export function statusPatch(pod: Pod, wanted: PodStatus): object | undefined {
   }
   // Merged by address otherwise: the one of an earlier sandbox would stay.
   if (Array.isArray(status.podIPs)) status.podIPs = [...status.podIPs, { $patch: 'replace' }];
-  const conditions = (wanted.conditions ?? []).filter(
-    (next) =>
-      !same(
-        current.conditions?.find(({ type }) => type === next.type),
-        next,
-      ),
-  );
-  if (conditions.length > 0) status.conditions = conditions.map(withoutLeftovers);
+  const conditions = (wanted.conditions ?? []).flatMap((next) => {
+    const before = current.conditions?.find(({ type }) => type === next.type);
+    return same(before, next) ? [] : [withoutLeftovers(next, before)];
+  });
+  if (conditions.length > 0) status.conditions = conditions;
   if (Object.keys(status).length === 0) return undefined;
   return { metadata: { uid: pod.metadata?.uid }, status };
 }
 
 /** A condition merges field by field: what it no longer says is taken out. */
-function withoutLeftovers(condition: object): object {
-  return { reason: null, message: null, ...condition };
+function withoutLeftovers(next: PodCondition, before: PodCondition | undefined): object {
+  const gone = (['reason', 'message'] as const).filter(
+    (field) => before?.[field] !== undefined && next[field] === undefined,
+  );
+  return { ...next, ...Object.fromEntries(gone.map((field) => [field, null])) };
 }
 
 function same(left: unknown, right: unknown): boolean {

@@ -1,0 +1,139 @@
+/** Serves the log of one container: `/containerLogs/<namespace>/<pod>/<container>`. */
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseTime } from '@orch/apimachinery';
+import type { Clock } from '@orch/component';
+import { type LogQuery, readLog } from '../logs/log-reader.js';
+import type { PodWorkers } from '../pods/pod-workers.js';
+import type { ContainerRuntime, ContainerStatus } from '../runtimes/container-runtime.js';
+
+export interface ContainerLogsParts {
+  readonly runtime: ContainerRuntime;
+  readonly workers: PodWorkers;
+  readonly clock: Clock;
+}
+
+export interface LogAddress {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+}
+
+class Refusal extends Error {
+  override readonly name = 'Refusal';
+  constructor(
+    readonly statusCode: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export async function serveContainerLog(
+  parts: ContainerLogsParts,
+  address: LogAddress,
+  parameters: URLSearchParams,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const ended = new AbortController();
+  response.on('close', () => ended.abort());
+  try {
+    const query = logQuery(parameters, parts.clock.nowMs());
+    const run = await findRun(parts, address, parameters.get('previous') === 'true');
+    const state = await liveState(parts.runtime, run, ended.signal);
+    response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' });
+    response.flushHeaders();
+    for await (const text of readLog(
+      { path: run.logPath, isRunning: state.isRunning },
+      query,
+      parts.clock,
+      ended.signal,
+    )) {
+      if (!response.write(text)) await once(response, 'drain', { signal: ended.signal });
+    }
+    response.end();
+  } catch (error) {
+    if (ended.signal.aborted) return;
+    if (!(error instanceof Refusal)) throw error;
+    response.writeHead(error.statusCode, { 'content-type': 'text/plain; charset=utf-8' });
+    response.end(error.message);
+  } finally {
+    ended.abort();
+    request.resume();
+  }
+}
+
+/** Throws a refusal for what is no number or time. */
+function logQuery(parameters: URLSearchParams, nowMs: number): LogQuery {
+  const count = (name: string): number | undefined => {
+    const text = parameters.get(name);
+    if (text === null) return undefined;
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < 0) {
+      throw new Refusal(422, `invalid ${name}: "${text}" must be a whole number, 0 or more`);
+    }
+    return value;
+  };
+  const sinceSeconds = count('sinceSeconds');
+  const sinceText = parameters.get('sinceTime');
+  const sinceTime = sinceText === null ? undefined : parseTime(sinceText);
+  if (sinceText !== null && sinceTime === undefined) {
+    throw new Refusal(422, `invalid sinceTime: "${sinceText}"`);
+  }
+  const sinceMs = sinceSeconds === undefined ? sinceTime : nowMs - sinceSeconds * 1000;
+  const tailLines = count('tailLines');
+  const limitBytes = count('limitBytes');
+  return {
+    follow: parameters.get('follow') === 'true',
+    timestamps: parameters.get('timestamps') === 'true',
+    ...(tailLines === undefined ? {} : { tailLines }),
+    ...(sinceMs === undefined ? {} : { sinceMs }),
+    ...(limitBytes === undefined ? {} : { limitBytes }),
+  };
+}
+
+async function findRun(
+  { runtime, workers }: ContainerLogsParts,
+  { namespace, pod: podName, container }: LogAddress,
+  previous: boolean,
+): Promise<ContainerStatus> {
+  const pod = workers.find(namespace, podName);
+  if (!pod) throw new Refusal(404, `pod "${podName}" not found in namespace "${namespace}"`);
+  const specified = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
+  if (!specified.some(({ name }) => name === container)) {
+    throw new Refusal(404, `container "${container}" in pod "${podName}" is not available`);
+  }
+  const runs = (await runtime.listContainers(pod.metadata?.uid))
+    .filter(({ name }) => name === container)
+    .sort((left, right) => right.attempt - left.attempt);
+  const run = runs[previous ? 1 : 0];
+  if (run && run.state !== 'created') return run;
+  if (previous) {
+    const what = `previous terminated container "${container}" in pod "${podName}"`;
+    throw new Refusal(400, `${what} not found`);
+  }
+  const statuses = [
+    ...(pod.status?.initContainerStatuses ?? []),
+    ...(pod.status?.containerStatuses ?? []),
+  ];
+  const waiting = statuses.find(({ name }) => name === container)?.state?.waiting?.reason;
+  const what = `container "${container}" in pod "${podName}" is waiting to start`;
+  throw new Refusal(400, `${what}: ${waiting ?? 'ContainerCreating'}`);
+}
+
+/** Whether the container runs, kept up to date until `signal`. */
+async function liveState(
+  runtime: ContainerRuntime,
+  run: ContainerStatus,
+  signal: AbortSignal,
+): Promise<{ isRunning: () => boolean }> {
+  let running = run.state === 'running';
+  const unsubscribe = runtime.onContainerChanged((id) => {
+    if (id === run.id) running = false;
+  });
+  signal.addEventListener('abort', unsubscribe, { once: true });
+  // It may have ended between the two looks.
+  running &&= (await runtime.containerStatus(run.id)).state === 'running';
+  return { isRunning: () => running };
+}
