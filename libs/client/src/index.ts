@@ -1,4 +1,5 @@
 export { LeaderElector, type LeaderElectorOptions } from './election/leader-elector.js';
+export { BoundedMap } from './events/bounded-map.js';
 export {
   EventRecorder,
   type EventRecorderOptions,
@@ -15,6 +16,7 @@ export {
   type ResourceHandlers,
 } from './informer/informer.js';
 export { InformerFactory, type InformerFactoryOptions } from './informer/informer-factory.js';
+export { Reflector, type ReflectorOptions, type ReflectorSink } from './informer/reflector.js';
 export {
   type ApiList,
   type ApiObject,

@@ -101,6 +101,11 @@ export class RestClient {
     return new RestResourceClient<T>(this, resource, namespace);
   }
 
+  /** As `resource`, but objects come with their metadata alone: for those who need no more. */
+  metadata(resource: ResourceRef<ApiObject>, namespace?: string): ResourceClient<ApiObject> {
+    return new RestResourceClient<ApiObject>(this, resource, namespace, 'metadata');
+  }
+
   /** Any request; answers of 400 and above are thrown as `ApiError`. */
   request(method: string, path: string, options: RequestOptions = {}): Promise<RestResponse> {
     return this.perform(method, path, options, false, async (answer) => {

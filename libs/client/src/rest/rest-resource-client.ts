@@ -25,6 +25,15 @@ const patchMediaTypes = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
+/** Whole objects, or their metadata alone (`PartialObjectMetadata`). */
+export type ObjectView = 'full' | 'metadata';
+
+function acceptOf(view: ObjectView, isList: boolean): string {
+  if (view === 'full') return 'application/json';
+  const kind = isList ? 'PartialObjectMetadataList' : 'PartialObjectMetadata';
+  return `application/json;as=${kind};g=${dialect().metaGroup};v=v1,application/json`;
+}
+
 /** Path of a collection, or of all namespaces' when `namespace` is left out. */
 export function collectionPath(resource: ResourceRef<ApiObject>, namespace?: string): string {
   const group = dialect().group(resource.group);
@@ -71,6 +80,7 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
     private readonly client: RestClient,
     readonly resource: ResourceRef<T>,
     readonly namespace: string | undefined,
+    private readonly view: ObjectView = 'full',
   ) {
     this.path = collectionPath(resource, namespace);
   }
@@ -82,7 +92,8 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
 
   list(options: ListOptions = {}): Promise<ApiList<T>> {
     const { timeoutMs: _timeout, signal: _signal, ...query } = options;
-    return this.send('GET', this.path, { ...callOptions(options), query: { ...query } });
+    const headers = { accept: acceptOf(this.view, true) };
+    return this.send('GET', this.path, { ...callOptions(options), query: { ...query }, headers });
   }
 
   async listAll(options: Omit<ListOptions, 'continue'> = {}): Promise<ApiList<T>> {
@@ -166,6 +177,7 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
     const { signal, ...query } = options;
     const response = await this.client.stream('GET', this.path, {
       query: { ...query, watch: true },
+      headers: { accept: acceptOf(this.view, false) },
       ...(signal ? { signal } : {}),
     });
     yield* decodeWatch<T>(response.body);
@@ -182,7 +194,8 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
   }
 
   private async send<R>(method: string, path: string, options: RequestOptions): Promise<R> {
-    return (await this.client.request(method, path, options)).json<R>();
+    const headers = { accept: acceptOf(this.view, false), ...options.headers };
+    return (await this.client.request(method, path, { ...options, headers })).json<R>();
   }
 }
 

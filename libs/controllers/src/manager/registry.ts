@@ -1,6 +1,7 @@
 /** All controllers by the names under which they can be switched on and off. */
 import { DeploymentController } from '../deployment/deployment-controller.js';
 import { EndpointsController } from '../endpoints/endpoints-controller.js';
+import { GarbageCollector } from '../garbage/garbage-collector.js';
 import { NamespaceController } from '../namespace/namespace-controller.js';
 import { ReplicaSetController } from '../replicaset/replicaset-controller.js';
 import { ServiceAccountController } from '../serviceaccount/service-account-controller.js';
@@ -14,6 +15,10 @@ type MakeController = (
 
 export const controllerMakers: Readonly<Record<string, MakeController>> = {
   endpoint: (context, options) => new EndpointsController(context, options.endpointSyncs),
+  garbagecollector: (context, options) =>
+    options.enableGarbageCollector
+      ? new GarbageCollector(context, options.garbageCollectorSyncs)
+      : undefined,
   namespace: (context, options) =>
     new NamespaceController(context, options.namespaceSyncs, options.namespaceSyncPeriodMs),
   serviceaccount: (context) => new ServiceAccountController(context, 1),
