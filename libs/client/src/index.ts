@@ -69,4 +69,5 @@ export {
 export { collectionPath } from './rest/rest-resource-client.js';
 export { TokenBucket } from './rest/token-bucket.js';
 export { TransportError, type TransportErrorCode } from './rest/transport-error.js';
+export { waitMs } from './rest/wait.js';
 export { decodeWatch } from './rest/watch-decoder.js';

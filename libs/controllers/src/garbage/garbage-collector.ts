@@ -5,6 +5,7 @@
  */
 import { type ApiObject, isConflict, isNotFound, type WorkQueue } from '@orch/client';
 import { forEachBounded } from '../common/batches.js';
+import { every } from '../common/every.js';
 import { limits } from '../limits.js';
 import {
   type Controller,
@@ -50,7 +51,7 @@ export class GarbageCollector implements Controller {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const refreshing = this.refreshUntil(signal);
+    const { clock, logger } = this.context;
     await Promise.all([
       workOff(this.checks, this.workerCount, signal, (uid) =>
         this.whenSynced(() => this.check(uid)),
@@ -58,7 +59,7 @@ export class GarbageCollector implements Controller {
       workOff(this.orphans, this.workerCount, signal, (uid) =>
         this.whenSynced(() => this.orphanDependents(uid)),
       ),
-      refreshing,
+      every(discoveryPeriodMs, clock, logger, signal, () => this.resources.refresh()),
     ]);
     this.resources.stop();
   }
@@ -78,27 +79,6 @@ export class GarbageCollector implements Controller {
   /** Without all dependents in sight, an owner could be taken for free of them too early. */
   private whenSynced(act: () => Promise<number | undefined>): Promise<number | undefined> {
     return this.resources.hasSynced() ? act() : Promise.resolve(syncCheckMs);
-  }
-
-  private async refreshUntil(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.resources.refresh();
-      } catch (error) {
-        this.context.logger.warn({ err: error }, 'discovery failed, will be tried again');
-      }
-      await new Promise<void>((resolve) => {
-        const timer = this.context.clock.setTimer(discoveryPeriodMs, resolve);
-        signal.addEventListener(
-          'abort',
-          () => {
-            timer.cancel();
-            resolve();
-          },
-          { once: true },
-        );
-      });
-    }
   }
 
   private handleOf(node: ObservedObject) {

@@ -3,6 +3,9 @@ import { DeploymentController } from '../deployment/deployment-controller.js';
 import { EndpointsController } from '../endpoints/endpoints-controller.js';
 import { GarbageCollector } from '../garbage/garbage-collector.js';
 import { NamespaceController } from '../namespace/namespace-controller.js';
+import { NodeLifecycleController } from '../nodelifecycle/node-lifecycle-controller.js';
+import { TaintEvictions } from '../nodelifecycle/taint-evictions.js';
+import { PodCollector } from '../podgc/pod-collector.js';
 import { ReplicaSetController } from '../replicaset/replicaset-controller.js';
 import { ServiceAccountController } from '../serviceaccount/service-account-controller.js';
 import type { Controller, ControllerContext } from './controller.js';
@@ -24,4 +27,18 @@ export const controllerMakers: Readonly<Record<string, MakeController>> = {
   serviceaccount: (context) => new ServiceAccountController(context, 1),
   deployment: (context, options) => new DeploymentController(context, options.deploymentSyncs),
   replicaset: (context, options) => new ReplicaSetController(context, options.replicaSetSyncs),
+  podgc: (context, options) => new PodCollector(context, options.terminatedPodThreshold),
+  nodelifecycle: (context, options) =>
+    new NodeLifecycleController(context, {
+      grace: { monitorMs: options.nodeMonitorGraceMs, startupMs: options.nodeStartupGraceMs },
+      rates: {
+        normalQps: options.nodeEvictionRate,
+        secondaryQps: options.secondaryNodeEvictionRate,
+        largeZoneSize: options.largeClusterSizeThreshold,
+        unhealthyShare: options.unhealthyZoneThreshold,
+      },
+      monitorPeriodMs: options.nodeMonitorPeriodMs,
+    }),
+  'noexec-taint': (context, options) =>
+    options.enableTaintManager ? new TaintEvictions(context) : undefined,
 };
