@@ -1,9 +1,9 @@
 /**
  * What the parts of a cluster prove themselves with: the authority, certificates, the administrator's
- * token, the key of service account tokens and a kubeconfig for each. Everything is kept between starts;
+ * token and a kubeconfig for each. Everything is kept between starts;
  * certificates are renewed when they near their end.
  */
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +57,6 @@ export async function ensureCredentials(
   );
   writeFileAtomic(paths.authorityCertificate, authority.certificatePem, 0o644);
   await ensureServerCertificates(paths.pki, authority, settings);
-  ensureServiceAccountKey(paths.pki);
   const adminToken = ensureAdminToken(paths.adminToken, paths.tokens);
   const server = apiUrl(settings);
   writeKubeconfig(
@@ -85,7 +84,7 @@ export function componentKubeconfig(dataDirectory: string, name: string): string
   return join(clusterPaths(dataDirectory).components, `${name}.kubeconfig`);
 }
 
-/** Files of a certificate of the cluster: `apiserver`, `component`, `apiserver-client`, `sa`. */
+/** Files of a certificate of the cluster: `apiserver`, `component`, `apiserver-client`. */
 export function pkiFiles(dataDirectory: string, name: string) {
   const { pki } = clusterPaths(dataDirectory);
   return { certificate: join(pki, `${name}.crt`), key: join(pki, `${name}.key`) };
@@ -140,19 +139,6 @@ async function ensureServerCertificates(
     },
     systemClock,
   );
-}
-
-function ensureServiceAccountKey(pkiDirectory: string): void {
-  const keyPath = join(pkiDirectory, 'sa.key');
-  const publicKeyPath = join(pkiDirectory, 'sa.pub');
-  if (existsSync(keyPath) && existsSync(publicKeyPath)) return;
-  const { privateKey, publicKey } = generateKeyPairSync('ec', {
-    namedCurve: 'P-256',
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-  });
-  writeFileAtomic(publicKeyPath, publicKey, 0o644);
-  writeFileAtomic(keyPath, privateKey, 0o600);
 }
 
 /** The administrator's token, and the token file of the API server that knows it. */
