@@ -43,11 +43,12 @@ export function parsePath(text: string): JsonPath {
   if (source.startsWith('{') && source.endsWith('}')) source = source.slice(1, -1).trim();
   if (source.startsWith('$')) source = source.slice(1);
   const steps: Step[] = [];
-  stepPattern.lastIndex = 0;
-  while (stepPattern.lastIndex < source.length) {
-    const from = stepPattern.lastIndex;
+  // A copy for each call: filters are parsed within, and the position is part of the expression.
+  const pattern = new RegExp(stepPattern);
+  while (pattern.lastIndex < source.length) {
+    const from = pattern.lastIndex;
     if (source.slice(from) === '.') break;
-    const match = stepPattern.exec(source);
+    const match = pattern.exec(source);
     if (!match) {
       throw new UsageError(
         `cannot read JSON path ${JSON.stringify(text)} from "${source.slice(from)}" on`,

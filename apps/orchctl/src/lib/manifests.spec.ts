@@ -1,0 +1,53 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Io } from './io.js';
+import { parseManifests, readManifests } from './manifests.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'orchctl-manifests-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const map = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n`;
+const io: Io = {
+  out: () => undefined,
+  err: () => undefined,
+  readInput: async () => map('piped'),
+  colours: false,
+};
+const names = async (files: string[], recursive = false) =>
+  (await readManifests(files, recursive, io)).map(({ object }) => object.metadata?.name);
+
+describe('manifests', () => {
+  mkdirSync(join(directory, 'inner'));
+  writeFileSync(join(directory, 'b.yaml'), `${map('b1')}---\n# nothing\n---\n${map('b2')}`);
+  writeFileSync(
+    join(directory, 'a.json'),
+    '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}',
+  );
+  writeFileSync(join(directory, 'readme.md'), 'not one');
+  writeFileSync(join(directory, 'inner', 'c.yml'), map('c'));
+
+  it('come from files, folders and standard input', async () => {
+    expect(await names([directory])).toEqual(['a', 'b1', 'b2']);
+    expect(await names([directory], true)).toEqual(['a', 'b1', 'b2', 'c']);
+    expect(await names(['-', join(directory, 'a.json')])).toEqual(['piped', 'a']);
+  });
+
+  it('are taken out of lists', () => {
+    const list = `apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: x}}\n`;
+    expect(parseManifests(list, 'f').map(({ object }) => object.kind)).toEqual(['Pod']);
+  });
+
+  it.each([
+    ['a: [', 'cannot read f:'],
+    ['kind: Pod', 'f: an object has no apiVersion'],
+    ['just text', 'want an object'],
+  ])('say what is wrong with %s', (text, message) => {
+    expect(() => parseManifests(text, 'f')).toThrow(message);
+  });
+
+  it('name the file that is not there', async () => {
+    await expect(names(['/no/such.yaml'])).rejects.toThrow('"/no/such.yaml" does not exist');
+  });
+});

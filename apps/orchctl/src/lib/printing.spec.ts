@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { ageOf } from './describe/common.js';
+import { Description } from './describe/description.js';
+import { evaluate, parsePath, parseTemplate } from './json-path.js';
+import { objectText, outputFormat } from './output.js';
+import { headerOf, rowText } from './server-table.js';
+import { TableWriter } from './table.js';
+
+describe('tables', () => {
+  it('aligns columns and leaves no space at the end of lines', () => {
+    const text = new TableWriter().format([
+      ['NAME', 'READY', 'AGE'],
+      ['hello-1', '1/1', '5s'],
+    ]);
+    expect(text).toBe('NAME      READY   AGE\nhello-1   1/1     5s\n');
+  });
+
+  it('shows nothing that a terminal would obey', () => {
+    expect(new TableWriter().format([['a\u001b[31mb\nc']])).toBe('a\ufffd[31mb c\n');
+  });
+
+  it('adds namespaces, labels and wide columns on demand', () => {
+    const columns = [
+      { name: 'Name', type: 'string' },
+      { name: 'Node', type: 'string', priority: 1 },
+    ];
+    const view = {
+      wide: false,
+      withNamespace: true,
+      withLabels: true,
+      labelColumns: ['example.com/tier'],
+      namePrefix: 'pod/',
+    };
+    const row = {
+      cells: ['a', null],
+      object: { metadata: { namespace: 'ns', labels: { b: '2', a: '1' } } },
+    };
+    expect(headerOf(columns, view)).toEqual(['NAMESPACE', 'NAME', 'TIER', 'LABELS']);
+    expect(rowText(row, columns, view)).toEqual(['ns', 'pod/a', '<none>', 'a=1,b=2']);
+    expect(rowText(row, columns, { ...view, wide: true })[2]).toBe('<none>');
+  });
+});
+
+describe('objects', () => {
+  const object = {
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: { name: 'a', managedFields: [{}] },
+    spec: {
+      containers: [
+        { name: 'x', image: 'i' },
+        { name: 'y', image: 'j' },
+      ],
+    },
+  };
+  const text = (format: string) => objectText(object, outputFormat(format), 'pod');
+
+  it('prints JSON and YAML in order and without managed fields', async () => {
+    expect(JSON.parse(await text('json'))).toEqual({
+      ...object,
+      metadata: { name: 'a' },
+    });
+    expect(await text('yaml')).toBe(
+      'apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - image: i\n    name: x\n  - image: j\n    name: y\n',
+    );
+    expect(await text('name')).toBe('pod/a\n');
+  });
+
+  it('prints values of paths', async () => {
+    expect(await text('jsonpath={.metadata.name}{"\\n"}')).toBe('a\n');
+    expect(await text('jsonpath={.spec.containers[*].image}')).toBe('i j');
+    expect(await text('jsonpath=images: {..image}')).toBe('images: i j');
+  });
+
+  it('refuses formats it does not have', () => {
+    expect(() => outputFormat('xml')).toThrow('-o: want one of');
+  });
+});
+
+describe('JSON paths', () => {
+  const value = {
+    status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }, { type: 'X' }] },
+    metadata: { labels: { 'a.b/c': '1' } },
+    n: [1, 2, 3],
+  };
+  it.each([
+    ['.status.phase', ['Running']],
+    ['{.status.phase}', ['Running']],
+    ['status.phase', ['Running']],
+    ["$.metadata.labels['a.b/c']", ['1']],
+    ['.metadata.labels.a\\.b/c', ['1']],
+    ['.n[-1]', [3]],
+    ['.n[0:2]', [1, 2]],
+    ['.status.conditions[?(@.type=="Ready")].status', ['True']],
+    ['.status.conditions[?(@.status)].type', ['Ready']],
+    ['.n[*]', [1, 2, 3]],
+    ['.nowhere.at.all', []],
+  ])('%s', (path, values) => {
+    expect(evaluate(parsePath(path), value)).toEqual(values);
+  });
+
+  it('says where it cannot read on', () => {
+    expect(() => parsePath('.a[')).toThrow('from "[" on');
+    expect(parseTemplate('{.a} and {.b}')).toHaveLength(3);
+  });
+});
+
+describe('descriptions', () => {
+  it('aligns labels block by block', () => {
+    const description = new Description()
+      .field('Name', 'web')
+      .pairs('Labels', { b: '2', a: '1' })
+      .field('Left out', undefined)
+      .block('Containers', (block) => block.block('app', (inner) => inner.field('Image', 'i')))
+      .table('Events', [
+        ['Type', 'Reason'],
+        ['Normal', 'Started'],
+      ]);
+    expect(description.text()).toBe(
+      [
+        'Name:    web',
+        'Labels:  a=1',
+        '         b=2',
+        'Containers:',
+        '  app:',
+        '    Image:  i',
+        'Events:',
+        '  Type     Reason',
+        '  ----     ------',
+        '  Normal   Started',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it.each([
+    [30_000, '30s'],
+    [119_000, '119s'],
+    [130_000, '2m10s'],
+    [3_600_000, '60m'],
+    [5 * 3_600_000 + 60_000, '5h1m'],
+    [3 * 86_400_000, '3d'],
+  ])('writes an age of %i ms as %s', (ms, text) => {
+    expect(ageOf(new Date(0).toISOString(), ms)).toBe(text);
+  });
+});
