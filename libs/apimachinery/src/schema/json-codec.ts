@@ -57,9 +57,9 @@ export function compileJsonDecoder(name: TypeName, resolve: TypeResolver): JsonD
   return new Function('types', 'h', source)(references, helpers) as JsonDecoder;
 }
 
-/** Lists of objects always have their `items`. */
+/** Lists that are kinds of the schema always have their `items`. */
 function isItems(name: TypeName, field: FieldDescriptor): boolean {
-  return Boolean(schemaType(name).typeMeta && field.name === 'items' && field.required);
+  return Boolean(schemaType(name).kind && field.name === 'items' && field.required);
 }
 
 function typeMetaSource(name: string): string {

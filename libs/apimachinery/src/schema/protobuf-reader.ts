@@ -116,7 +116,7 @@ export class ProtobufReader {
         this.position += 8;
         return;
       case 2:
-        this.position += this.length();
+        this.bytes();
         return;
       case 3:
         this.skipGroup(tag >>> 3, depth);
