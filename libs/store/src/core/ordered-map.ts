@@ -22,6 +22,44 @@ function compare(left: string | number, right: string | number): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
+/** What a node of the tree holds; inner nodes keep each child's greatest key and the sum of sizes. */
+interface TreeNode<Key> {
+  readonly keys: readonly Key[];
+  readonly children?: readonly TreeNode<Key>[];
+  size(): number;
+}
+
+/**
+ * How many keys are less than `key`, in logarithmic time: the package itself can only count by
+ * walking. It reads the tree's nodes, whose shape the pinned version of the package fixes.
+ */
+export function countBelow<Key extends string | number, Value>(
+  map: OrderedMap<Key, Value>,
+  key: Key,
+): number {
+  let node = (map as unknown as { readonly _root: TreeNode<Key> })._root;
+  let count = 0;
+  while (node.children) {
+    const at = firstNotBelow(node.keys, key);
+    for (let before = 0; before < at; before += 1) count += node.children[before]!.size();
+    const child = node.children[at];
+    if (!child) return count;
+    node = child;
+  }
+  return count + firstNotBelow(node.keys, key);
+}
+
+function firstNotBelow<Key extends string | number>(keys: readonly Key[], key: Key): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (keys[middle]! < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** The least string that is greater than every string with this prefix; undefined: there is none. */
 export function prefixEnd(prefix: string): string | undefined {
   for (let length = prefix.length; length > 0; length -= 1) {

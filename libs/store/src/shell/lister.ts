@@ -3,9 +3,10 @@
  * costs microseconds and keeps showing that moment), giving way to the event loop in between.
  */
 import type { ResourceIndex } from '../core/key-space.js';
-import { prefixEnd } from '../core/ordered-map.js';
+import { countBelow, prefixEnd } from '../core/ordered-map.js';
 import type { StateMachine } from '../core/state-machine.js';
 import type { StoredEntry } from '../core/stored-entry.js';
+import type { VersionName } from '../core/versions.js';
 import { DISK_READ_UNITS, LIST_SLICE_UNITS } from '../limits.js';
 import { type Entry, type ListResult, type Revision, StoreError } from '../versioned-store.js';
 import { nextTurn } from './turns.js';
@@ -61,9 +62,8 @@ export class Lister {
     const entries: Entry[] = [];
     const bounds = boundsOf(range);
     const indexes = this.#snapshot(range.prefix);
-    let remainingCount = 0;
     let units = 0;
-    for (const { live, history } of indexes) {
+    for (const [at, { live, history }] of indexes.entries()) {
       for (const [key, entry] of merged(live, history, bounds)) {
         if (units >= LIST_SLICE_UNITS) {
           units = 0;
@@ -71,14 +71,11 @@ export class Lister {
           this.#mustBeKept(revision);
         }
         units += 1;
-        const found =
-          entry && entry.revision <= revision
-            ? entry
-            : this.machine.keys.versionsOf(key)?.at(revision);
+        const found = entry && entry.revision <= revision ? entry : this.#versionOf(key, revision);
         if (found === undefined) continue;
         if (entries.length >= range.limit) {
-          remainingCount += 1;
-          continue;
+          const remainingCount = estimateFrom(indexes.slice(at), key, bounds.end);
+          return { entries, revision, remainingCount };
         }
         if (found === entry) {
           entries.push(entry);
@@ -89,7 +86,11 @@ export class Lister {
         entries.push(recent ?? this.reader.resolve(found));
       }
     }
-    return { entries, revision, remainingCount };
+    return { entries, revision, remainingCount: 0 };
+  }
+
+  #versionOf(key: string, revision: Revision): VersionName | undefined {
+    return this.machine.keys.versionsOf(key)?.at(revision);
   }
 
   #snapshot(prefix: string): ResourceIndex[] {
@@ -133,12 +134,20 @@ function reusedPair(): (string | StoredEntry)[] {
   return [];
 }
 
+/** At least one follows; how many is told by the present keys, since counting old ones is a scan. */
+function estimateFrom(
+  indexes: readonly ResourceIndex[],
+  low: string,
+  end: string | undefined,
+): number {
+  let count = 0;
+  for (const { live } of indexes) count += countFrom(live, low, end);
+  return Math.max(1, count);
+}
+
+/** How many live keys there are from `low` on, before `end`. */
 function countFrom(map: Live, low: string, end: string | undefined): number {
-  const max = map.maxKey();
-  if (max === undefined || max < low) return 0;
-  return end === undefined || end > max
-    ? map.forRange(low, max, true)
-    : map.forRange(low, end, false);
+  return (end === undefined ? map.size : countBelow(map, end)) - countBelow(map, low);
 }
 
 /** Keys of both maps in order, each once, with the live entry if there is one. */
