@@ -9,7 +9,8 @@ export type Readiness = 'True' | 'False' | 'Unknown';
 
 export function readinessOf(node: Node): Readiness {
   const status = conditionOf(node.status?.conditions, 'Ready')?.status;
-  return status === 'True' || status === 'False' ? status : 'Unknown';
+  if (status === 'True') return 'True';
+  return status === 'False' ? 'False' : 'Unknown';
 }
 
 /** All that the node reports becomes unknown; undefined when it is so already. */

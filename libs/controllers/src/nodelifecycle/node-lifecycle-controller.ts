@@ -57,6 +57,8 @@ export class NodeLifecycleController implements Controller {
   private readonly recorder: EventRecorder;
   private readonly heartbeats: Heartbeats;
   private readonly limits = new Map<string, ZoneLimit>();
+  /** Names of nodes that are to be emptied when their zone's rate allows. */
+  private readonly waiting = new Set<string>();
   private wasCutOff = false;
 
   constructor(
@@ -95,6 +97,7 @@ export class NodeLifecycleController implements Controller {
 
   private nodeDeleted(node: Node): void {
     this.heartbeats.forget(nameOf(node));
+    this.waiting.delete(nameOf(node));
     this.tellNode(node, 'RemovingNode', `event: Removing Node ${nameOf(node)} from Controller`);
   }
 
@@ -113,6 +116,8 @@ export class NodeLifecycleController implements Controller {
     const current = scheduling ? withTaints(node, scheduling) : node;
     const wanted = noExecuteKey(node);
     const isRated = wanted !== undefined && !hasNoExecuteTaint(node);
+    if (isRated) this.waiting.add(name);
+    else this.waiting.delete(name);
     const execution = isRated ? undefined : withNoExecuteTaint(current, wanted, nowMs);
     const taints = execution ?? scheduling;
     if (taints) await this.writeTaints(node, taints);
@@ -192,9 +197,13 @@ export class NodeLifecycleController implements Controller {
   private async taintWaiting(): Promise<void> {
     if (this.wasCutOff) return;
     const nowMs = this.context.clock.monotonicMs();
-    for (const node of this.nodes.lister.list()) {
-      const wanted = noExecuteKey(node);
-      if (wanted === undefined || hasNoExecuteTaint(node)) continue;
+    for (const name of this.waiting) {
+      const node = this.nodes.lister.get(name);
+      const wanted = node && noExecuteKey(node);
+      if (!node || wanted === undefined || hasNoExecuteTaint(node)) {
+        this.waiting.delete(name);
+        continue;
+      }
       const limit = this.limits.get(zoneOf(node));
       if (!limit || limit.qps === 0 || !limit.bucket.tryTake(nowMs)) continue;
       const taints = withNoExecuteTaint(node, wanted, this.context.clock.nowMs());
