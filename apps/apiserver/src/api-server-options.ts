@@ -1,0 +1,167 @@
+/** Flags of the API server. */
+import { CommonOptions, Flag, Flags, type TlsVersionName, tlsVersionNames } from '@orch/component';
+import { IsIn, IsInt, IsNotEmpty, Matches, Max, Min } from 'class-validator';
+
+export class ApiServerOptions {
+  @Flags(CommonOptions)
+  readonly common!: CommonOptions;
+
+  @Flag({
+    name: 'data-dir',
+    description: 'directory of the store and of certificates made here; it belongs to this server',
+    type: 'string',
+  })
+  @IsNotEmpty()
+  dataDir!: string;
+
+  @Flag({
+    name: 'bind-address',
+    description: 'address to listen on; 0.0.0.0 and :: mean all',
+    default: '0.0.0.0',
+  })
+  bindAddress!: string;
+
+  @Flag({
+    name: 'secure-port',
+    description: 'HTTPS port; 0 takes any free one and logs it',
+    default: 6443,
+  })
+  @IsInt()
+  @Min(0)
+  @Max(65_535)
+  securePort!: number;
+
+  @Flag({
+    name: 'advertise-address',
+    description:
+      'address at which pods and nodes reach this server; without it the bind address or the first one of this machine',
+    default: '',
+  })
+  advertiseAddress!: string;
+
+  @Flag({
+    name: 'tls-cert-file',
+    description: 'PEM certificate to serve with; without it one is made in the data directory',
+    default: '',
+  })
+  tlsCertFile!: string;
+
+  @Flag({ name: 'tls-private-key-file', description: 'PEM key of --tls-cert-file', default: '' })
+  tlsPrivateKeyFile!: string;
+
+  @Flag({
+    name: 'tls-min-version',
+    description: `lowest TLS version, one of ${tlsVersionNames.join(', ')}; lower admits old and weak clients, higher shuts some out`,
+    default: 'VersionTLS12',
+    type: 'string',
+  })
+  @IsIn(tlsVersionNames)
+  tlsMinVersion!: TlsVersionName;
+
+  @Flag({
+    name: 'client-ca-file',
+    description:
+      'PEM authorities of client certificates: the common name is the user, organizations are groups',
+    default: '',
+  })
+  clientCaFile!: string;
+
+  @Flag({
+    name: 'token-auth-file',
+    description: 'CSV file of token,user,uid and optional groups; read at start only',
+    default: '',
+  })
+  tokenAuthFile!: string;
+
+  @Flag({
+    name: 'anonymous-auth',
+    description: 'let requests without credentials in as system:anonymous, who may see health only',
+    default: true,
+  })
+  anonymousAuth!: boolean;
+
+  @Flag({
+    name: 'service-cluster-ip-range',
+    description: 'CIDR of service addresses, two of different families with a comma between',
+    default: '10.96.0.0/16',
+    type: 'list',
+  })
+  serviceClusterIpRange!: string[];
+
+  @Flag({
+    name: 'service-node-port-range',
+    description: 'ports of services on every node, as from-to',
+    default: '30000-32767',
+  })
+  @Matches(/^\d+-\d+$/, { message: 'must be two ports with a dash between' })
+  serviceNodePortRange!: string;
+
+  @Flag({
+    name: 'kubelet-client-certificate',
+    description: 'PEM certificate to show to node agents',
+    default: '',
+  })
+  nodeAgentCertificate!: string;
+
+  @Flag({
+    name: 'kubelet-client-key',
+    description: 'PEM key of --kubelet-client-certificate',
+    default: '',
+  })
+  nodeAgentKey!: string;
+
+  @Flag({
+    name: 'kubelet-certificate-authority',
+    description: 'PEM authority of node agents; without it their certificates are not checked',
+    default: '',
+  })
+  nodeAgentAuthority!: string;
+
+  @Flag({
+    name: 'kubelet-preferred-address-types',
+    description: 'kinds of node addresses to reach node agents by, the most wanted first',
+    default: 'Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP',
+    type: 'list',
+  })
+  nodeAgentAddressTypes!: string[];
+
+  @Flag({
+    name: 'request-timeout',
+    description:
+      'time for a request that is neither a watch nor a log; higher: stuck requests hold their place longer, lower: long lists and slow quorums fail',
+    default: '1m0s',
+    type: 'duration',
+  })
+  @Min(1)
+  requestTimeoutMs!: number;
+
+  @Flag({
+    name: 'max-requests-inflight',
+    description:
+      'reading requests worked on at once, more get 429; higher: more memory under load, lower: refusals earlier; 0 is no limit',
+    default: 400,
+  })
+  @IsInt()
+  @Min(0)
+  maxRequestsInflight!: number;
+
+  @Flag({
+    name: 'max-mutating-requests-inflight',
+    description:
+      'writing requests worked on at once, more get 429; higher: longer waits under load, lower: refusals earlier; 0 is no limit',
+    default: 200,
+  })
+  @IsInt()
+  @Min(0)
+  maxMutatingRequestsInflight!: number;
+
+  @Flag({
+    name: 'shutdown-delay-duration',
+    description:
+      'time between readiness failing and the end of service, for load balancers to notice; higher: slower restarts, lower: requests that still come fail',
+    default: '0s',
+    type: 'duration',
+  })
+  @Min(0)
+  shutdownDelayMs!: number;
+}

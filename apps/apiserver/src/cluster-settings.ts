@@ -1,0 +1,40 @@
+/** Ranges of the cluster from the command line. */
+import type { ClusterSettings } from '@orch/api';
+import { exitCodes, FatalError } from '@orch/component';
+import ipaddr from 'ipaddr.js';
+import type { ApiServerOptions } from './api-server-options.js';
+
+/** Throws FatalError for ranges that make no sense. */
+export function clusterSettings(options: ApiServerOptions): ClusterSettings {
+  const ranges = options.serviceClusterIpRange;
+  if (
+    ranges.length === 0 ||
+    ranges.length > 2 ||
+    !ranges.every((range) => ipaddr.isValidCIDR(range))
+  ) {
+    throw new FatalError(
+      exitCodes.usage,
+      `--service-cluster-ip-range: want one CIDR, or two of different families, got ${ranges.join(',')}`,
+    );
+  }
+  const [from = 0, to = 0] = options.serviceNodePortRange.split('-').map(Number);
+  if (from < 1 || to > 65_535 || from > to) {
+    throw new FatalError(
+      exitCodes.usage,
+      `--service-node-port-range: want two ports in ascending order, got ${options.serviceNodePortRange}`,
+    );
+  }
+  return { serviceClusterIpRanges: ranges, serviceNodePortRange: { from, to } };
+}
+
+/** The address of the API's own service: the first of the range. */
+export function firstServiceAddress({ serviceClusterIpRanges }: ClusterSettings): string {
+  const [address, prefix] = ipaddr.parseCIDR(serviceClusterIpRanges[0]!);
+  const network =
+    address.kind() === 'ipv4'
+      ? ipaddr.IPv4.networkAddressFromCIDR(`${address}/${prefix}`)
+      : ipaddr.IPv6.networkAddressFromCIDR(`${address}/${prefix}`);
+  const bytes = network.toByteArray();
+  bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) + 1;
+  return ipaddr.fromByteArray(bytes).toString();
+}

@@ -1,0 +1,58 @@
+/** The index of paths, the version document and metrics. */
+
+import { All, Controller, Req, Res } from '@nestjs/common';
+import { ApiHandler, Discovery, WatchRegistry } from '@orch/apiserver';
+import { healthEndpoints, interfaceVersion, Metrics, orchVersion } from '@orch/component';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { answerWith, onlyGet, sendJson, sendText } from './answer.js';
+
+@Controller()
+export class RootController {
+  constructor(
+    private readonly api: ApiHandler,
+    private readonly discovery: Discovery,
+    private readonly metrics: Metrics,
+    private readonly watches: WatchRegistry,
+  ) {}
+
+  @All()
+  index(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return answerWith(this.api, request, reply, (admitted) => {
+      onlyGet(admitted);
+      const paths = [
+        ...this.discovery.paths(),
+        ...healthEndpoints.map((endpoint) => `/${endpoint}`),
+        '/metrics',
+        '/version',
+      ];
+      sendJson(admitted, { paths: paths.sort() });
+    });
+  }
+
+  @All('version')
+  version(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return answerWith(this.api, request, reply, (admitted) => {
+      onlyGet(admitted);
+      sendJson(admitted, {
+        major: interfaceVersion.major,
+        minor: interfaceVersion.minor,
+        gitVersion: interfaceVersion.git,
+        gitCommit: orchVersion,
+        gitTreeState: 'clean',
+        buildDate: '1970-01-01T00:00:00Z',
+        goVersion: process.version,
+        compiler: 'node',
+        platform: `${process.platform}/${process.arch}`,
+      });
+    });
+  }
+
+  @All('metrics')
+  scrape(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return answerWith(this.api, request, reply, async (admitted) => {
+      onlyGet(admitted);
+      this.watches.flushCounts();
+      sendText(admitted, 200, this.metrics.contentType, await this.metrics.render());
+    });
+  }
+}

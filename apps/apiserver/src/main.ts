@@ -1,0 +1,11 @@
+/** Entry of the API server process. */
+import { runComponent } from '@orch/component';
+import { ApiServerOptions } from './api-server-options.js';
+import { startApiServer } from './start-api-server.js';
+
+await runComponent({
+  program: 'orch-apiserver',
+  description: 'Serves the API of the cluster and keeps its objects.',
+  optionsClass: ApiServerOptions,
+  start: startApiServer,
+});

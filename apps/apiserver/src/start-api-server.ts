@@ -1,0 +1,230 @@
+/**
+ * Composition of the API server: options -> store -> registry -> pipeline -> HTTPS. Resource routes are
+ * one catch-all on the Fastify instance that Nest owns; everything else is Nest controllers.
+ */
+import { randomUUID } from 'node:crypto';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { definitions } from '@orch/api';
+import {
+  Admission,
+  ApiHandler,
+  ApiMetrics,
+  Authenticator,
+  allowAuthenticated,
+  bootstrapCluster,
+  ClaimIndex,
+  Discovery,
+  InFlight,
+  NamespaceLifecycle,
+  type RegistryParts,
+  ResourceTable,
+  readTokenFile,
+  WatchRegistry,
+} from '@orch/apiserver';
+import {
+  type ComponentContext,
+  exitCodes,
+  FatalError,
+  HealthChecks,
+  type Lifecycle,
+  type Logger,
+  Metrics,
+  nestLogger,
+  pingCheck,
+  sleep,
+  systemClock,
+} from '@orch/component';
+import { openLocalStore, StoreError, type VersionedStore } from '@orch/store';
+import { ApiServerModule, type ApiServerProviders } from './api-server.module.js';
+import type { ApiServerOptions } from './api-server-options.js';
+import { clusterSettings, firstServiceAddress } from './cluster-settings.js';
+import { Connections } from './connections.js';
+import { checkDataDirectory, claimDataDirectory } from './data-directory.js';
+import {
+  advertiseAddress,
+  checkAddress,
+  createHttpsServer,
+  type Listener,
+  listenFailure,
+  readPem,
+  servingHosts,
+  servingPair,
+} from './serving.js';
+
+type Context = ComponentContext<ApiServerOptions>;
+
+const startTimeoutMs = 60_000;
+/** Running requests may take that long to end once the server is to stop. */
+const drainMs = 10_000;
+const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+export async function startApiServer(context: Context): Promise<void> {
+  const { options, logger, lifecycle } = context;
+  const settings = clusterSettings(options);
+  checkDataDirectory(options.dataDir);
+  const tokens = options.tokenAuthFile === '' ? new Map() : readTokenFile(options.tokenAuthFile);
+  await checkAddress(options.bindAddress, options.securePort);
+  claimDataDirectory(options.dataDir);
+  const store = await openStore(context);
+  const table = new ResourceTable(definitions);
+  const claims = new ClaimIndex((error) => lifecycle.fail(storageFailure(error)));
+  await claims.start(store, startTimeoutMs);
+  lifecycle.onStop('claims', () => claims.stop());
+  const namespaces = table.stored('core', 'namespaces');
+  const parts: RegistryParts = {
+    store,
+    table,
+    clock: systemClock,
+    settings,
+    claims,
+    admission: new Admission(
+      namespaces ? [new NamespaceLifecycle(store, systemClock, namespaces)] : [],
+    ),
+    random: Math.random,
+    newUid: randomUUID,
+  };
+  const metrics = new Metrics();
+  const inFlight = new InFlight({
+    readOnly: options.maxRequestsInflight,
+    mutating: options.maxMutatingRequestsInflight,
+  });
+  const apiMetrics = new ApiMetrics(metrics, inFlight);
+  const watches = new WatchRegistry(apiMetrics);
+  const api = new ApiHandler({
+    parts,
+    authenticator: new Authenticator({ tokens, anonymous: options.anonymousAuth }),
+    authorizer: allowAuthenticated,
+    inFlight,
+    metrics: apiMetrics,
+    watches,
+    nodeAgents: {
+      certificatePem: readPem(options.nodeAgentCertificate),
+      keyPem: readPem(options.nodeAgentKey),
+      authorityPem: readPem(options.nodeAgentAuthority),
+      addressTypes: options.nodeAgentAddressTypes,
+    },
+    requestTimeoutMs: options.requestTimeoutMs,
+    logger,
+  });
+  const discovery = new Discovery(table, (served) => api.subresourcesOf(served));
+  const health = healthChecks(store, lifecycle);
+  const port = await listen(context, { api, discovery, health, metrics, watches });
+  await bootstrapCluster(
+    parts,
+    {
+      serviceAddress: firstServiceAddress(settings),
+      advertiseAddress: advertiseAddress(options),
+      securePort: port,
+    },
+    logger,
+  );
+  logger.info({ address: options.bindAddress, port }, 'serving');
+}
+
+async function openStore({ options, logger, lifecycle }: Context): Promise<VersionedStore> {
+  try {
+    const store = await openLocalStore(options.dataDir, {
+      clock: systemClock,
+      logger,
+      onFatal: (error) => lifecycle.fail(storageFailure(error)),
+    });
+    lifecycle.onStop('store', () => store.stop());
+    return store;
+  } catch (error) {
+    if (error instanceof StoreError) throw storageFailure(error);
+    throw error;
+  }
+}
+
+function storageFailure(error: Error): FatalError {
+  return new FatalError(exitCodes.storageFailed, error.message, { cause: error });
+}
+
+function healthChecks(store: VersionedStore, lifecycle: Lifecycle): HealthChecks {
+  const health = new HealthChecks();
+  health.add(pingCheck);
+  health.add({ name: 'log', run: () => undefined });
+  health.add({
+    name: 'store',
+    run() {
+      const { ready, reason } = store.status();
+      if (!ready) throw new Error(reason ?? 'the store is not ready');
+    },
+  });
+  health.add(
+    {
+      name: 'shutdown',
+      run() {
+        if (lifecycle.stopping.aborted) throw new Error('the process is ending');
+      },
+    },
+    ['readyz'],
+  );
+  return health;
+}
+
+/** Serves, and returns the port. */
+async function listen(context: Context, providers: ApiServerProviders): Promise<number> {
+  const { options, logger, lifecycle } = context;
+  const { api, watches } = providers;
+  const pair = await servingPair(
+    options,
+    servingHosts(options, firstServiceAddress(clusterSettings(options))),
+  );
+  let connections: Connections | undefined;
+  const adapter = new FastifyAdapter({
+    routerOptions: { ignoreTrailingSlash: true },
+    serverFactory(handler: Listener) {
+      const server = createHttpsServer(pair, options, handler);
+      connections = new Connections(server);
+      return server as never;
+    },
+  });
+  const fastify = adapter.getInstance();
+  // A plugin of its own, registered before Nest's: its routes run none of Nest's hooks.
+  await fastify.register(async (plugin) => {
+    for (const url of ['/api/*', '/apis/*', '/*']) {
+      plugin.route({
+        method: [...allMethods],
+        url,
+        onRequest(request, reply) {
+          reply.hijack();
+          api.handle(request.raw as never, reply.raw as never);
+        },
+        handler: () => undefined,
+      });
+    }
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    ApiServerModule.with(providers),
+    adapter,
+    { logger: nestLogger(logger), bodyParser: false, abortOnError: false },
+  );
+  await app.init();
+  try {
+    await app.listen(options.securePort, options.bindAddress);
+  } catch (error) {
+    throw listenFailure(options.bindAddress, options.securePort, error as NodeJS.ErrnoException);
+  }
+  lifecycle.onStop('server', () =>
+    stopServing(options, logger, watches, connections, () => app.close()),
+  );
+  const address = app.getHttpServer().address();
+  return typeof address === 'object' && address !== null ? address.port : options.securePort;
+}
+
+/** Readiness fails as soon as the process begins to end; service goes on for the delay. */
+async function stopServing(
+  options: ApiServerOptions,
+  logger: Logger,
+  watches: WatchRegistry,
+  connections: Connections | undefined,
+  closeApp: () => Promise<void>,
+): Promise<void> {
+  if (options.shutdownDelayMs > 0) await sleep(options.shutdownDelayMs);
+  logger.info({ watchCount: watches.count }, 'ending watches');
+  watches.stopAll();
+  await connections?.close(drainMs);
+  await closeApp();
+}

@@ -1,0 +1,27 @@
+/** Who makes a request. All values are opaque here; only authorization reads meaning into them. */
+export interface User {
+  readonly name: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+export const anonymousUser: User = {
+  name: 'system:anonymous',
+  uid: '',
+  groups: ['system:unauthenticated'],
+  extra: {},
+};
+
+/** A user who has proven who they are belongs to `system:authenticated`. */
+export function authenticated(
+  name: string,
+  uid: string,
+  groups: readonly string[],
+  extra: Readonly<Record<string, readonly string[]>> = {},
+): User {
+  const all = groups.includes('system:authenticated')
+    ? [...groups]
+    : [...groups, 'system:authenticated'];
+  return { name, uid, groups: all, extra };
+}

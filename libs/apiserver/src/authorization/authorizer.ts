@@ -1,0 +1,54 @@
+/**
+ * May this user do this? One function of attributes, so that other rules can take its place. The rule
+ * here: whoever has proven who they are may do everything; others may see health and version.
+ */
+import { forbidden } from '@orch/apimachinery';
+import type { User } from '../authentication/user.js';
+import type { RequestInfo } from '../request/request-info.js';
+
+export interface Attributes {
+  readonly user: User;
+  readonly info: RequestInfo;
+}
+
+export interface Decision {
+  readonly allowed: boolean;
+  /** Why not, for the client; empty when there is nothing to say. */
+  readonly reason: string;
+}
+
+export type Authorizer = (attributes: Attributes) => Decision;
+
+const openPaths = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/']);
+const allowed: Decision = { allowed: true, reason: '' };
+const refused: Decision = { allowed: false, reason: '' };
+
+export const allowAuthenticated: Authorizer = ({ user, info }) => {
+  if (user.groups.includes('system:authenticated')) return allowed;
+  const open = !info.isResource && info.verb === 'get' && openPaths.has(info.path);
+  return open ? allowed : refused;
+};
+
+/** Throws 403. */
+export function authorize(authorizer: Authorizer, attributes: Attributes): void {
+  const decision = authorizer(attributes);
+  if (decision.allowed) return;
+  const { user, info } = attributes;
+  throw forbidden(
+    {
+      user: user.name,
+      verb: info.verb,
+      path: info.path,
+      ...(info.isResource && {
+        resource: {
+          group: info.group,
+          resource: info.resource,
+          subresource: info.subresource,
+          namespace: info.namespace,
+          name: info.name,
+        },
+      }),
+    },
+    decision.reason,
+  );
+}

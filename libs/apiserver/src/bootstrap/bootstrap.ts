@@ -1,0 +1,145 @@
+/**
+ * The objects a cluster cannot do without: system namespaces, and the API's own service with the address
+ * of this server. Made at start where they are missing; the endpoints are brought up to date. What an
+ * operator has changed in the others stays.
+ */
+import type { ApiObject } from '@orch/api';
+import { isStatus, label1035Name } from '@orch/apimachinery';
+import { dialect, type Logger } from '@orch/component';
+import type { Endpoints, Service } from '@orch/types/core/v1';
+import { authenticated } from '../authentication/user.js';
+import { createObject } from '../registry/create.js';
+import { freshObject } from '../registry/entry-view.js';
+import type { RegistryParts, WriteContext } from '../registry/registry-parts.js';
+import type { ServedResource } from '../registry/resource.js';
+import { objectStrategy } from '../registry/strategies.js';
+import { updateObject } from '../registry/update.js';
+import { toStoredShape } from '../request/decode-object.js';
+
+export interface BootstrapSettings {
+  /** First address of the first service range. */
+  readonly serviceAddress: string;
+  /** Where this server is reached; undefined when it can be reached from this machine only. */
+  readonly advertiseAddress: string | undefined;
+  readonly securePort: number;
+}
+
+const bootstrapTimeoutMs = 30_000;
+const portName = 'https';
+
+export async function bootstrapCluster(
+  parts: RegistryParts,
+  settings: BootstrapSettings,
+  logger: Logger,
+): Promise<void> {
+  const context: WriteContext = {
+    user: authenticated('system:apiserver', '', ['system:masters']),
+    dryRun: false,
+    deadlineMs: parts.clock.monotonicMs() + bootstrapTimeoutMs,
+    warnings: [],
+  };
+  const { systemNamespace, publicNamespace, nodeLeaseNamespace, word } = dialect();
+  for (const name of ['default', systemNamespace, publicNamespace, nodeLeaseNamespace]) {
+    await ensure(parts, context, 'namespaces', '', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name },
+    });
+  }
+  if (label1035Name(word, false).length > 0) throw new Error(`${word} is no name for a service`);
+  await ensure(parts, context, 'services', 'default', apiService(settings));
+  if (settings.advertiseAddress === undefined) {
+    logger.info({}, 'no address to advertise, the API service has no endpoints');
+    return;
+  }
+  await bringEndpoints(
+    parts,
+    context,
+    apiEndpoints(settings.advertiseAddress, settings.securePort),
+  );
+}
+
+function apiService({ serviceAddress, securePort }: BootstrapSettings): Service {
+  const { word } = dialect();
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {
+      name: word,
+      namespace: 'default',
+      labels: { component: 'apiserver', provider: word },
+    },
+    spec: {
+      type: 'ClusterIP',
+      clusterIP: serviceAddress,
+      clusterIPs: [serviceAddress],
+      ports: [{ name: portName, port: 443, protocol: 'TCP', targetPort: securePort }],
+      sessionAffinity: 'None',
+    },
+  };
+}
+
+function apiEndpoints(address: string, port: number): Endpoints {
+  return {
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: { name: dialect().word, namespace: 'default' },
+    subsets: [{ addresses: [{ ip: address }], ports: [{ name: portName, port, protocol: 'TCP' }] }],
+  };
+}
+
+function servedCore(parts: RegistryParts, plural: string): ServedResource {
+  const served = parts.table.servedAsStored('core', plural);
+  if (!served) throw new Error(`${plural} are not served`);
+  return served;
+}
+
+/** True when it was made now. */
+async function ensure(
+  parts: RegistryParts,
+  context: WriteContext,
+  plural: string,
+  namespace: string,
+  object: ApiObject,
+): Promise<boolean> {
+  const served = servedCore(parts, plural);
+  const key = served.resource.key(namespace, object.metadata?.name ?? '');
+  const { entry } = await parts.store.get(key, {
+    consistency: { kind: 'quorum' },
+    timeoutMs: bootstrapTimeoutMs,
+  });
+  if (entry) return false;
+  try {
+    await createObject(parts, served, namespace, toStoredShape(served, object), context);
+    return true;
+  } catch (error) {
+    // Another server of the cluster was faster.
+    if (isStatus(error, 'AlreadyExists')) return false;
+    throw error;
+  }
+}
+
+async function bringEndpoints(
+  parts: RegistryParts,
+  context: WriteContext,
+  wanted: Endpoints,
+): Promise<void> {
+  const { name = '', namespace = '' } = wanted.metadata ?? {};
+  if (await ensure(parts, context, 'endpoints', namespace, structuredClone(wanted))) return;
+  const served = servedCore(parts, 'endpoints');
+  await updateObject(
+    parts,
+    { served, namespace, name },
+    {
+      strategy: objectStrategy(served),
+      checksUid: false,
+      produce(_existing, entry) {
+        const endpoints = freshObject(entry) as Endpoints;
+        endpoints.subsets = structuredClone(wanted.subsets);
+        endpoints.metadata!.resourceVersion = '';
+        return endpoints;
+      },
+    },
+    context,
+  );
+}

@@ -1,0 +1,102 @@
+/** One request on a resource, as its handler sees it. */
+import type { Clock } from '@orch/component';
+import type { Entry } from '@orch/store';
+import type { User } from '../authentication/user.js';
+import type { RegistryParts, Target, WriteContext } from '../registry/registry-parts.js';
+import type { ServedResource } from '../registry/resource.js';
+import {
+  contentTypeOf,
+  type IncludeObject,
+  includeObjectOf,
+  negotiate,
+  type Offer,
+  type Representation,
+} from '../request/media-types.js';
+import type { Query } from '../request/query.js';
+import type { RequestInfo } from '../request/request-info.js';
+import { encodeObject, type ViewOptions } from '../response/encode-object.js';
+import { type Exchange, sendBody } from '../response/exchange.js';
+
+export interface Call {
+  readonly parts: RegistryParts;
+  readonly exchange: Exchange;
+  readonly info: RequestInfo;
+  readonly query: Query;
+  readonly user: User;
+  readonly served: ServedResource;
+  /** On the monotonic clock. */
+  readonly deadlineMs: number;
+}
+
+export type Handler = (call: Call) => Promise<void>;
+
+const objectOffer: Offer = { views: true, stream: false };
+const plainOffer: Offer = { views: false, stream: false };
+const streamOffer: Offer = { views: true, stream: true };
+
+function representationFor({ exchange, query }: Call, offer: Offer): Representation {
+  const representation = negotiate(exchange.request.headers.accept, offer);
+  return !representation.pretty && query.flag('pretty')
+    ? { ...representation, pretty: true }
+    : representation;
+}
+
+/** How the client wants objects and lists; throws 406. */
+export function objectRepresentation(call: Call): Representation {
+  return representationFor(call, objectOffer);
+}
+
+/** For answers that have neither table nor metadata view. */
+export function plainRepresentation(call: Call): Representation {
+  return representationFor(call, plainOffer);
+}
+
+export function streamRepresentation(call: Call): Representation {
+  return representationFor(call, streamOffer);
+}
+
+export function includeOf(call: Call, representation: Representation): IncludeObject {
+  return representation.view === 'Table'
+    ? includeObjectOf(call.query.get('includeObject'))
+    : 'Metadata';
+}
+
+export function viewOptions(call: Call, representation: Representation): ViewOptions {
+  return {
+    representation,
+    include: includeOf(call, representation),
+    nowMs: nowOf(call.parts.clock),
+  };
+}
+
+function nowOf(clock: Clock): number {
+  return clock.nowMs();
+}
+
+export function targetOf({ served, info }: Call): Target {
+  return { served, namespace: info.namespace, name: info.name };
+}
+
+export function writeContext(call: Call, dryRun: boolean): WriteContext {
+  return {
+    user: call.user,
+    dryRun,
+    deadlineMs: call.deadlineMs,
+    warnings: call.exchange.warnings,
+  };
+}
+
+/** Answers with one object. */
+export function sendObject(
+  call: Call,
+  statusCode: number,
+  entry: Entry,
+  options: ViewOptions,
+): void {
+  sendBody(
+    call.exchange,
+    statusCode,
+    contentTypeOf(options.representation.format),
+    encodeObject(call.served, entry, options),
+  );
+}

@@ -1,0 +1,132 @@
+/**
+ * Patches: the stored object in the version the client speaks, changed by JSON patch, merge patch or
+ * strategic merge patch, then decoded, defaulted and written like a replace. A patch that names a
+ * resource version takes effect on that version only.
+ */
+import type { ApiObject } from '@orch/api';
+import {
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  badRequest,
+  fieldError,
+  invalid,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  SchemaError,
+  unsupportedMediaType,
+} from '@orch/apimachinery';
+import { objectStrategy } from '../registry/strategies.js';
+import { type UpdateStrategy, updateObject } from '../registry/update.js';
+import { type Expected, expectedOf, toStoredShape } from '../request/decode-object.js';
+import { checkViewFits, type PatchType, patchType } from '../request/media-types.js';
+import { mergeSchemaOf } from '../request/merge-schema.js';
+import { readBody } from '../request/read-body.js';
+import { parsePatchOptions } from '../request/write-options.js';
+import {
+  type Call,
+  objectRepresentation,
+  sendObject,
+  targetOf,
+  viewOptions,
+  writeContext,
+} from './call.js';
+
+export function handlePatch(call: Call): Promise<void> {
+  return patchWith(call, objectStrategy(call.served));
+}
+
+/** Patches the object, or the part of it that `strategy` writes. */
+export async function patchWith(call: Call, strategy: UpdateStrategy): Promise<void> {
+  const { parts, served } = call;
+  const representation = objectRepresentation(call);
+  checkViewFits(representation, false);
+  const options = viewOptions(call, representation);
+  const { patch, dryRun } = await readPatch(call);
+  const expected = expectedOf(served);
+  const schema = `${served.schemaPackage}.${served.kind}`;
+  const produce = (existing: ApiObject) => {
+    const current = structuredClone(served.fromStored(existing));
+    const patched = patch(current as unknown as JsonObject, schema);
+    return toStoredShape(served, decodePatched(patched, expected));
+  };
+  const entry = await updateObject(
+    parts,
+    targetOf(call),
+    { strategy, produce, checksUid: false },
+    writeContext(call, dryRun),
+  );
+  sendObject(call, 200, entry, options);
+}
+
+/** Applies to a document of the type named by `schema`; may throw StatusError. */
+export type PatchFunction = (document: JsonObject, schema: string) => Json;
+
+export async function readPatch(call: Call): Promise<{ patch: PatchFunction; dryRun: boolean }> {
+  const { exchange, query } = call;
+  const type = patchType(exchange.request.headers['content-type']);
+  if (type === 'apply') {
+    throw unsupportedMediaType([
+      'application/json-patch+json',
+      'application/merge-patch+json',
+      'application/strategic-merge-patch+json',
+    ]);
+  }
+  const body = await readBody(exchange.request);
+  const { dryRun } = parsePatchOptions(query, type);
+  return { patch: patchFunction(type, parsePatchText(body.toString())), dryRun };
+}
+
+function patchFunction(type: Exclude<PatchType, 'apply'>, patch: Json): PatchFunction {
+  if (type === 'json') return (document) => applyJsonPatch(document, patch);
+  if (type === 'merge') return (document) => applyMergePatch(document, patch);
+  return (document, schema) => {
+    if (!isJsonObject(patch)) throw badRequest('a strategic merge patch must be an object');
+    return applyStrategicMergePatch(document, patch, mergeSchemaOf(schema));
+  };
+}
+
+function parsePatchText(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequest(jsonErrorMessage(text, error));
+    throw error;
+  }
+}
+
+/** Where reading stopped, in words that clients of the interface know. */
+function jsonErrorMessage(text: string, error: SyntaxError): string {
+  const trimmed = text.trimStart();
+  if (trimmed === '' || error.message.includes('end of JSON input')) {
+    return 'unexpected end of JSON input';
+  }
+  const character = /^Unexpected token '(.)'/su.exec(error.message)?.[1];
+  if (character === undefined) return error.message;
+  const where = trimmed.startsWith(character) ? 'looking for beginning of value' : 'in patch';
+  return `invalid character '${character}' ${where}`;
+}
+
+/** The patched document as an object. Throws 422 when it does not fit its type any more. */
+export function decodePatched(patched: Json, expected: Expected): ApiObject {
+  const refuse = (detail: string) =>
+    invalid({ group: '', kind: '' }, '', [fieldError.invalid('patch', shown(patched), detail)]);
+  if (!isJsonObject(patched)) throw refuse('not an object');
+  const { kind, apiVersion } = patched;
+  if (kind !== expected.kind || apiVersion !== expected.apiVersion) {
+    throw refuse(`kind or apiVersion changed, want ${expected.apiVersion} ${expected.kind}`);
+  }
+  try {
+    return expected.codec.fromJson(patched) as ApiObject;
+  } catch (error) {
+    if (error instanceof SchemaError) throw refuse(error.message);
+    throw error;
+  }
+}
+
+const shownLengthMax = 1_024;
+
+function shown(patched: Json): string {
+  return JSON.stringify(patched).slice(0, shownLengthMax);
+}

@@ -1,0 +1,174 @@
+/** The `scale` subresource: replicas of a workload without knowing its kind. */
+import type { ApiObject, SubresourceScale } from '@orch/api';
+import {
+  codecFor,
+  conflict,
+  fieldError,
+  invalid,
+  isStatus,
+  type JsonObject,
+  notFound,
+  wrapUnknown,
+} from '@orch/apimachinery';
+import { dialect } from '@orch/component';
+import type { Entry } from '@orch/store';
+import { freshObject, objectOf } from '../registry/entry-view.js';
+import { checkIdentity } from '../registry/object-metadata.js';
+import { timeLeftMs } from '../registry/registry-parts.js';
+import { objectStrategy } from '../registry/strategies.js';
+import { updateObject } from '../registry/update.js';
+import { decodeBody, type Expected } from '../request/decode-object.js';
+import { getConsistency } from '../request/list-options.js';
+import { bodyFormat, contentTypeOf } from '../request/media-types.js';
+import { readBody } from '../request/read-body.js';
+import { parseWriteOptions } from '../request/write-options.js';
+import { encodeValue } from '../response/encode-object.js';
+import { sendBody } from '../response/exchange.js';
+import { type Call, plainRepresentation, targetOf, writeContext } from './call.js';
+import { decodePatched, readPatch } from './patch.js';
+
+interface Scale extends ApiObject {
+  spec?: { replicas?: number };
+  status?: { replicas: number; selector?: string };
+}
+
+const schemaType = 'autoscaling/v1.Scale';
+
+function expectedScale(): Expected {
+  return {
+    apiVersion: dialect().apiVersion('autoscaling', 'v1'),
+    kind: 'Scale',
+    groupHead: 'autoscaling',
+    codec: codecFor(schemaType),
+  };
+}
+
+function scaleOf(object: ApiObject, part: SubresourceScale<ApiObject>): Scale {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata ?? {};
+  const selector = part.selector(object);
+  return {
+    kind: 'Scale',
+    apiVersion: dialect().apiVersion('autoscaling', 'v1'),
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: { replicas: part.replicas(object) },
+    status: { replicas: part.statusReplicas(object), ...(selector !== '' && { selector }) },
+  };
+}
+
+function sendScale(call: Call, entry: Entry, part: SubresourceScale<ApiObject>): void {
+  const representation = plainRepresentation(call);
+  const scale = scaleOf(objectOf(entry), part);
+  const { format } = representation;
+  const body =
+    format === 'protobuf'
+      ? wrapUnknown(scale.apiVersion ?? '', 'Scale', codecFor<Scale>(schemaType).toProtobuf(scale))
+      : encodeValue(scale, representation);
+  sendBody(call.exchange, 200, contentTypeOf(format), body);
+}
+
+export function scaleHandler(part: SubresourceScale<ApiObject>): (call: Call) => Promise<void> {
+  return async (call) => {
+    plainRepresentation(call);
+    if (call.info.verb === 'get') return getScale(call, part);
+    const change = call.info.verb === 'patch' ? await patchedBy(call, part) : await sent(call);
+    return writeScale(call, part, change);
+  };
+}
+
+async function getScale(call: Call, part: SubresourceScale<ApiObject>): Promise<void> {
+  const { parts, served, info, query } = call;
+  const { entry } = await parts.store.get(served.resource.key(info.namespace, info.name), {
+    consistency: getConsistency(query),
+    timeoutMs: timeLeftMs(parts, call.deadlineMs),
+  });
+  if (!entry) throw scaleNotFound(call);
+  sendScale(call, entry, part);
+}
+
+function scaleNotFound({ served, info }: Call): Error {
+  const resource = `${served.definition.plural}/scale`;
+  return notFound({ group: served.group, resource }, info.name);
+}
+
+/** What to make of the stored object's scale. */
+interface ScaleChange {
+  readonly dryRun: boolean;
+  /** A replace is refused when the uid it names is not the stored one. */
+  readonly isReplace: boolean;
+  scale(existing: ApiObject): Scale;
+}
+
+async function sent(call: Call): Promise<ScaleChange> {
+  const format = bodyFormat(call.exchange.request.headers['content-type']);
+  const body = await readBody(call.exchange.request);
+  const { dryRun } = parseWriteOptions(call.query, 'UpdateOptions');
+  const scale = decodeBody(body, format, expectedScale()) as Scale;
+  checkIdentity(call.served, scale, call.info.namespace, call.info.name);
+  return { dryRun, isReplace: true, scale: () => scale };
+}
+
+async function patchedBy(call: Call, part: SubresourceScale<ApiObject>): Promise<ScaleChange> {
+  const { patch, dryRun } = await readPatch(call);
+  return {
+    dryRun,
+    isReplace: false,
+    scale(existing) {
+      const document = JSON.parse(JSON.stringify(scaleOf(existing, part))) as JsonObject;
+      const scale = decodePatched(patch(document, schemaType), expectedScale()) as Scale;
+      // The version shown is the one read; only one that the patch changed is a condition.
+      if (scale.metadata?.resourceVersion === existing.metadata?.resourceVersion) {
+        delete scale.metadata?.resourceVersion;
+      }
+      return scale;
+    },
+  };
+}
+
+async function writeScale(
+  call: Call,
+  part: SubresourceScale<ApiObject>,
+  change: ScaleChange,
+): Promise<void> {
+  const { parts, served, info } = call;
+  const produce = (existing: ApiObject, entry: Entry) => {
+    const scale = change.scale(existing);
+    const replicas = scale.spec?.replicas ?? 0;
+    if (replicas < 0) {
+      throw invalid({ group: dialect().group('autoscaling'), kind: 'Scale' }, info.name, [
+        fieldError.invalid('spec.replicas', replicas, 'must be greater than or equal to 0'),
+      ]);
+    }
+    if (change.isReplace) checkUid(call, scale, existing);
+    const object = freshObject(entry);
+    part.setReplicas(object, replicas);
+    object.metadata!.resourceVersion = scale.metadata?.resourceVersion ?? '';
+    return object;
+  };
+  try {
+    const entry = await updateObject(
+      parts,
+      targetOf(call),
+      { strategy: objectStrategy(served), produce, checksUid: false },
+      writeContext(call, change.dryRun),
+    );
+    sendScale(call, entry, part);
+  } catch (error) {
+    throw isStatus(error, 'NotFound') ? scaleNotFound(call) : error;
+  }
+}
+
+function checkUid({ served, info }: Call, scale: Scale, existing: ApiObject): void {
+  const named = scale.metadata?.uid ?? '';
+  const held = existing.metadata?.uid ?? '';
+  if (named === '' || named === held) return;
+  throw conflict(
+    served.groupResource,
+    info.name,
+    uidMismatch(served.resource.key(info.namespace, info.name), named, held),
+  );
+}
+
+/** The interface's words for a replace that names another uid. */
+export function uidMismatch(key: string, named: string, held: string): string {
+  return `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${named}, UID in object meta: ${held}`;
+}

@@ -1,0 +1,91 @@
+/** Which subresources a served resource has, with what they answer and which verbs they take. */
+import type { ApiObject, SubresourceStatus } from '@orch/api';
+import type { ServedResource } from '../registry/resource.js';
+import { partStrategy } from '../registry/strategies.js';
+import type { Call, Handler } from './call.js';
+import { patchWith } from './patch.js';
+import { handleBinding, handleEviction } from './pod-actions.js';
+import { type NodeAgentTls, podLogHandler } from './pod-logs.js';
+import { handleGet } from './read.js';
+import { scaleHandler } from './scale.js';
+import { replaceWith } from './write.js';
+
+export interface Subresource {
+  readonly name: string;
+  /** Kind it answers with, in discovery; group head and version when they are not the resource's own. */
+  readonly kind: string;
+  readonly from?: { readonly groupHead: string; readonly version: string };
+  /** In the order of discovery. */
+  readonly verbs: readonly string[];
+  /** Its answers may go on for long: no deadline, and not counted as in flight. */
+  readonly longRunning: boolean;
+  readonly handle: Handler;
+}
+
+function partHandler(name: string, part: SubresourceStatus<ApiObject>): Handler {
+  const strategy = partStrategy(name, part as SubresourceStatus<object>);
+  return (call: Call) => {
+    if (call.info.verb === 'get') return handleGet(call);
+    if (call.info.verb === 'patch') return patchWith(call, strategy);
+    return replaceWith(call, strategy, false);
+  };
+}
+
+function podSubresources(tls: NodeAgentTls): Subresource[] {
+  return [
+    {
+      name: 'binding',
+      kind: 'Binding',
+      verbs: ['create'],
+      longRunning: false,
+      handle: handleBinding,
+    },
+    {
+      name: 'eviction',
+      kind: 'Eviction',
+      from: { groupHead: 'policy', version: 'v1beta1' },
+      verbs: ['create'],
+      longRunning: false,
+      handle: handleEviction,
+    },
+    { name: 'log', kind: 'Pod', verbs: ['get'], longRunning: true, handle: podLogHandler(tls) },
+  ];
+}
+
+/** Sorted by name. */
+export function subresourcesOf(served: ServedResource, tls: NodeAgentTls): Subresource[] {
+  const { definition } = served;
+  const { kind, status, finalize, scale } = definition;
+  const all: Subresource[] = [];
+  if (status) {
+    all.push({
+      name: 'status',
+      kind,
+      verbs: ['get', 'patch', 'update'],
+      longRunning: false,
+      handle: partHandler('status', status),
+    });
+  }
+  if (finalize) {
+    all.push({
+      name: 'finalize',
+      kind,
+      verbs: ['update'],
+      longRunning: false,
+      handle: partHandler('finalize', finalize),
+    });
+  }
+  if (scale) {
+    all.push({
+      name: 'scale',
+      kind: 'Scale',
+      from: { groupHead: 'autoscaling', version: 'v1' },
+      verbs: ['get', 'patch', 'update'],
+      longRunning: false,
+      handle: scaleHandler(scale),
+    });
+  }
+  const isPod = definition.stored.group === 'core' && definition.plural === 'pods';
+  if (isPod) all.push(...podSubresources(tls));
+  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+}

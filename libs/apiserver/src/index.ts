@@ -1,0 +1,29 @@
+/** The API server's pipeline, from request to store and back. Wiring is in `apps/apiserver`. */
+export { Admission, type AdmissionPlugin, type AdmissionRequest } from './admission/admission.js';
+export { NamespaceLifecycle } from './admission/namespace-lifecycle.js';
+export { Authenticator } from './authentication/authenticator.js';
+export { readTokenFile, TokenFileError } from './authentication/token-file.js';
+export { anonymousUser, authenticated, type User } from './authentication/user.js';
+export {
+  type Attributes,
+  type Authorizer,
+  allowAuthenticated,
+  type Decision,
+} from './authorization/authorizer.js';
+export { type BootstrapSettings, bootstrapCluster } from './bootstrap/bootstrap.js';
+export { Discovery } from './discovery/discovery.js';
+export type { NodeAgentTls } from './handlers/pod-logs.js';
+export { ApiMetrics } from './observability/api-metrics.js';
+export { WatchRegistry } from './observability/watch-registry.js';
+export { ClaimIndex } from './registry/claims.js';
+export type { RegistryParts } from './registry/registry-parts.js';
+export { ResourceTable } from './registry/resource-table.js';
+export { type Exchange, sendBody } from './response/exchange.js';
+export {
+  type Admitted,
+  type Answer,
+  ApiHandler,
+  type ApiHandlerSettings,
+  sendNotFoundText,
+} from './server/api-handler.js';
+export { InFlight } from './server/in-flight.js';

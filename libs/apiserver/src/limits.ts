@@ -1,0 +1,50 @@
+/** Named maxima of the API server: every queue, wait and payload it keeps has one here. */
+
+/** Request bodies above it are refused with 413. */
+export const requestBodyBytesMax = 3 * 1024 * 1024;
+/** A body must have arrived within this time, whatever the request's own deadline. */
+export const bodyReadTimeoutMs = 30_000;
+/** Bytes of one gathered write of a long answer. */
+export const gatherBlockBytes = 256 * 1024;
+/** Idle gather blocks kept for the next long answer. */
+export const gatherBlocksIdleMax = 8;
+/** Answers at least this long are compressed when the client accepts gzip. */
+export const gzipThresholdBytes = 128 * 1024;
+/** Events and bytes waiting for one watcher; beyond either it is ended and resumes by version. */
+export const watchQueueEventsMax = 10_000;
+export const watchQueueBytesMax = 32 * 1024 * 1024;
+/** A watcher whose socket holds more unsent bytes than this gets no further writes until it drains. */
+export const watchSocketBufferBytesMax = 1024 * 1024;
+/** Bytes gathered in one write to a watcher. */
+export const watchWriteBytesMax = 256 * 1024;
+/** Watches without a client limit end within this range, spread so that clients do not return together. */
+export const watchDurationMsMin = 30 * 60_000;
+export const watchDurationMsMax = 60 * 60_000;
+/** Time between bookmarks of one watch. */
+export const bookmarkIntervalMs = 60_000;
+/** A bookmark is sent that long before a watch reaches its time limit. */
+export const bookmarkBeforeEndMs = 2_000;
+/** How long a read at a given version waits for this replica to reach it. */
+export const resourceVersionWaitMs = 3_000;
+/** Attempts of an update loop that lost against other writers. */
+export const updateAttemptsMax = 10;
+/** Attempts to find a free generated name. */
+export const generatedNameAttemptsMax = 8;
+/** Attempts of an allocation that lost its claim to another writer. */
+export const allocationAttemptsMax = 16;
+/** Objects examined for a selective list before the event loop is let go. */
+export const selectorScanBatch = 500;
+/** Entries read from the store at once while a selective or very long list is put together. */
+export const listPageEntries = 10_000;
+/** Source bytes of parsed objects kept on entries; the oldest are dropped beyond it. */
+export const parsedCacheBytesMax = 64 * 1024 * 1024;
+/** Objects that one collection delete works on at a time. */
+export const deleteCollectionConcurrency = 16;
+/** Age at which a continue token's version may be compacted away. */
+export const historyRetentionMs = 5 * 60_000;
+/** Time between compactions of the store's history. */
+export const compactionIntervalMs = 60_000;
+/** Users whose credentials are remembered. */
+export const credentialCacheEntriesMax = 10_000;
+/** Bytes of log text under way from a node agent to one client. */
+export const proxyConnectTimeoutMs = 10_000;

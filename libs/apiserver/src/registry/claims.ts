@@ -1,0 +1,75 @@
+/**
+ * Values that are unique in the cluster (service addresses, node ports): each is a key of its own, put
+ * with the expectation that it is absent in the commit of the object that holds it, and deleted with
+ * it. So no two objects can hold one value and none can leak. The index here is this replica's view of
+ * what is taken: it only steers the choice, the commit decides.
+ */
+import type { Allocator, Claim } from '@orch/api';
+import { type Entry, type Operation, StoreError, type VersionedStore } from '@orch/store';
+
+export const claimPrefix = 'allocations/';
+
+export class ClaimIndex implements Allocator {
+  private readonly holders = new Map<string, string>();
+  private stopWatch: () => void = () => undefined;
+
+  constructor(private readonly onLost: (error: StoreError) => void) {}
+
+  /** Reads all claims and follows them. */
+  async start(store: VersionedStore, timeoutMs: number): Promise<void> {
+    const { entries, revision } = await store.list(claimPrefix, {
+      consistency: { kind: 'quorum' },
+      timeoutMs,
+    });
+    for (const entry of entries) this.put(entry);
+    const handle = store.watch({
+      prefix: claimPrefix,
+      afterRevision: revision,
+      onEvents: (events) => {
+        for (const event of events) {
+          if (event.kind === 'put') this.put(event.entry);
+          else this.holders.delete(event.key.slice(claimPrefix.length));
+        }
+      },
+      onEnd: this.onLost,
+    });
+    this.stopWatch = () => handle.close();
+  }
+
+  stop(): void {
+    this.stopWatch();
+  }
+
+  taken(key: string): boolean {
+    return this.holders.has(key);
+  }
+
+  /** Key of the object that holds the value. */
+  holder(key: string): string | undefined {
+    return this.holders.get(key);
+  }
+
+  private put(entry: Entry): void {
+    this.holders.set(entry.key.slice(claimPrefix.length), entry.bytes.toString());
+  }
+}
+
+/** What a commit does besides writing the object: takes new claims, lets go of those no longer held. */
+export function claimOperations(held: readonly Claim[], wanted: readonly Claim[]): Operation[] {
+  const heldKeys = new Set(held.map((claim) => claim.key));
+  const wantedKeys = new Set(wanted.map((claim) => claim.key));
+  const operations: Operation[] = [];
+  for (const claim of wanted) {
+    if (heldKeys.has(claim.key)) continue;
+    operations.push({
+      kind: 'put',
+      key: claimPrefix + claim.key,
+      bytes: Buffer.from(claim.holder),
+      expect: { kind: 'absent' },
+    });
+  }
+  for (const key of heldKeys) {
+    if (!wantedKeys.has(key)) operations.push({ kind: 'delete', key: claimPrefix + key });
+  }
+  return operations;
+}

@@ -1,0 +1,162 @@
+/** Creating objects: names, system metadata, preparation, validation, allocation and the one commit. */
+import type { ApiObject } from '@orch/api';
+import {
+  alreadyExists,
+  badRequest,
+  generatedName,
+  generateNameConflict,
+  invalid,
+  serverTimeout,
+} from '@orch/apimachinery';
+import type { Entry } from '@orch/store';
+import { allocationAttemptsMax, generatedNameAttemptsMax } from '../limits.js';
+import { allocate } from './allocation.js';
+import { objectOf } from './entry-view.js';
+import { detachedEntry, storedBytes } from './object-bytes.js';
+import {
+  checkNamespace,
+  metadataErrors,
+  metadataOf,
+  prepareMetadataForCreate,
+} from './object-metadata.js';
+import {
+  type RegistryParts,
+  requestContext,
+  timeLeftMs,
+  type WriteContext,
+} from './registry-parts.js';
+import type { ServedResource } from './resource.js';
+
+/**
+ * Creates `object`, which is in the stored shape and the registry's from now on. Answers with the
+ * stored entry, or with one that is in no store for a dry run. Throws StatusError and StoreError.
+ */
+export async function createObject(
+  parts: RegistryParts,
+  served: ServedResource,
+  namespace: string,
+  object: ApiObject,
+  context: WriteContext,
+): Promise<Entry> {
+  const { definition } = served;
+  checkNamespace(served, object, namespace);
+  const metadata = metadataOf(object);
+  if (metadata.resourceVersion) {
+    throw badRequest('resourceVersion should not be set on objects to be created');
+  }
+  const request = requestContext(parts, context, served);
+  await parts.admission.mutate({
+    operation: 'CREATE',
+    served,
+    namespace,
+    name: metadata.name ?? '',
+    subresource: '',
+    object,
+    old: undefined,
+    context: request,
+    deadlineMs: context.deadlineMs,
+  });
+  prepareMetadataForCreate(object, definition, parts.newUid(), parts.clock.nowMs());
+  definition.prepareForCreate?.(object, request);
+  const prefix = metadata.name ? '' : (metadata.generateName ?? '');
+  for (let attempt = 1; ; attempt += 1) {
+    if (prefix !== '') metadata.name = generatedName(prefix, parts.random);
+    if (attempt === 1) await validate(parts, served, namespace, object, context);
+    const entry = await tryCreate(parts, served, namespace, object, context);
+    if (entry !== 'nameTaken') return entry;
+    if (attempt === generatedNameAttemptsMax) {
+      throw generateNameConflict(served.groupResource, metadata.name ?? '');
+    }
+  }
+}
+
+async function validate(
+  parts: RegistryParts,
+  served: ServedResource,
+  namespace: string,
+  object: ApiObject,
+  context: WriteContext,
+): Promise<void> {
+  const { definition } = served;
+  const request = requestContext(parts, context, served);
+  const errors = [
+    ...metadataErrors(object, definition),
+    ...(definition.validate?.(object, request) ?? []),
+    ...(definition.validateCreate?.(object, request) ?? []),
+  ];
+  const name = object.metadata?.name ?? '';
+  if (errors.length > 0) throw invalid(served.groupKind, name, errors);
+  if (definition.warnings) context.warnings.push(...definition.warnings(object));
+  await parts.admission.validate({
+    operation: 'CREATE',
+    served,
+    namespace,
+    name,
+    subresource: '',
+    object,
+    old: undefined,
+    context: request,
+    deadlineMs: context.deadlineMs,
+  });
+}
+
+/** `nameTaken` only for generated names; a name the client chose is refused with 409. */
+async function tryCreate(
+  parts: RegistryParts,
+  served: ServedResource,
+  namespace: string,
+  object: ApiObject,
+  context: WriteContext,
+): Promise<Entry | 'nameTaken'> {
+  const { resource, definition } = served;
+  const { name = '', generateName } = metadataOf(object);
+  const generated =
+    Boolean(generateName) && name !== generateName && name.startsWith(generateName!);
+  const key = resource.key(namespace, name);
+  for (let attempt = 1; attempt <= allocationAttemptsMax; attempt += 1) {
+    const candidate = definition.allocate ? structuredClone(object) : object;
+    if (context.dryRun) return dryRunCreate(parts, served, key, candidate, context);
+    const claims = allocate(parts, served, context, candidate, undefined);
+    const result = await parts.store.commit(
+      [
+        {
+          kind: 'put',
+          key,
+          bytes: storedBytes(resource, candidate),
+          revisionOffset: resource.revisionOffset,
+          ...(definition.timeToLiveMs !== undefined && { timeToLiveMs: definition.timeToLiveMs }),
+          expect: { kind: 'absent' },
+        },
+        ...claims,
+      ],
+      timeLeftMs(parts, context.deadlineMs),
+    );
+    if (result.succeeded) return result.entries[0]!;
+    if (result.failedOperation > 0) continue;
+    if (generated) return 'nameTaken';
+    throw exists(served, name, result.current);
+  }
+  throw serverTimeout(served.groupResource, 'create', 1);
+}
+
+async function dryRunCreate(
+  parts: RegistryParts,
+  served: ServedResource,
+  key: string,
+  object: ApiObject,
+  context: WriteContext,
+): Promise<Entry> {
+  const { entry } = await parts.store.get(key, {
+    consistency: { kind: 'quorum' },
+    timeoutMs: timeLeftMs(parts, context.deadlineMs),
+  });
+  if (entry) throw exists(served, object.metadata?.name ?? '', entry);
+  allocate(parts, served, context, object, undefined);
+  return detachedEntry(served.resource, object, key);
+}
+
+function exists(served: ServedResource, name: string, current: Entry | undefined): Error {
+  const beingDeleted =
+    current !== undefined && objectOf(current).metadata?.deletionTimestamp !== undefined;
+  return alreadyExists(served.groupResource, name, beingDeleted);
+}

@@ -1,0 +1,76 @@
+/**
+ * What readers compute from an entry's bytes at first need and keep on it: the parsed object, other
+ * versions' and formats' bytes. Parsed objects weigh many times their bytes, so those kept longest are
+ * dropped when all together weigh more than a fixed number of bytes. Nobody changes a parsed
+ * object: it is shared by every reader.
+ */
+import type { ApiObject } from '@orch/api';
+import type { Entry } from '@orch/store';
+import { parsedCacheBytesMax } from '../limits.js';
+
+export class EntryView {
+  object: ApiObject | undefined;
+  /** Bytes by representation, such as `apps/v1 protobuf`. */
+  readonly encodings = new Map<string, Buffer>();
+}
+
+/** The view of an entry, made when it has none. */
+export function viewOf(entry: Entry): EntryView {
+  if (entry.derived instanceof EntryView) return entry.derived;
+  const view = new EntryView();
+  entry.derived = view;
+  return view;
+}
+
+class ParsedObjects {
+  private queue: { view: EntryView; bytes: number }[] = [];
+  private head = 0;
+  private bytesHeld = 0;
+
+  hold(view: EntryView, bytes: number): void {
+    this.queue.push({ view, bytes });
+    this.bytesHeld += bytes;
+    while (this.bytesHeld > parsedCacheBytesMax) this.dropOldest();
+  }
+
+  private dropOldest(): void {
+    const oldest = this.queue[this.head]!;
+    oldest.view.object = undefined;
+    oldest.view.encodings.clear();
+    this.bytesHeld -= oldest.bytes;
+    this.head += 1;
+    if (this.head > 1_024 && this.head * 2 > this.queue.length) {
+      this.queue = this.queue.slice(this.head);
+      this.head = 0;
+    }
+  }
+}
+
+const parsedObjects = new ParsedObjects();
+
+/** The stored object. Shared: never change it. */
+export function objectOf(entry: Entry): ApiObject {
+  const view = viewOf(entry);
+  if (view.object === undefined) {
+    view.object = freshObject(entry);
+    parsedObjects.hold(view, entry.bytes.length);
+  }
+  return view.object;
+}
+
+/** A copy of the stored object to work on. */
+export function freshObject(entry: Entry): ApiObject {
+  return JSON.parse(entry.bytes.toString()) as ApiObject;
+}
+
+/** Bytes made once per entry and representation. */
+export function encodingOf(entry: Entry, key: string, encode: () => Buffer): Buffer {
+  const view = viewOf(entry);
+  let bytes = view.encodings.get(key);
+  if (bytes === undefined) {
+    bytes = encode();
+    view.encodings.set(key, bytes);
+    parsedObjects.hold(view, bytes.length);
+  }
+  return bytes;
+}

@@ -1,0 +1,96 @@
+/** Which objects of a collection a request is about: label and field selectors, checked and compiled. */
+import type { ApiObject } from '@orch/api';
+import {
+  badRequest,
+  checkSelectableFields,
+  everyFieldSelector,
+  everyLabelSelector,
+  type FieldSelector,
+  type LabelSelector,
+  parseFieldSelector,
+  parseLabelSelector,
+  SelectorError,
+  unknownFieldMessage,
+  unsupportedFieldMessage,
+} from '@orch/apimachinery';
+import type { Entry } from '@orch/store';
+import { objectOf } from './entry-view.js';
+import type { ServedResource } from './resource.js';
+
+export class Selection {
+  /** Nothing is left out. */
+  readonly everything: boolean;
+  /** Every object that passes has this name, this namespace. */
+  readonly name: string | undefined;
+  readonly namespace: string | undefined;
+  private readonly needsObject: boolean;
+
+  constructor(
+    private readonly served: ServedResource,
+    readonly labels: LabelSelector,
+    readonly fields: FieldSelector,
+  ) {
+    this.everything = labels.everything && fields.everything;
+    this.name = fields.exactValue('metadata.name');
+    this.namespace = fields.exactValue('metadata.namespace');
+    this.needsObject =
+      !labels.everything ||
+      fields.requirements.some(
+        ({ field }) => field !== 'metadata.name' && field !== 'metadata.namespace',
+      );
+  }
+
+  matches(entry: Entry): boolean {
+    if (this.everything) return true;
+    const { resource } = this.served;
+    if (this.name !== undefined && resource.nameOfKey(entry.key) !== this.name) return false;
+    if (!this.needsObject) {
+      return this.fields.matches((field) =>
+        field === 'metadata.name'
+          ? resource.nameOfKey(entry.key)
+          : resource.namespaceOfKey(entry.key),
+      );
+    }
+    const object = objectOf(entry);
+    return (
+      this.labels.matches(object.metadata?.labels) &&
+      (this.fields.everything || this.fields.matches((field) => this.fieldOf(object, field)))
+    );
+  }
+
+  private fieldOf(object: ApiObject, field: string): string {
+    if (field === 'metadata.name') return object.metadata?.name ?? '';
+    if (field === 'metadata.namespace') return object.metadata?.namespace ?? '';
+    const label = this.served.served.selectableFieldAliases?.[field] ?? field;
+    return this.served.definition.selectableFields?.[label]?.(object) ?? '';
+  }
+}
+
+/** Throws 400 for selectors that cannot be read and for fields that cannot be selected by. */
+export function parseSelection(
+  served: ServedResource,
+  labelText: string,
+  fieldText: string,
+): Selection {
+  if (labelText === '' && fieldText === '') {
+    return new Selection(served, everyLabelSelector, everyFieldSelector);
+  }
+  try {
+    const labels = parseLabelSelector(labelText);
+    const fields = parseFieldSelector(fieldText);
+    const own = served.definition.selectableFields;
+    const aliases = served.served.selectableFieldAliases;
+    checkSelectableFields(
+      fields,
+      (field) =>
+        field === 'metadata.name' ||
+        (field === 'metadata.namespace' && (served.definition.namespaced || !own)) ||
+        own?.[aliases?.[field] ?? field] !== undefined,
+      own ? unsupportedFieldMessage : unknownFieldMessage,
+    );
+    return new Selection(served, labels, fields);
+  } catch (error) {
+    if (error instanceof SelectorError) throw badRequest(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * Changing objects: replace, patch and subresources are all "make the new object from the stored one
+ * and write it unless somebody was faster". A lost race is tried again only where the client named no
+ * version. Reads begin with this replica's memory; what would be refused is confirmed by a quorum read.
+ */
+import type { ApiObject, RequestContext } from '@orch/api';
+import {
+  badRequest,
+  conflict,
+  type FieldError,
+  fieldError,
+  invalid,
+  notFound,
+  StatusError,
+} from '@orch/apimachinery';
+import type { Entry } from '@orch/store';
+import { updateAttemptsMax } from '../limits.js';
+import { allocate, release } from './allocation.js';
+import { freshObject, objectOf } from './entry-view.js';
+import { removedByUpdate } from './finalization.js';
+import { detachedEntry, sameStoredBytes, storedBytes } from './object-bytes.js';
+import {
+  checkIdentity,
+  metadataOf,
+  metadataUpdateErrors,
+  prepareMetadataForUpdate,
+} from './object-metadata.js';
+import {
+  type RegistryParts,
+  requestContext,
+  type Target,
+  timeLeftMs,
+  type WriteContext,
+} from './registry-parts.js';
+
+/** What is particular to the way an object is written. */
+export interface UpdateStrategy {
+  readonly subresource: string;
+  /** Takes over from `old` what this way of writing may not change. */
+  prepare(object: ApiObject, old: ApiObject, context: RequestContext): void;
+  validate(object: ApiObject, old: ApiObject, context: RequestContext): readonly FieldError[];
+}
+
+export interface Update {
+  readonly strategy: UpdateStrategy;
+  /** Makes the new object in the stored shape. `existing` is shared: never change it. */
+  produce(existing: ApiObject, entry: Entry): ApiObject | Promise<ApiObject>;
+  /** A replace may name the uid it expects. */
+  readonly checksUid: boolean;
+}
+
+/** Writes and answers with what is stored now, or would be. Throws StatusError and StoreError. */
+export async function updateObject(
+  parts: RegistryParts,
+  target: Target,
+  update: Update,
+  context: WriteContext,
+): Promise<Entry> {
+  const { resource } = target.served;
+  const key = resource.key(target.namespace, target.name);
+  let refusal: StatusError | undefined;
+  let refused: Entry | undefined;
+  for (let attempt = 1; attempt <= updateAttemptsMax; attempt += 1) {
+    const entry = await read(parts, key, attempt > 1, context);
+    if (refusal && entry === refused) throw refusal;
+    try {
+      if (!entry) throw notFound(target.served.groupResource, target.name);
+      const outcome = await attemptUpdate(parts, target, update, entry, context);
+      if (outcome !== 'lost') return outcome;
+      refusal = undefined;
+    } catch (error) {
+      // What memory showed may be old: confirm before refusing.
+      if (attempt > 1 || !(error instanceof StatusError)) throw error;
+      refusal = error;
+      refused = entry;
+    }
+  }
+  throw conflict(target.served.groupResource, target.name);
+}
+
+async function read(
+  parts: RegistryParts,
+  key: string,
+  quorum: boolean,
+  context: WriteContext,
+): Promise<Entry | undefined> {
+  const { entry } = await parts.store.get(key, {
+    consistency: { kind: quorum ? 'quorum' : 'any' },
+    timeoutMs: timeLeftMs(parts, context.deadlineMs),
+  });
+  return entry;
+}
+
+/** `lost`: another writer was faster and the client named no version. */
+async function attemptUpdate(
+  parts: RegistryParts,
+  target: Target,
+  update: Update,
+  entry: Entry,
+  context: WriteContext,
+): Promise<Entry | 'lost'> {
+  const { served, namespace, name } = target;
+  const { resource, definition } = served;
+  const existing = objectOf(entry);
+  const object = await update.produce(existing, entry);
+  checkIdentity(served, object, namespace, name);
+  const unconditional = checkVersion(target, object, entry);
+  if (update.checksUid) checkUid(target, object, existing);
+  const request = requestContext(parts, context, served);
+  const admission = {
+    operation: 'UPDATE' as const,
+    served,
+    namespace,
+    name,
+    subresource: update.strategy.subresource,
+    object,
+    old: existing,
+    context: request,
+    deadlineMs: context.deadlineMs,
+  };
+  await parts.admission.mutate(admission);
+  prepareMetadataForUpdate(object, existing);
+  update.strategy.prepare(object, existing, request);
+  validate(target, update.strategy, object, existing, request);
+  if (definition.warnings) context.warnings.push(...definition.warnings(object));
+  await parts.admission.validate(admission);
+  const bytes = storedBytes(resource, object);
+  if (removedByUpdate(object, existing, definition)) {
+    return removeByUpdate(parts, target, object, entry, context, unconditional);
+  }
+  if (sameStoredBytes(resource, bytes, entry)) return entry;
+  const claims = allocate(parts, served, context, object, existing);
+  if (context.dryRun) return detachedEntry(resource, object, entry.key);
+  const result = await parts.store.commit(
+    [
+      {
+        kind: 'put',
+        key: entry.key,
+        bytes: definition.allocate ? storedBytes(resource, object) : bytes,
+        revisionOffset: resource.revisionOffset,
+        ...(definition.timeToLiveMs !== undefined && { timeToLiveMs: definition.timeToLiveMs }),
+        expect: { kind: 'revision', revision: entry.revision },
+      },
+      ...claims,
+    ],
+    timeLeftMs(parts, context.deadlineMs),
+  );
+  if (result.succeeded) return result.entries[0]!;
+  if (!unconditional && result.failedOperation === 0) throw conflict(served.groupResource, name);
+  return 'lost';
+}
+
+/** True when the client named no version. Sets the stored version on the object. Throws 409, 422. */
+function checkVersion({ served, name }: Target, object: ApiObject, entry: Entry): boolean {
+  const metadata = metadataOf(object);
+  const sent = metadata.resourceVersion ?? '';
+  const current = String(entry.revision);
+  if (sent === '' || sent === '0') {
+    if (served.definition.unconditionalUpdate === false) {
+      throw invalid(served.groupKind, name, [
+        fieldError.invalid('metadata.resourceVersion', 0n, 'must be specified for an update'),
+      ]);
+    }
+    metadata.resourceVersion = current;
+    return true;
+  }
+  if (!/^\d+$/.test(sent)) {
+    throw badRequest(`strconv.ParseUint: parsing ${JSON.stringify(sent)}: invalid syntax`);
+  }
+  if (sent !== current) throw conflict(served.groupResource, name);
+  return false;
+}
+
+function checkUid({ served, name }: Target, object: ApiObject, existing: ApiObject): void {
+  const sent = object.metadata?.uid ?? '';
+  const held = existing.metadata?.uid ?? '';
+  if (sent === '' || sent === held) return;
+  throw conflict(
+    served.groupResource,
+    name,
+    `Precondition failed: UID in precondition: ${sent}, UID in object meta: ${held}`,
+  );
+}
+
+function validate(
+  { served, name }: Target,
+  strategy: UpdateStrategy,
+  object: ApiObject,
+  existing: ApiObject,
+  context: RequestContext,
+): void {
+  const errors = [
+    // Clients know these twice: once from the registry, once from the kind.
+    ...metadataUpdateErrors(object, existing),
+    ...metadataUpdateErrors(object, existing),
+    ...strategy.validate(object, existing, context),
+  ];
+  if (errors.length > 0) throw invalid(served.groupKind, name, errors);
+}
+
+async function removeByUpdate(
+  parts: RegistryParts,
+  { served, name }: Target,
+  object: ApiObject,
+  entry: Entry,
+  context: WriteContext,
+  unconditional: boolean,
+): Promise<Entry | 'lost'> {
+  const last = detachedEntry(served.resource, object, entry.key);
+  if (context.dryRun) return last;
+  const result = await parts.store.commit(
+    [
+      {
+        kind: 'delete',
+        key: entry.key,
+        expect: { kind: 'revision', revision: entry.revision },
+      },
+      ...release(parts, served, context, freshObject(entry)),
+    ],
+    timeLeftMs(parts, context.deadlineMs),
+  );
+  if (result.succeeded) return last;
+  if (!unconditional) throw conflict(served.groupResource, name);
+  return 'lost';
+}

@@ -1,0 +1,50 @@
+/**
+ * Continue tokens of chunked lists: the version of the first chunk and the last key sent. Opaque to
+ * clients. A token whose version is -1 goes on from the latest state instead (after an expiry).
+ */
+import { badRequest } from '@orch/apimachinery';
+import type { Revision } from '@orch/store';
+
+export interface ContinueToken {
+  /** Undefined: go on from whatever is newest. */
+  readonly revision: Revision | undefined;
+  /** Key below the resource's prefix after which to go on. */
+  readonly startAfter: string;
+}
+
+const tokenVersion = 'meta.v1';
+const tokenLengthMax = 4_096;
+
+export function encodeContinueToken(token: ContinueToken): string {
+  const body = { v: tokenVersion, rv: token.revision ?? -1, start: token.startAfter };
+  return Buffer.from(JSON.stringify(body)).toString('base64url');
+}
+
+/** Throws 400 for anything that this server has not made. */
+export function decodeContinueToken(text: string): ContinueToken {
+  const fields = text.length > tokenLengthMax ? undefined : parse(text);
+  if (fields === undefined) throw badRequest('continue key is not valid: illegal base64 data');
+  const { v, rv, start } = fields;
+  if (v !== tokenVersion) {
+    throw badRequest('continue key is not valid: server does not recognize this encoded version');
+  }
+  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0 || rv < -1) {
+    throw badRequest('continue key is not valid: incorrect encoded start resourceVersion');
+  }
+  if (typeof start !== 'string' || start === '') {
+    throw badRequest('continue key is not valid: encoded start key empty');
+  }
+  return { revision: rv === -1 ? undefined : (rv as Revision), startAfter: start };
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    return typeof value === 'object' && value !== null
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Request bodies as objects: format, kind and version checked, unknown fields dropped, defaults filled
+ * in, converted to the stored shape. Refusals are worded as clients of the interface know them.
+ */
+import type { ApiObject } from '@orch/api';
+import { badRequest, type Codec, kindNamed, SchemaError, unwrapUnknown } from '@orch/apimachinery';
+import { dialect } from '@orch/component';
+import { parse as parseYaml, YAMLError } from 'yaml';
+import type { ServedResource } from '../registry/resource.js';
+import type { Format } from './media-types.js';
+
+/** What a body is expected to hold. */
+export interface Expected {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Head of the kind's group, as refusals name it. */
+  readonly groupHead: string;
+  readonly codec: Codec<ApiObject>;
+  /** Further apiVersions that are taken as well. */
+  readonly alsoTakes?: (apiVersion: string) => boolean;
+}
+
+export function expectedOf(served: ServedResource): Expected {
+  return {
+    apiVersion: served.apiVersion,
+    kind: served.kind,
+    groupHead: served.served.group,
+    codec: served.codec,
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function unrecognized(expected: Expected, detail: string): Error {
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${expected.kind}): ${detail}`,
+  );
+}
+
+function parseText(body: Buffer, format: 'json' | 'yaml', expected: Expected): unknown {
+  const text = body.toString();
+  try {
+    return format === 'json' ? JSON.parse(text) : parseYaml(text, { maxAliasCount: 100 });
+  } catch (error) {
+    if (error instanceof SyntaxError) {
+      throw unrecognized(expected, `couldn't get version/kind; json parse error: ${error.message}`);
+    }
+    if (error instanceof YAMLError) throw unrecognized(expected, error.message);
+    throw error;
+  }
+}
+
+function fieldText(value: Record<string, unknown>, field: string, expected: Expected): string {
+  const text = value[field];
+  if (text === undefined || text === null) return '';
+  if (typeof text === 'string') return text;
+  throw unrecognized(
+    expected,
+    `couldn't get version/kind; json parse error: ${field} is not a string`,
+  );
+}
+
+/** `Pod in version "v1" cannot be handled as a Eviction: ...` */
+function cannotBeHandled(kind: string, apiVersion: string, expected: string, why: string): Error {
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
+  return badRequest(
+    `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected}: ${why}`,
+  );
+}
+
+function checkKind(apiVersion: string, kind: string, expected: Expected): void {
+  if (apiVersion === expected.apiVersion && kind === expected.kind) return;
+  if (kind === expected.kind && expected.alsoTakes?.(apiVersion)) return;
+  const known = kindNamed(apiVersion, kind);
+  if (!known) {
+    throw cannotBeHandled(
+      kind,
+      apiVersion,
+      expected.kind,
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "api"`,
+    );
+  }
+  if (kind !== expected.kind || known.groupHead !== expected.groupHead) {
+    throw cannotBeHandled(
+      kind,
+      apiVersion,
+      expected.kind,
+      `converting (${known.version}.${kind}) to (${packageName(expected.groupHead)}.${expected.kind}): unknown conversion`,
+    );
+  }
+  throw badRequest(
+    `the API version in the data (${apiVersion}) does not match the expected API version (${expected.apiVersion})`,
+  );
+}
+
+/** The last part of a group's name stands for it: `rbac.authorization` -> `rbac`. */
+function packageName(groupHead: string): string {
+  return groupHead.split('.')[0] ?? groupHead;
+}
+
+/** An object of the expected kind from a body. Throws 400. */
+export function decodeBody(body: Buffer, format: Format, expected: Expected): ApiObject {
+  return format === 'protobuf'
+    ? decodeProtobuf(body, expected)
+    : decodePlain(parseText(body, format, expected), expected);
+}
+
+function decodePlain(parsed: unknown, expected: Expected): ApiObject {
+  const value = parsed === null || parsed === undefined ? {} : parsed;
+  if (!isRecord(value)) {
+    throw unrecognized(expected, "couldn't get version/kind; json parse error: not an object");
+  }
+  const kind = fieldText(value, 'kind', expected) || expected.kind;
+  const apiVersion = fieldText(value, 'apiVersion', expected) || expected.apiVersion;
+  checkKind(apiVersion, kind, expected);
+  try {
+    return expected.codec.fromJson(value);
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    throw cannotBeHandled(kind, apiVersion, expected.kind, error.message);
+  }
+}
+
+function decodeProtobuf(body: Buffer, expected: Expected): ApiObject {
+  try {
+    const unknown = unwrapUnknown(body);
+    const kind = unknown.kind || expected.kind;
+    const apiVersion = unknown.apiVersion || expected.apiVersion;
+    checkKind(apiVersion, kind, expected);
+    return expected.codec.fromProtobuf(unknown.raw);
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    throw unrecognized(expected, error.message);
+  }
+}
+
+/** Fills defaults in and converts; `object` is in the shape of `served` and changed. */
+export function toStoredShape(served: ServedResource, object: ApiObject): ApiObject {
+  served.codec.setDefaults(object);
+  served.served.setDefaults?.(object);
+  return served.toStored(object);
+}
+
+/** Any apiVersion a DeleteOptions body may carry: it belongs to every group. */
+export function deleteOptionsExpected(codec: Codec<ApiObject>): Expected {
+  return {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    groupHead: 'core',
+    codec,
+    alsoTakes: (apiVersion) =>
+      apiVersion.startsWith(`${dialect().metaGroup}/`) || /\/v\d/.test(apiVersion),
+  };
+}

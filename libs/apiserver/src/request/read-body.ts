@@ -1,0 +1,55 @@
+/** Reads a request's body into memory, within a size and a time. */
+import { badRequest, requestEntityTooLarge, timeout } from '@orch/apimachinery';
+import { bodyReadTimeoutMs, requestBodyBytesMax } from '../limits.js';
+import type { RawRequest } from '../response/exchange.js';
+
+const empty = Buffer.alloc(0);
+
+function tooLarge(): Error {
+  return requestEntityTooLarge(`limit is ${requestBodyBytesMax}`);
+}
+
+/** Throws 413 and 504, and 400 when the client ends it half way. */
+export function readBody(request: RawRequest): Promise<Buffer> {
+  const declared = Number(request.headers['content-length'] ?? Number.NaN);
+  if (declared > requestBodyBytesMax) {
+    // What is on its way is read and thrown away, so that the answer can be heard.
+    request.resume();
+    return Promise.reject(tooLarge());
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const timer = setTimeout(
+      () => fail(timeout('the request body did not arrive in time')),
+      bodyReadTimeoutMs,
+    );
+    const onData = (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > requestBodyBytesMax) fail(tooLarge());
+      else chunks.push(chunk);
+    };
+    const onEnd = () => {
+      stop();
+      if (chunks.length === 0) resolve(empty);
+      else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes));
+    };
+    const onClose = () => fail(badRequest('the request ended before its body'));
+    const fail = (error: Error) => {
+      stop();
+      request.resume();
+      reject(error);
+    };
+    const stop = () => {
+      clearTimeout(timer);
+      request.removeListener('data', onData);
+      request.removeListener('end', onEnd);
+      request.removeListener('close', onClose);
+      request.removeListener('error', onClose);
+    };
+    request.on('data', onData);
+    request.once('end', onEnd);
+    request.once('close', onClose);
+    request.once('error', onClose);
+  });
+}

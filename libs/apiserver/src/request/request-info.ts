@@ -1,0 +1,127 @@
+/**
+ * What a request asks for, read from its method and path alone: verb, group, version, resource,
+ * namespace, name and subresource. Invariant: two requests for the same thing get the same info,
+ * however the path is spelt. Whether the resource exists is for the registry to say.
+ */
+import { badRequest } from '@orch/apimachinery';
+
+export type RequestVerb =
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'delete'
+  | 'deletecollection';
+
+export interface RequestInfo {
+  /** False for discovery, health and every other path that names no resource. */
+  readonly isResource: boolean;
+  /** The lower-case method for paths that name no resource. */
+  verb: RequestVerb | string;
+  /** The path without its query, as sent. */
+  readonly path: string;
+  /** API group on the wire, empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly namespace: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly name: string;
+  /** Path segments below the subresource (proxies). */
+  readonly rest: readonly string[];
+  /** Asked for through the older `/watch/` path. */
+  readonly watchPath: boolean;
+}
+
+const verbsOfMethods: Readonly<Record<string, RequestVerb>> = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+const namespaceSubresources = new Set(['status', 'finalize']);
+const noSegments: readonly string[] = [];
+
+function nonResource(method: string, path: string): RequestInfo {
+  return {
+    isResource: false,
+    verb: method.toLowerCase(),
+    path,
+    group: '',
+    version: '',
+    namespace: '',
+    resource: '',
+    subresource: '',
+    name: '',
+    rest: noSegments,
+    watchPath: false,
+  };
+}
+
+function segmentsOf(path: string): string[] {
+  const end = path.length > 1 && path.endsWith('/') ? path.length - 1 : path.length;
+  const segments = path.slice(1, end).split('/');
+  if (!path.includes('%')) return segments;
+  try {
+    return segments.map(decodeURIComponent);
+  } catch (error) {
+    if (error instanceof URIError) throw badRequest(`malformed path ${path}`);
+    throw error;
+  }
+}
+
+/** Parses `path` (no query). `watch`: the query's watch parameter, only of weight for collections. */
+export function parseRequestInfo(method: string, path: string, watch: boolean): RequestInfo {
+  const segments = segmentsOf(path);
+  let at: number;
+  let group: string;
+  let version: string;
+  if (segments[0] === 'api' && segments.length > 2) {
+    group = '';
+    version = segments[1]!;
+    at = 2;
+  } else if (segments[0] === 'apis' && segments.length > 3) {
+    group = segments[1]!;
+    version = segments[2]!;
+    at = 3;
+  } else {
+    return nonResource(method, path);
+  }
+  const watchPath = segments[at] === 'watch' && segments.length > at + 1;
+  if (watchPath) at += 1;
+
+  let namespace = '';
+  if (segments[at] === 'namespaces' && segments.length > at + 1) {
+    namespace = segments[at + 1]!;
+    const below = segments[at + 2];
+    if (below !== undefined && !namespaceSubresources.has(below)) at += 2;
+  }
+  const resource = segments[at] ?? '';
+  const name = segments[at + 1] ?? '';
+  const subresource = segments[at + 2] ?? '';
+  let verb = verbsOfMethods[method];
+  if (verb === undefined) return { ...nonResource(method, path), group, version };
+  if (watchPath && verb === 'get') verb = 'watch';
+  else if (name === '') {
+    if (verb === 'get') verb = watch ? 'watch' : 'list';
+    else if (verb === 'delete') verb = 'deletecollection';
+  }
+  return {
+    isResource: true,
+    verb,
+    path,
+    group,
+    version,
+    namespace,
+    resource,
+    subresource,
+    name,
+    rest: segments.length > at + 3 ? segments.slice(at + 3) : noSegments,
+    watchPath,
+  };
+}

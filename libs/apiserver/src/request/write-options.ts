@@ -1,0 +1,144 @@
+/** Options of create, update, patch and delete requests, checked in the interface's wording. */
+import {
+  badRequest,
+  type FieldError,
+  fieldError,
+  invalid,
+  path,
+  validateFieldManager,
+} from '@orch/apimachinery';
+import { dialect } from '@orch/component';
+import { parseInteger } from './list-options.js';
+import type { PatchType } from './media-types.js';
+import type { Query } from './query.js';
+
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+}
+
+export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
+
+export interface DeleteOptions {
+  readonly dryRun: boolean;
+  readonly gracePeriodSeconds: number | undefined;
+  readonly orphanDependents: boolean | undefined;
+  readonly propagationPolicy: PropagationPolicy | undefined;
+  readonly preconditions: {
+    readonly uid: string | undefined;
+    readonly resourceVersion: string | undefined;
+  };
+}
+
+/** The body of a delete as decoded JSON. */
+export interface DeleteOptionsBody {
+  readonly dryRun?: readonly string[];
+  readonly gracePeriodSeconds?: number;
+  readonly orphanDependents?: boolean;
+  readonly propagationPolicy?: string;
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+}
+
+const noOptions: WriteOptions = { dryRun: false, fieldManager: '' };
+const policies: ReadonlySet<string> = new Set(['Foreground', 'Background', 'Orphan']);
+
+function checkDryRun(values: readonly string[]): FieldError[] {
+  if (values.every((value) => value === 'All')) return [];
+  return [fieldError.notSupported('dryRun', values, ['All'])];
+}
+
+function refuse(kind: string, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalid({ group: dialect().metaGroup, kind }, '', errors);
+}
+
+/** Options of a create or update. */
+export function parseWriteOptions(
+  query: Query,
+  kind: 'CreateOptions' | 'UpdateOptions',
+): WriteOptions {
+  if (query.isEmpty) return noOptions;
+  const dryRun = query.all('dryRun');
+  const fieldManager = query.get('fieldManager');
+  refuse(kind, [
+    ...validateFieldManager(fieldManager, path('fieldManager')),
+    ...checkDryRun(dryRun),
+  ]);
+  return { dryRun: dryRun.length > 0, fieldManager };
+}
+
+export function parsePatchOptions(query: Query, type: PatchType): WriteOptions {
+  if (query.isEmpty && type !== 'apply') return noOptions;
+  const errors: FieldError[] = [];
+  const fieldManager = query.get('fieldManager');
+  if (type === 'apply') {
+    if (fieldManager === '') {
+      errors.push(fieldError.required('fieldManager', 'is required for apply patch'));
+    }
+  } else if (query.has('force')) {
+    errors.push(fieldError.forbidden('force', 'may not be specified for non-apply patch'));
+  }
+  const dryRun = query.all('dryRun');
+  errors.push(...validateFieldManager(fieldManager, path('fieldManager')), ...checkDryRun(dryRun));
+  refuse('PatchOptions', errors);
+  return { dryRun: dryRun.length > 0, fieldManager };
+}
+
+function bodyFromQuery(query: Query): DeleteOptionsBody {
+  return {
+    dryRun: query.all('dryRun'),
+    ...(query.has('gracePeriodSeconds') && {
+      gracePeriodSeconds: parseInteger(query.get('gracePeriodSeconds')),
+    }),
+    ...(query.has('orphanDependents') && { orphanDependents: query.flag('orphanDependents') }),
+    ...(query.has('propagationPolicy') && { propagationPolicy: query.get('propagationPolicy') }),
+  };
+}
+
+function isPolicy(text: string): text is PropagationPolicy {
+  return policies.has(text);
+}
+
+/** `body`: undefined when none was sent; the query counts only then. */
+export function parseDeleteOptions(
+  query: Query,
+  body: DeleteOptionsBody | undefined,
+): DeleteOptions {
+  const source = body ?? bodyFromQuery(query);
+  const policy = source.propagationPolicy;
+  const errors: FieldError[] = [];
+  if (policy !== undefined && source.orphanDependents !== undefined) {
+    errors.push(
+      fieldError.invalid(
+        'propagationPolicy',
+        policy,
+        'orphanDependents and deletionPropagation cannot be both set',
+      ),
+    );
+  } else if (policy !== undefined && !isPolicy(policy)) {
+    errors.push(
+      fieldError.notSupported('propagationPolicy', policy, [
+        'Foreground',
+        'Background',
+        'Orphan',
+        'nil',
+      ]),
+    );
+  }
+  const dryRun = source.dryRun ?? [];
+  errors.push(...checkDryRun(dryRun));
+  refuse('DeleteOptions', errors);
+  const graceSeconds = source.gracePeriodSeconds;
+  if (graceSeconds !== undefined && !Number.isSafeInteger(graceSeconds)) {
+    throw badRequest('gracePeriodSeconds is not an integer');
+  }
+  return {
+    dryRun: dryRun.length > 0,
+    gracePeriodSeconds: graceSeconds,
+    orphanDependents: source.orphanDependents,
+    propagationPolicy: policy !== undefined && isPolicy(policy) ? policy : undefined,
+    preconditions: {
+      uid: source.preconditions?.uid,
+      resourceVersion: source.preconditions?.resourceVersion,
+    },
+  };
+}

@@ -1,0 +1,190 @@
+/**
+ * Lists in the representation a request wants. Lists of objects as JSON or protobuf are gathered from
+ * the entries' own bytes; the other forms are put together from parsed objects, in slices that let the
+ * event loop go.
+ */
+import { codecFor } from '@orch/apimachinery';
+import { dialect } from '@orch/component';
+import type { Entry } from '@orch/store';
+import { selectorScanBatch } from '../limits.js';
+import { objectOf } from '../registry/entry-view.js';
+import type { ListOutcome } from '../registry/list.js';
+import type { ServedResource } from '../registry/resource.js';
+import {
+  encodeValue,
+  objectJson,
+  objectMessage,
+  partialObjectMessage,
+  type ViewOptions,
+} from './encode-object.js';
+import type { Gathered } from './gather.js';
+import { lengthDelimited, protobufField, varintBytes, writeVarint } from './protobuf-fields.js';
+import { partialObject, type TableMetadata, tableOf, tableRow } from './table.js';
+
+const comma = 0x2c;
+const openingBrace = 0x7b;
+const closing = Buffer.from(']}');
+const nothing = Buffer.alloc(0);
+
+function listMetadata(outcome: ListOutcome): TableMetadata {
+  return {
+    resourceVersion: String(outcome.revision),
+    ...(outcome.continueToken !== '' && { continue: outcome.continueToken }),
+    ...(outcome.remainingCount !== undefined && { remainingItemCount: outcome.remainingCount }),
+  };
+}
+
+function jsonListHead(listHead: string, outcome: ListOutcome): Buffer {
+  const token = outcome.continueToken === '' ? '' : `,"continue":"${outcome.continueToken}"`;
+  const remaining =
+    outcome.remainingCount === undefined ? '' : `,"remainingItemCount":${outcome.remainingCount}`;
+  return Buffer.from(`${listHead}${outcome.revision}"${token}${remaining}},"items":[`);
+}
+
+/** Items of a list stand without kind and apiVersion. */
+function gatherJson(served: ServedResource, outcome: ListOutcome): Gathered {
+  const { entries } = outcome;
+  const items = served.sameShape ? entries : entries.map((entry) => converted(served, entry));
+  const itemFrom = served.sameShape ? served.resource.storedHeadBytes : served.head.length;
+  const head = jsonListHead(served.listHead, outcome);
+  let totalBytes = head.length + closing.length + Math.max(0, items.length * 2 - 1);
+  for (const item of items) totalBytes += item.bytes.length - itemFrom;
+  return {
+    head,
+    itemCount: items.length,
+    itemHeadBytesMax: 2,
+    writeItemHead(index, block, at) {
+      let next = at;
+      if (index > 0) block[next++] = comma;
+      block[next++] = openingBrace;
+      return next;
+    },
+    item: (index) => items[index]!.bytes,
+    itemFrom,
+    tail: closing,
+    totalBytes,
+  };
+}
+
+function converted(served: ServedResource, entry: Entry): { readonly bytes: Buffer } {
+  return { bytes: objectJson(served, entry) };
+}
+
+const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
+/** Empty content encoding and content type, which the envelope always carries. */
+const envelopeTail = Buffer.from([0x1a, 0x00, 0x22, 0x00]);
+/** The envelope and what is before the items; `messageBytes`: of the whole list message. */
+function protobufHead(
+  apiVersion: string,
+  kind: string,
+  metadata: Buffer,
+  itemsBytes: number,
+): Buffer {
+  const typeMeta = Buffer.concat([
+    protobufField(1, Buffer.from(apiVersion)),
+    protobufField(2, Buffer.from(kind)),
+  ]);
+  const messageBytes = metadata.length + itemsBytes;
+  const rawHead = Buffer.alloc(1 + varintBytes(messageBytes));
+  rawHead[0] = lengthDelimited(2);
+  writeVarint(messageBytes, rawHead, 1);
+  return Buffer.concat([magic, protobufField(1, typeMeta), rawHead, metadata]);
+}
+
+function gatherProtobuf(
+  apiVersion: string,
+  kind: string,
+  outcome: ListOutcome,
+  messages: readonly Buffer[],
+): Gathered {
+  const metadata = protobufField(
+    1,
+    codecFor<TableMetadata>('meta/v1.ListMeta').toProtobuf(listMetadata(outcome)),
+  );
+  let itemsBytes = 0;
+  for (const message of messages) {
+    itemsBytes += 1 + varintBytes(message.length) + message.length;
+  }
+  const head = protobufHead(apiVersion, kind, metadata, itemsBytes);
+  return {
+    head,
+    itemCount: messages.length,
+    itemHeadBytesMax: 10,
+    writeItemHead(index, block, at) {
+      block[at] = lengthDelimited(2);
+      return writeVarint(messages[index]!.length, block, at + 1);
+    },
+    item: (index) => messages[index]!,
+    itemFrom: 0,
+    tail: envelopeTail,
+    totalBytes: head.length + itemsBytes + envelopeTail.length,
+  };
+}
+
+function whole(body: Buffer): Gathered {
+  return {
+    head: nothing,
+    itemCount: 1,
+    itemHeadBytesMax: 0,
+    writeItemHead: (_index, _block, at) => at,
+    item: () => body,
+    itemFrom: 0,
+    tail: nothing,
+    totalBytes: body.length,
+  };
+}
+
+/** Calls `make` for every entry, letting the event loop go now and then. */
+async function inSlices<T>(entries: readonly Entry[], make: (entry: Entry) => T): Promise<T[]> {
+  const results: T[] = [];
+  for (const [index, entry] of entries.entries()) {
+    if (index % selectorScanBatch === selectorScanBatch - 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    results.push(make(entry));
+  }
+  return results;
+}
+
+export async function encodeList(
+  served: ServedResource,
+  outcome: ListOutcome,
+  options: ViewOptions,
+): Promise<Gathered> {
+  const { format, view, viewVersion, pretty } = options.representation;
+  const { entries } = outcome;
+  if (view === 'object') {
+    if (format === 'json' && !pretty) return gatherJson(served, outcome);
+    if (format === 'protobuf') {
+      const messages = await inSlices(entries, (entry) => objectMessage(served, entry));
+      return gatherProtobuf(served.apiVersion, served.listKind, outcome, messages);
+    }
+  }
+  const metadata = listMetadata(outcome);
+  const metaVersion = `${dialect().metaGroup}/${viewVersion}`;
+  if (view === 'Table') {
+    const rows = await inSlices(entries, (entry) =>
+      tableRow(served, entry, viewVersion, options.include, options.nowMs),
+    );
+    const table = tableOf(served, viewVersion, metadata, rows, true);
+    return whole(encodeValue(table, options.representation));
+  }
+  if (view === 'PartialObjectMetadataList' && format === 'protobuf') {
+    const messages = await inSlices(entries, (entry) => partialObjectMessage(objectOf(entry)));
+    return gatherProtobuf(metaVersion, view, outcome, messages);
+  }
+  const items = await inSlices(entries, (entry) =>
+    view === 'object'
+      ? withoutType(served.fromStored(objectOf(entry)))
+      : partialObject(objectOf(entry), viewVersion),
+  );
+  const list =
+    view === 'object'
+      ? { kind: served.listKind, apiVersion: served.apiVersion, metadata, items }
+      : { kind: view, apiVersion: metaVersion, metadata, items };
+  return whole(encodeValue(list, options.representation));
+}
+
+function withoutType(object: object): object {
+  return { ...object, kind: undefined, apiVersion: undefined };
+}

@@ -1,0 +1,107 @@
+/**
+ * One request and its answer on the wire. Both protocols look alike here; headers that every answer
+ * carries are set in one place. Nothing is sent twice: an answer that cannot be finished ends the
+ * connection.
+ */
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { Writable } from 'node:stream';
+import { createGzip } from 'node:zlib';
+import { gzipThresholdBytes } from '../limits.js';
+
+export type RawRequest = IncomingMessage | Http2ServerRequest;
+export type RawResponse = ServerResponse | Http2ServerResponse;
+
+/** Warnings are cut to what fits in headers. */
+const warningsBytesMax = 4 * 1024;
+
+export interface Exchange {
+  readonly request: RawRequest;
+  readonly response: RawResponse;
+  /** Texts for `Warning` headers. */
+  readonly warnings: string[];
+  /** Headers of this answer besides those every answer has. */
+  readonly headers: OutgoingHttpHeaders;
+}
+
+/** A quoted warning as the interface's clients read it. */
+function warningHeader(text: string): string {
+  const printable = text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ');
+  return `299 - "${printable.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}
+
+function warningHeaders(warnings: readonly string[]): string[] {
+  const headers: string[] = [];
+  let bytes = 0;
+  for (const text of new Set(warnings)) {
+    const header = Buffer.from(warningHeader(text)).toString('latin1');
+    bytes += header.length;
+    if (bytes > warningsBytesMax) break;
+    headers.push(header);
+  }
+  return headers;
+}
+
+export function headersFor(exchange: Exchange, contentType: string): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {
+    'content-type': contentType,
+    'cache-control': 'no-cache, private',
+    ...exchange.headers,
+  };
+  if (exchange.warnings.length > 0)
+    Object.assign(headers, { warning: warningHeaders(exchange.warnings) });
+  return headers;
+}
+
+export function writeHead(
+  exchange: Exchange,
+  statusCode: number,
+  headers: OutgoingHttpHeaders,
+): void {
+  const { response } = exchange;
+  const head: (code: number, fields: OutgoingHttpHeaders) => unknown =
+    response.writeHead.bind(response);
+  head(statusCode, headers);
+}
+
+/** Sends the head of an answer whose body comes later. */
+export function flushHead({ response }: Exchange): void {
+  if ('flushHeaders' in response) response.flushHeaders();
+}
+
+export function acceptsGzip(exchange: Exchange): boolean {
+  const accepted = exchange.request.headers['accept-encoding'];
+  return typeof accepted === 'string' && /(^|[\s,])gzip([\s,;]|$)/.test(accepted);
+}
+
+/** Sends a body that is in memory. */
+export function sendBody(
+  exchange: Exchange,
+  statusCode: number,
+  contentType: string,
+  body: Buffer,
+): void {
+  const headers = headersFor(exchange, contentType);
+  if (body.length >= gzipThresholdBytes && acceptsGzip(exchange)) {
+    headers['content-encoding'] = 'gzip';
+    headers.vary = 'Accept-Encoding';
+    writeHead(exchange, statusCode, headers);
+    const gzip = createGzip({ level: 1 });
+    gzip.pipe(exchange.response as Writable);
+    gzip.end(body);
+    return;
+  }
+  headers['content-length'] = body.length;
+  writeHead(exchange, statusCode, headers);
+  endWith(exchange, body);
+}
+
+function endWith({ request, response }: Exchange, body: Buffer): void {
+  if (request.method === 'HEAD') response.end();
+  else response.end(body);
+}
+
+/** True when there is nobody to answer to any more. */
+export function isGone({ response }: Exchange): boolean {
+  return response.destroyed || response.writableEnded;
+}

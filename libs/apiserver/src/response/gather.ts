@@ -1,0 +1,145 @@
+/**
+ * Long answers: many pieces of memory copied into one block and written as one, each block only when
+ * the socket has taken the one before. So the cost is one copy, and memory for one block a client.
+ */
+import { once } from 'node:events';
+import { createGzip } from 'node:zlib';
+import { gatherBlockBytes, gatherBlocksIdleMax, gzipThresholdBytes } from '../limits.js';
+import { acceptsGzip, type Exchange, headersFor, writeHead } from './exchange.js';
+
+/** Pieces in order: `head`, then for each item its own head and its bytes from `itemFrom`, then `tail`. */
+export interface Gathered {
+  readonly head: Buffer;
+  readonly itemCount: number;
+  /** Bytes `writeItemHead` needs at most. */
+  readonly itemHeadBytesMax: number;
+  /** Writes what comes before item `index` and returns the offset after it. */
+  writeItemHead(index: number, block: Buffer, at: number): number;
+  item(index: number): Buffer;
+  readonly itemFrom: number;
+  readonly tail: Buffer;
+  readonly totalBytes: number;
+}
+
+const idleBlocks: Buffer[] = [];
+
+function takeBlock(): Buffer {
+  return idleBlocks.pop() ?? Buffer.allocUnsafeSlow(gatherBlockBytes);
+}
+
+function giveBlock(block: Buffer): void {
+  if (idleBlocks.length < gatherBlocksIdleMax) idleBlocks.push(block);
+}
+
+/** All of it in one buffer. */
+export function gatherWhole(gathered: Gathered): Buffer {
+  const body = Buffer.allocUnsafe(gathered.totalBytes);
+  let at = gathered.head.copy(body, 0);
+  for (let index = 0; index < gathered.itemCount; index += 1) {
+    at = gathered.writeItemHead(index, body, at);
+    at += gathered.item(index).copy(body, at, gathered.itemFrom);
+  }
+  gathered.tail.copy(body, at);
+  return body;
+}
+
+type WriteBlock = (block: Buffer) => Promise<void>;
+
+/** Fills `block` again and again; each filling is handed to `write` and must be taken before the next. */
+async function writeBlocks(gathered: Gathered, block: Buffer, write: WriteBlock): Promise<void> {
+  let at = gathered.head.copy(block, 0);
+  for (let index = 0; index < gathered.itemCount; index += 1) {
+    if (at + gathered.itemHeadBytesMax > block.length) {
+      await write(block.subarray(0, at));
+      at = 0;
+    }
+    at = gathered.writeItemHead(index, block, at);
+    const item = gathered.item(index);
+    let from = gathered.itemFrom;
+    while (from < item.length) {
+      if (at === block.length) {
+        await write(block);
+        at = 0;
+      }
+      const copied = item.copy(block, at, from);
+      at += copied;
+      from += copied;
+    }
+  }
+  if (at + gathered.tail.length > block.length) {
+    await write(block.subarray(0, at));
+    at = 0;
+  }
+  at += gathered.tail.copy(block, at);
+  await write(block.subarray(0, at));
+}
+
+/**
+ * Sends it. Resolves when the socket has taken everything, or when the client has gone or has taken
+ * nothing until `timeoutMs`; then the connection is ended, since the answer cannot be finished.
+ */
+export async function sendGathered(
+  exchange: Exchange,
+  contentType: string,
+  gathered: Gathered,
+  timeoutMs: number,
+): Promise<void> {
+  const { response } = exchange;
+  const headers = headersFor(exchange, contentType);
+  const compressed = gathered.totalBytes >= gzipThresholdBytes && acceptsGzip(exchange);
+  if (compressed) {
+    headers['content-encoding'] = 'gzip';
+    headers.vary = 'Accept-Encoding';
+  } else headers['content-length'] = gathered.totalBytes;
+  writeHead(exchange, 200, headers);
+  if (!compressed && gathered.totalBytes <= gatherBlockBytes) {
+    response.end(gatherWhole(gathered));
+    return;
+  }
+  const block = takeBlock();
+  const timer = setTimeout(() => response.destroy(), timeoutMs);
+  try {
+    if (compressed) await sendCompressed(exchange, gathered, block);
+    else {
+      await writeBlocks(gathered, block, (filled) => written(exchange, filled));
+      response.end();
+    }
+    giveBlock(block);
+  } catch (error) {
+    // The block is not used again: a write may still hold it.
+    if (!response.destroyed) throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Resolves when the socket is done with the memory. Rejects when the client has gone. */
+function written({ response }: Exchange, filled: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onClose = () => reject(new Error('the client has gone'));
+    response.once('close', onClose);
+    const done = (error?: Error | null) => {
+      response.removeListener('close', onClose);
+      if (error) reject(error);
+      else resolve();
+    };
+    const write: (chunk: Buffer, callback: typeof done) => boolean = response.write.bind(response);
+    write(filled, done);
+  });
+}
+
+async function sendCompressed(
+  exchange: Exchange,
+  gathered: Gathered,
+  block: Buffer,
+): Promise<void> {
+  const gzip = createGzip({ level: 1 });
+  gzip.pipe(exchange.response);
+  const closed = new AbortController();
+  exchange.response.once('close', () => closed.abort());
+  await writeBlocks(gathered, block, async (filled) => {
+    // The compressor works on another thread: it gets memory of its own.
+    if (!gzip.write(Buffer.from(filled))) await once(gzip, 'drain', { signal: closed.signal });
+  });
+  gzip.end();
+}

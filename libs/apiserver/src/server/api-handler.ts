@@ -1,0 +1,215 @@
+/**
+ * The pipeline of every request on a resource: what it asks for, who asks, whether they may, whether
+ * there is room, then the handler; and for whatever goes wrong on the way one Status. The same checks
+ * serve the paths that name no resource.
+ */
+import { methodNotSupported, pathNotFound, StatusError } from '@orch/apimachinery';
+import type { Logger } from '@orch/component';
+import type { Authenticator } from '../authentication/authenticator.js';
+import type { User } from '../authentication/user.js';
+import { type Authorizer, authorize } from '../authorization/authorizer.js';
+import type { Call, Handler } from '../handlers/call.js';
+import { handlePatch } from '../handlers/patch.js';
+import type { NodeAgentTls } from '../handlers/pod-logs.js';
+import { handleGet, handleList, handleWatch } from '../handlers/read.js';
+import { type Subresource, subresourcesOf } from '../handlers/subresources.js';
+import {
+  handleCreate,
+  handleDelete,
+  handleDeleteCollection,
+  handleReplace,
+} from '../handlers/write.js';
+import type { ApiMetrics } from '../observability/api-metrics.js';
+import type { WatchRegistry } from '../observability/watch-registry.js';
+import type { RegistryParts } from '../registry/registry-parts.js';
+import type { ServedResource } from '../registry/resource.js';
+import { negotiate, plainJson, type Representation } from '../request/media-types.js';
+import { type Query, splitTarget } from '../request/query.js';
+import { parseRequestInfo, type RequestInfo } from '../request/request-info.js';
+import {
+  type Exchange,
+  type RawRequest,
+  type RawResponse,
+  sendBody,
+} from '../response/exchange.js';
+import { failureOf, sendFailure } from '../response/status.js';
+import { type InFlight, requestKind } from './in-flight.js';
+
+export interface ApiHandlerSettings {
+  readonly parts: RegistryParts;
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  readonly inFlight: InFlight;
+  readonly metrics: ApiMetrics;
+  readonly watches: WatchRegistry;
+  readonly nodeAgents: NodeAgentTls;
+  readonly requestTimeoutMs: number;
+  readonly logger: Logger;
+}
+
+/** A request that has been let in. */
+export interface Admitted {
+  readonly exchange: Exchange;
+  readonly info: RequestInfo;
+  readonly query: Query;
+  readonly user: User;
+}
+
+/** What answers a request that has been let in. */
+export type Answer = (admitted: Admitted) => Promise<void>;
+
+const notFoundText = Buffer.from('404 page not found\n');
+
+export class ApiHandler {
+  private readonly handlers: Readonly<Record<string, Handler>>;
+  private readonly subresources = new Map<ServedResource, ReadonlyMap<string, Subresource>>();
+
+  constructor(private readonly settings: ApiHandlerSettings) {
+    this.handlers = {
+      get: handleGet,
+      list: handleList,
+      watch: (call) => handleWatch(call, settings.watches),
+      create: handleCreate,
+      update: handleReplace,
+      patch: handlePatch,
+      delete: handleDelete,
+      deletecollection: handleDeleteCollection,
+    };
+    for (const served of settings.parts.table.served) {
+      const all = subresourcesOf(served, settings.nodeAgents);
+      this.subresources.set(served, new Map(all.map((entry) => [entry.name, entry])));
+    }
+  }
+
+  subresourcesOf(served: ServedResource): readonly Subresource[] {
+    return [...(this.subresources.get(served)?.values() ?? [])];
+  }
+
+  /** Answers a request on a resource. Never throws. */
+  handle(request: RawRequest, response: RawResponse): void {
+    void this.serve(request, response, (admitted) => this.dispatch(admitted));
+  }
+
+  /** Lets a request in, has it answered and accounts for it. Never rejects. */
+  async serve(request: RawRequest, response: RawResponse, answer: Answer): Promise<void> {
+    const { authenticator, authorizer, inFlight, metrics, parts } = this.settings;
+    const startMs = parts.clock.monotonicMs();
+    const exchange: Exchange = { request, response, warnings: [], headers: {} };
+    let info: RequestInfo | undefined;
+    let kind: ReturnType<typeof requestKind> | undefined;
+    try {
+      const { path, query } = splitTarget(request.url ?? '/');
+      info = parseRequestInfo(request.method ?? 'GET', path, query.flag('watch'));
+      const user = authenticator.authenticate(request);
+      authorize(authorizer, { user, info });
+      if (!this.isLongRunning(info)) {
+        const entered = requestKind(info.verb);
+        inFlight.enter(entered);
+        kind = entered;
+      }
+      await answer({ exchange, info, query, user });
+    } catch (error) {
+      this.fail(exchange, error);
+    } finally {
+      if (kind) inFlight.leave(kind);
+      if (info) {
+        const seconds = (parts.clock.monotonicMs() - startMs) / 1_000;
+        metrics.finished({ info, dryRun: false }, response.statusCode, seconds);
+      }
+    }
+  }
+
+  private isLongRunning(info: RequestInfo): boolean {
+    return info.verb === 'watch' || info.subresource === 'log';
+  }
+
+  private async dispatch(admitted: Admitted): Promise<void> {
+    const { info, exchange } = admitted;
+    const { parts, requestTimeoutMs } = this.settings;
+    if (!info.isResource) return sendNotFoundText(exchange);
+    const served = parts.table.find(info.group, info.version, info.resource);
+    if (!served) {
+      if (!parts.table.hasGroup(info.group)) return sendNotFoundText(exchange);
+      throw pathNotFound();
+    }
+    const handler = this.handlerFor(served, info);
+    warnOfDeprecation(exchange, served);
+    const call: Call = {
+      ...admitted,
+      parts,
+      served,
+      deadlineMs: parts.clock.monotonicMs() + requestTimeoutMs,
+    };
+    return handler(call);
+  }
+
+  /** Throws 404 for what is not served and 405 for what cannot be done with it. */
+  private handlerFor(served: ServedResource, info: RequestInfo): Handler {
+    checkScope(served, info);
+    if (info.subresource !== '') {
+      const subresource = this.subresources.get(served)?.get(info.subresource);
+      if (!subresource || info.rest.length > 0) throw pathNotFound();
+      if (!subresource.verbs.includes(info.verb)) throw methodNotSupported();
+      return subresource.handle;
+    }
+    const { verb, name } = info;
+    const named = verb === 'get' || verb === 'update' || verb === 'patch' || verb === 'delete';
+    const fits = verb === 'watch' || named === (name !== '');
+    const everywhere = served.definition.namespaced && info.namespace === '';
+    const needsNamespace = verb === 'create' || verb === 'deletecollection';
+    if (!fits || (everywhere && needsNamespace) || !this.allows(served, verb)) {
+      throw methodNotSupported();
+    }
+    return this.handlers[verb] ?? unknownVerb();
+  }
+
+  private allows(served: ServedResource, verb: string): boolean {
+    return (served.resource.verbs as ReadonlySet<string>).has(verb);
+  }
+
+  private fail(exchange: Exchange, error: unknown): void {
+    const { response } = exchange;
+    const failure = failureOf(error);
+    const expected = error instanceof StatusError && failure.code < 500;
+    if (!expected)
+      this.settings.logger.warn({ err: error, path: exchange.request.url }, 'request failed');
+    if (response.destroyed) return;
+    if (response.headersSent) {
+      // An answer that has begun cannot be taken back: the client sees it cut off.
+      response.destroy();
+      return;
+    }
+    sendFailure(exchange, failure, failureRepresentation(exchange));
+  }
+}
+
+function unknownVerb(): Handler {
+  throw methodNotSupported();
+}
+
+/** Namespaced objects have a namespace in their path, others have none. */
+function checkScope(served: ServedResource, info: RequestInfo): void {
+  const { namespaced, plural } = served.definition;
+  if (namespaced && info.name !== '' && info.namespace === '') throw pathNotFound();
+  if (!namespaced && info.namespace !== '' && plural !== 'namespaces') throw pathNotFound();
+}
+
+export function sendNotFoundText(exchange: Exchange): void {
+  exchange.headers['x-content-type-options'] = 'nosniff';
+  sendBody(exchange, 404, 'text/plain; charset=utf-8', notFoundText);
+}
+
+/** Failures come in the format the client wants, or as JSON when it wants nothing we have. */
+function failureRepresentation({ request }: Exchange): Representation {
+  try {
+    const wanted = negotiate(request.headers.accept, { views: true, stream: false });
+    return { ...plainJson, format: wanted.format };
+  } catch (error) {
+    if (error instanceof StatusError) return plainJson;
+    throw error;
+  }
+}
+
+function warnOfDeprecation(exchange: Exchange, served: ServedResource): void {
+  if (served.deprecationWarning !== '') exchange.warnings.push(served.deprecationWarning);
+}

@@ -1,0 +1,235 @@
+/**
+ * One watch from request to end: the state it begins with, the events after it, bookmarks between them.
+ * Each event is sent as what it means to this watcher's selection: an object that no longer passes is
+ * deleted for it, one that newly passes is added.
+ */
+import { resourceExpired, StatusError, serviceUnavailable } from '@orch/apimachinery';
+import type { Clock, Timer } from '@orch/component';
+import {
+  type Entry,
+  type Revision,
+  StoreError,
+  type WatchEvent,
+  type WatchHandle,
+} from '@orch/store';
+import {
+  bookmarkBeforeEndMs,
+  bookmarkIntervalMs,
+  selectorScanBatch,
+  watchDurationMsMax,
+  watchDurationMsMin,
+  watchQueueBytesMax,
+} from '../limits.js';
+import { listObjects } from '../registry/list.js';
+import type { RegistryParts } from '../registry/registry-parts.js';
+import type { ServedResource } from '../registry/resource.js';
+import type { Selection } from '../registry/selection.js';
+import type { WatchRequest } from '../request/list-options.js';
+import { contentTypeOf, type IncludeObject, type Representation } from '../request/media-types.js';
+import { type Exchange, flushHead, headersFor, writeHead } from '../response/exchange.js';
+import { EventEncoder, type EventType } from './event-encoder.js';
+import { type EndReason, WatchStream } from './watch-stream.js';
+
+export interface WatchTarget {
+  readonly served: ServedResource;
+  readonly namespace: string;
+  /** Only this object; empty for the collection. */
+  readonly name: string;
+  readonly selection: Selection;
+  readonly request: WatchRequest;
+  readonly representation: Representation;
+  readonly include: IncludeObject;
+}
+
+/** Told of watches as they begin and end, for metrics and for the server's own end. */
+export interface WatchObserver {
+  began(watch: ActiveWatch): void;
+  ended(watch: ActiveWatch, reason: EndReason): void;
+  sent(served: ServedResource, bytes: number): void;
+}
+
+export class ActiveWatch {
+  private readonly stream: WatchStream;
+  private readonly encoder: EventEncoder;
+  private readonly timers: Timer[] = [];
+  private handle: WatchHandle | undefined;
+
+  constructor(
+    private readonly parts: RegistryParts,
+    exchange: Exchange,
+    readonly target: WatchTarget,
+    private readonly observer: WatchObserver,
+  ) {
+    const { served, representation, include } = target;
+    const stream = representation.format === 'protobuf' ? ';stream=watch' : '';
+    writeHead(exchange, 200, headersFor(exchange, contentTypeOf(representation.format) + stream));
+    flushHead(exchange);
+    this.stream = new WatchStream(exchange, (reason) => this.finish(reason));
+    this.encoder = new EventEncoder({
+      served,
+      representation,
+      include,
+      framed: this.stream.framed,
+      nowMs: () => parts.clock.nowMs(),
+    });
+    observer.began(this);
+  }
+
+  /** Ends it as if its time were over: the client comes back with the last version it saw. */
+  stop(): void {
+    this.stream.end('stopped');
+  }
+
+  /** Sends the objects that are there, then follows from `revision`. */
+  async run(initial: readonly Entry[], revision: Revision): Promise<void> {
+    this.startTimers();
+    await this.sendInitial(initial);
+    if (!this.stream.isEnded) this.follow(revision);
+  }
+
+  private async sendInitial(entries: readonly Entry[]): Promise<void> {
+    for (const [index, entry] of entries.entries()) {
+      if (this.stream.isEnded) return;
+      this.send(this.encoder.initial(entry));
+      if (index % selectorScanBatch === selectorScanBatch - 1) {
+        if (this.stream.queuedBytes > watchQueueBytesMax / 4) await this.stream.whenDrained();
+        else await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    await this.stream.whenDrained();
+  }
+
+  private follow(after: Revision): void {
+    const { store } = this.parts;
+    const { served, namespace, name, selection } = this.target;
+    const { resource } = served;
+    const scope = namespace !== '' ? namespace : (selection.namespace ?? '');
+    const exact = name !== '' ? name : selection.name;
+    const prefix =
+      exact !== undefined && (scope !== '' || !served.definition.namespaced)
+        ? resource.key(scope, exact)
+        : resource.prefix(scope);
+    // A version this replica has not reached yet: events up to it are not for this watch.
+    const known = store.revision();
+    try {
+      this.handle = store.watch({
+        prefix,
+        afterRevision: after <= known ? after : known,
+        onEvents: (events) => this.onEvents(events, after, name),
+        onEnd: (error) => this.fail(error),
+      });
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private onEvents(events: readonly WatchEvent[], after: Revision, name: string): void {
+    const { resource } = this.target.served;
+    for (const event of events) {
+      if (event.revision <= after) continue;
+      if (name !== '' && resource.nameOfKey(event.key) !== name) continue;
+      this.onEvent(event);
+    }
+  }
+
+  private onEvent(event: WatchEvent): void {
+    const { selection } = this.target;
+    const { previous, entry } = event;
+    let type: EventType;
+    let shown = entry;
+    if (event.kind === 'delete') {
+      if (!selection.matches(previous ?? entry)) return;
+      type = 'DELETED';
+    } else if (selection.everything) {
+      type = previous ? 'MODIFIED' : 'ADDED';
+    } else {
+      const before = previous !== undefined && selection.matches(previous);
+      if (selection.matches(entry)) type = before ? 'MODIFIED' : 'ADDED';
+      else if (before) {
+        type = 'DELETED';
+        shown = previous;
+      } else return;
+    }
+    this.send(this.encoder.event(event, type, shown));
+  }
+
+  private send(bytes: Buffer): void {
+    this.stream.push(bytes);
+    this.observer.sent(this.target.served, bytes.length);
+  }
+
+  private startTimers(): void {
+    const { clock, random } = this.parts;
+    const { timeoutSeconds, allowBookmarks } = this.target.request;
+    const spreadMs = watchDurationMsMax - watchDurationMsMin;
+    const durationMs =
+      timeoutSeconds > 0 ? timeoutSeconds * 1_000 : watchDurationMsMin + random() * spreadMs;
+    this.timers.push(clock.setTimer(durationMs, () => this.stream.end('timeout')));
+    if (!allowBookmarks) return;
+    const lastMs = durationMs - bookmarkBeforeEndMs;
+    if (lastMs > 0) this.timers.push(clock.setTimer(lastMs, () => this.bookmark()));
+    this.bookmarkEvery(clock);
+  }
+
+  private bookmarkEvery(clock: Clock): void {
+    const slot = this.timers.length;
+    const tick = () => {
+      this.bookmark();
+      if (!this.stream.isEnded) this.timers[slot] = clock.setTimer(bookmarkIntervalMs, tick);
+    };
+    this.timers.push(clock.setTimer(bookmarkIntervalMs, tick));
+  }
+
+  private bookmark(): void {
+    if (!this.handle || this.stream.isEnded) return;
+    const { resourceVersion = 0 } = this.target.request;
+    const { revision } = this.handle;
+    if (revision >= resourceVersion) this.send(this.encoder.bookmark(revision));
+  }
+
+  /** The store ended it, or cannot begin it: the client is told why as the last event. */
+  private fail(error: unknown): void {
+    const expired = error instanceof StoreError && error.code === 'Compacted';
+    const status = expired
+      ? resourceExpired('watch')
+      : serviceUnavailable('the watch has ended, begin again from the last version seen', 1);
+    if (!(error instanceof StoreError) && !(error instanceof StatusError)) throw error;
+    this.stream.push(this.encoder.error(status.status));
+    this.stream.end(expired ? 'expired' : 'stopped');
+  }
+
+  private finish(reason: EndReason): void {
+    this.handle?.close();
+    for (const timer of this.timers) timer.cancel();
+    this.observer.ended(this, reason);
+  }
+}
+
+/** The state a watch begins with and the version its events follow. Throws before anything is sent. */
+export async function watchStart(
+  parts: RegistryParts,
+  target: WatchTarget,
+  deadlineMs: number,
+): Promise<{ initial: readonly Entry[]; revision: Revision }> {
+  const { served, namespace, name, selection, request } = target;
+  const { resourceVersion } = request;
+  if (resourceVersion !== undefined && resourceVersion !== 0) {
+    if (resourceVersion < parts.store.status().compactedRevision) throw resourceExpired('watch');
+    return { initial: [], revision: resourceVersion };
+  }
+  const list = {
+    labelSelector: '',
+    fieldSelector: '',
+    consistency: { kind: resourceVersion === 0 ? ('any' as const) : ('quorum' as const) },
+    limit: 0,
+    continueFrom: undefined,
+    timeoutSeconds: 0,
+  };
+  const outcome = await listObjects(parts, served, namespace, list, selection, deadlineMs);
+  const { resource } = served;
+  const initial =
+    name === ''
+      ? outcome.entries
+      : outcome.entries.filter((entry) => resource.nameOfKey(entry.key) === name);
+  return { initial, revision: outcome.revision };
+}

@@ -1,0 +1,206 @@
+/**
+ * The sending side of one watch. Events wait in a bounded queue and leave in one write each turn of the
+ * event loop; streams with the same events share the memory written. A client that does not keep up is
+ * ended cleanly: it resumes by the last version it saw. Nothing is dropped or reordered before that.
+ */
+import type { Socket } from 'node:net';
+import {
+  watchQueueBytesMax,
+  watchQueueEventsMax,
+  watchSocketBufferBytesMax,
+  watchWriteBytesMax,
+} from '../limits.js';
+import type { Exchange } from '../response/exchange.js';
+
+/** Why a stream ended. */
+export type EndReason = 'client' | 'timeout' | 'slow' | 'stopped' | 'expired';
+
+interface Sink {
+  write(bytes: Buffer): boolean;
+  waiting(): number;
+  /** Returns how to stop listening. */
+  onDrain(listener: () => void): () => void;
+}
+
+/** Joins pieces once for all streams that have the same ones to send. */
+class SharedJoin {
+  private pieces: readonly Buffer[] = [];
+  private joined: Buffer = Buffer.alloc(0);
+
+  join(pieces: readonly Buffer[]): Buffer {
+    if (pieces.length === 1) return pieces[0]!;
+    const { pieces: last } = this;
+    if (last.length !== pieces.length || !pieces.every((piece, index) => piece === last[index])) {
+      this.pieces = pieces;
+      this.joined = Buffer.concat(pieces);
+    }
+    return this.joined;
+  }
+
+  clear(): void {
+    this.pieces = [];
+    this.joined = Buffer.alloc(0);
+  }
+}
+
+/** Flushes all streams that got something, once a turn. */
+class FlushRound {
+  private dirty: WatchStream[] = [];
+  private readonly shared = new SharedJoin();
+
+  add(stream: WatchStream): void {
+    this.dirty.push(stream);
+    if (this.dirty.length === 1) setImmediate(() => this.run());
+  }
+
+  private run(): void {
+    const streams = this.dirty;
+    this.dirty = [];
+    for (const stream of streams) stream.flush(this.shared);
+    this.shared.clear();
+  }
+}
+
+const round = new FlushRound();
+
+export class WatchStream {
+  /** Frames of chunked transfer are part of the shared bytes and go straight to the socket. */
+  readonly framed: boolean;
+  private queue: Buffer[] = [];
+  private queueBytes = 0;
+  private scheduled = false;
+  private blocked = false;
+  private ended = false;
+  private readonly sink: Sink;
+  private readonly stopListening: () => void;
+
+  constructor(
+    private readonly exchange: Exchange,
+    private readonly onEnd: (reason: EndReason) => void,
+  ) {
+    const { request, response } = exchange;
+    const socket = response.socket as Socket | null;
+    this.framed = request.httpVersion === '1.1' && socket !== null;
+    this.sink = this.framed ? socketSink(socket!) : responseSink(exchange);
+    response.once('close', () => this.finish('client'));
+    this.stopListening = this.sink.onDrain(() => {
+      this.blocked = false;
+      if (this.queue.length > 0) this.schedule();
+    });
+  }
+
+  get isEnded(): boolean {
+    return this.ended;
+  }
+
+  get queuedBytes(): number {
+    return this.queueBytes;
+  }
+
+  push(bytes: Buffer): void {
+    if (this.ended) return;
+    this.queue.push(bytes);
+    this.queueBytes += bytes.length;
+    if (this.queue.length > watchQueueEventsMax || this.queueBytes > watchQueueBytesMax) {
+      this.queue = [];
+      this.end('slow');
+      return;
+    }
+    this.schedule();
+  }
+
+  /** Resolves when the queue is empty or the stream has ended. */
+  async whenDrained(): Promise<void> {
+    while (this.queue.length > 0 && !this.ended) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  /** Sends what is queued, then the end of the answer. */
+  end(reason: EndReason): void {
+    if (this.ended) return;
+    if (this.queue.length > 0 && !this.blocked) this.flush(new SharedJoin());
+    this.finish(reason);
+    this.exchange.response.end();
+  }
+
+  flush(shared: SharedJoin): void {
+    this.scheduled = false;
+    while (this.queue.length > 0 && !this.ended) {
+      if (this.blocked || this.sink.waiting() > watchSocketBufferBytesMax) {
+        this.blocked = true;
+        return;
+      }
+      const pieces = this.takePieces();
+      if (!this.sink.write(shared.join(pieces))) this.blocked = true;
+    }
+  }
+
+  private takePieces(): Buffer[] {
+    if (this.queueBytes <= watchWriteBytesMax) {
+      const all = this.queue;
+      this.queue = [];
+      this.queueBytes = 0;
+      return all;
+    }
+    let bytes = 0;
+    let count = 0;
+    while (count < this.queue.length && (count === 0 || bytes < watchWriteBytesMax)) {
+      bytes += this.queue[count]!.length;
+      count += 1;
+    }
+    this.queueBytes -= bytes;
+    return this.queue.splice(0, count);
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.blocked) return;
+    this.scheduled = true;
+    round.add(this);
+  }
+
+  private finish(reason: EndReason): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.stopListening();
+    this.queue = [];
+    this.queueBytes = 0;
+    this.onEnd(reason);
+  }
+}
+
+function socketSink(socket: Socket): Sink {
+  return {
+    write: (bytes) => socket.write(bytes),
+    waiting: () => socket.writableLength,
+    onDrain(listener) {
+      socket.on('drain', listener);
+      return () => socket.removeListener('drain', listener);
+    },
+  };
+}
+
+function responseSink({ response }: Exchange): Sink {
+  const write: (bytes: Buffer) => boolean = response.write.bind(response);
+  return {
+    write,
+    waiting: () => response.writableLength,
+    onDrain(listener) {
+      response.on('drain', listener);
+      return () => response.removeListener('drain', listener);
+    },
+  };
+}
+
+/** One chunk of a chunked transfer. */
+export function chunkFrame(parts: readonly Buffer[]): Buffer {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const head = `${length.toString(16)}\r\n`;
+  const frame = Buffer.allocUnsafe(head.length + length + 2);
+  let at = frame.write(head, 0, 'latin1');
+  for (const part of parts) at += part.copy(frame, at);
+  frame[at] = 0x0d;
+  frame[at + 1] = 0x0a;
+  return frame;
+}
