@@ -14,6 +14,7 @@ import {
   type LeaderElectionOptions,
   Metrics,
   nestLogger,
+  retry,
   startComponentServer,
 } from '@orch/component';
 import { Scheduler } from '@orch/scheduling';
@@ -52,6 +53,8 @@ export async function startScheduler(parts: ProcessParts): Promise<void> {
     lifecycle,
   });
 
+  const served = await servedResources(client, parts);
+  scheduler.followOwners(({ group, plural }) => served.has(`${group}/${plural}`));
   lifecycle.onStop('informers', () => informers.stop());
   informers.start();
   await informers.whenSynced(syncTimeoutMs);
@@ -64,6 +67,30 @@ export async function startScheduler(parts: ProcessParts): Promise<void> {
   const elector = electorFor(parts, client, scheduler);
   elector.start();
   lifecycle.onStop('leader election', () => elector.stop());
+}
+
+/** `group/plural` of everything that the server has; asks until the server answers. */
+async function servedResources(
+  client: RestClient,
+  { logger, lifecycle }: ProcessParts,
+): Promise<ReadonlySet<string>> {
+  const { resources } = await retry(
+    () =>
+      client.discover().catch((error: unknown) => {
+        logger.warn({ err: error }, 'the server does not answer yet');
+        throw error;
+      }),
+    {
+      initialMs: 500,
+      maxMs: 5_000,
+      factor: 2,
+      jitter: 0.5,
+      random: Math.random,
+      attemptCountMax: Number.POSITIVE_INFINITY,
+      signal: lifecycle.stopping,
+    },
+  );
+  return new Set(resources.map(({ group, plural }) => `${group}/${plural}`));
 }
 
 function electorFor(parts: ProcessParts, client: RestClient, scheduler: Scheduler): LeaderElector {

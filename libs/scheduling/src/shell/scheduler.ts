@@ -4,14 +4,19 @@
  * Starting and stopping is up to the owner, who also decides when this process leads.
  */
 import {
+  type ApiObject,
   type EventRecorder,
   type InformerFactory,
   isConflict,
   isNotFound,
+  type Lister,
+  type ResourceRef,
   type RestClient,
   resources,
 } from '@orch/client';
 import type { Clock, Logger, Timer } from '@orch/component';
+import type { ReplicaSet, StatefulSet } from '@orch/types/apps/v1';
+import type { ReplicationController } from '@orch/types/core/v1';
 import { ClusterCache } from '../cache/cluster-cache.js';
 import { type CyclePlugins, type CycleSearch, runCycle } from '../framework/cycle.js';
 import type { CycleContext } from '../framework/plugin.js';
@@ -45,6 +50,12 @@ export interface SchedulerParts {
   readonly random: () => number;
 }
 
+interface OwnerListers {
+  readonly replicaSets?: Lister<ReplicaSet>;
+  readonly statefulSets?: Lister<StatefulSet>;
+  readonly replicationControllers?: Lister<ReplicationController>;
+}
+
 export class Scheduler {
   readonly cache: ClusterCache;
   readonly queue: SchedulingQueue;
@@ -52,6 +63,7 @@ export class Scheduler {
   private readonly plugins: CyclePlugins;
   private readonly binder: Binder;
   private readonly conditions: ConditionWriter;
+  private owners: OwnerListers = {};
   private nextStart = 0;
   private running = false;
   private sliceDue = false;
@@ -69,18 +81,15 @@ export class Scheduler {
     this.conditions = new ConditionWriter(client, clock, logger);
     const namespaces = informers.informer(resources.namespaces).lister;
     const services = informers.informer(resources.services).lister;
-    const replicaSets = informers.informer(resources.replicaSets).lister;
-    const statefulSets = informers.informer(resources.statefulSets).lister;
-    const replicationControllers = informers.informer(resources.replicationControllers).lister;
     this.context = {
       cluster: this.cache,
       hardPodAffinityWeight: settings.hardPodAffinityWeight,
       namespaceLabels: (name) => namespaces.get(name)?.metadata?.labels,
       defaultSpread: defaultSpread({
         services: (namespace) => services.list(namespace),
-        replicaSet: (key) => replicaSets.get(key),
-        statefulSet: (key) => statefulSets.get(key),
-        replicationController: (key) => replicationControllers.get(key),
+        replicaSet: (key) => this.owners.replicaSets?.get(key),
+        statefulSet: (key) => this.owners.statefulSets?.get(key),
+        replicationController: (key) => this.owners.replicationControllers?.get(key),
       }),
     };
     new EventFeed({
@@ -98,6 +107,22 @@ export class Scheduler {
       pods: this.cache.podCount,
       assumed_pods: this.cache.assumedPodCount,
     }));
+  }
+
+  /**
+   * Follows those owners of pods that the server has: pods of one owner are spread over nodes. Called
+   * once, before the informers start.
+   */
+  followOwners(isServed: (resource: ResourceRef<ApiObject>) => boolean): void {
+    const { informers } = this.parts;
+    const { replicaSets, statefulSets, replicationControllers } = resources;
+    const lister = <T extends ApiObject>(resource: ResourceRef<T>) =>
+      isServed(resource) ? informers.informer(resource).lister : undefined;
+    this.owners = {
+      replicaSets: lister(replicaSets),
+      statefulSets: lister(statefulSets),
+      replicationControllers: lister(replicationControllers),
+    };
   }
 
   /** Begins to place pods. The informers must have synced: half a cluster would be misjudged. */
