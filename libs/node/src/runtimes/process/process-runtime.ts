@@ -6,7 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Clock, KeyedMutex, type Logger, orchVersion } from '@orch/component';
 import { execOutputBytesMax, sandboxCountMax } from '../../limits.js';
 import {
@@ -45,7 +45,7 @@ export interface ProcessRuntimeOptions {
   readonly root: string;
   /** IPv4 network of the node's pods. In plain mode its counterpart in 127/8 is used. */
   readonly podCidr: string;
-  /** Tells this node of this cluster from others on the machine; names of interfaces derive from it. */
+  /** Tells this node from others; with `root`, names of network interfaces derive from it. */
   readonly owner: string;
   readonly isolation: IsolationSetting;
   readonly clock: Clock;
@@ -84,11 +84,11 @@ export class ProcessRuntime implements ContainerRuntime {
   }
 
   private async startNetwork(addresses: ReadonlyMap<SandboxId, string>): Promise<void> {
-    const { podCidr, owner, logger, isolation } = this.options;
+    const { podCidr, owner, root, logger, isolation } = this.options;
     const probed = await probeIsolation(isolation);
     let reason = probed.reason;
     if (probed.mode === 'isolated') {
-      const bridge = new BridgeNetwork(podCidr, owner, logger);
+      const bridge = new BridgeNetwork(podCidr, `${owner} ${resolve(root)}`, logger);
       try {
         await bridge.start(addresses);
         this.network = bridge;
