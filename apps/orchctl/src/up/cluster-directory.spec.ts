@@ -40,8 +40,8 @@ describe('cluster indexes', () => {
     directory: join(scratch, 'claims'),
     indexOf: (dataDirectory) => indexes.get(dataDirectory),
   });
-  function create(dataDirectory: string): number {
-    const index = claimIndex(claims(), dataDirectory, true);
+  async function create(dataDirectory: string): Promise<number> {
+    const index = await claimIndex(claims(), dataDirectory, true);
     indexes.set(dataDirectory, index);
     return index;
   }
@@ -50,16 +50,16 @@ describe('cluster indexes', () => {
     mkdirSync(join(scratch, 'claims'));
   });
 
-  it('differ between clusters, and come back when a cluster is removed', () => {
-    const first = create('/data/a');
-    expect(create('/data/b')).toBeGreaterThan(first);
-    expect(claimIndex(claims(), '/data/a', true)).toBe(first);
+  it('differ between clusters, and come back when a cluster is removed', async () => {
+    const first = await create('/data/a');
+    expect(await create('/data/b')).toBeGreaterThan(first);
+    expect(await claimIndex(claims(), '/data/a', true)).toBe(first);
     indexes.set('/data/a', 63);
-    expect(create('/data/c')).toBe(first);
+    expect(await create('/data/c')).toBe(first);
   });
 
-  it('are not given to two when a copy of a cluster starts', () => {
-    const index = create('/data/a');
+  it('are not given to two when a copy of a cluster starts', async () => {
+    const index = await create('/data/a');
     expect(() => renewIndex(claims(), '/data/copy', index)).toThrow(/in use by \/data\/a/);
     expect(() => renewIndex(claims(), '/data/a', index)).not.toThrow();
   });

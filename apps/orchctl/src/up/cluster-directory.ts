@@ -119,15 +119,15 @@ const claims: IndexClaims = {
 };
 
 /** Creates the directory, or takes it up again; writes and gives back the settings that hold now. */
-export function settle(
+export async function settle(
   dataDirectory: string,
   kept: ClusterSettings | undefined,
   wanted: WantedSettings,
-): ClusterSettings {
+): Promise<ClusterSettings> {
   const withRoot = kept?.withRoot ?? process.getuid?.() === 0;
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
   if (kept) renewIndex(claims, dataDirectory, kept.addresses.index);
-  const index = kept?.addresses.index ?? claimIndex(claims, dataDirectory, withRoot);
+  const index = kept?.addresses.index ?? (await claimIndex(claims, dataDirectory, withRoot));
   const settings: ClusterSettings = {
     formatVersion: 1,
     dialect: kept?.dialect ?? wanted.dialect ?? 'orch',

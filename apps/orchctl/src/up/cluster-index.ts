@@ -5,8 +5,9 @@
  */
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addressBlock, isClearOf, usedSecondOctets } from './address-block.js';
+import { type AddressBlock, addressBlock, isClearOf, usedSecondOctets } from './address-block.js';
 import { clusterCountMax } from './limits.js';
+import { portProblem } from './port-problem.js';
 import { UserError } from './user-error.js';
 
 /** Where claims are by default; all users of the machine share it. */
@@ -41,6 +42,14 @@ export function renewIndex(claims: IndexClaims, dataDirectory: string, index: nu
   throw new UserError(
     `the addresses of ${dataDirectory} (block ${index}) are in use by ${holderOf(claims, index)}; remove one of the two data directories`,
   );
+}
+
+/** A program that is none of our clusters may have taken the block's ports. */
+async function portsAreFree({ ports }: AddressBlock): Promise<boolean> {
+  for (const port of [ports.controllerManager, ports.scheduler, ports.proxy, ports.nodes]) {
+    if ((await portProblem(port, '127.0.0.1')) !== undefined) return false;
+  }
+  return true;
 }
 
 function prepare(claims: IndexClaims): void {

@@ -31,6 +31,8 @@ export interface ProcessSpec {
   readonly identity?: ComponentIdentity;
   /** Name of the node it makes Ready. */
   readonly nodeName?: string;
+  /** Leaves things behind when killed, and takes `--teardown-only` to remove them. */
+  readonly hasTeardown: boolean;
 }
 
 interface Place {
@@ -39,7 +41,9 @@ interface Place {
 }
 
 /** What each component says for itself; the rest is the same for all. */
-type OwnSpec = Omit<ProcessSpec, 'main'>;
+type OwnSpec = Omit<ProcessSpec, 'main' | 'hasTeardown'>;
+
+const withTeardown: readonly ComponentName[] = ['node-agent', 'proxy'];
 
 const table: Readonly<Record<ComponentName, (place: Place) => OwnSpec[]>> = {
   apiserver: apiserver,
@@ -64,6 +68,7 @@ export function processSpecs(
       table[name](place).map((spec) => ({
         ...spec,
         main: resolve(appsDirectory, name, 'src/main.js'),
+        hasTeardown: withTeardown.includes(name),
         args: [...spec.args, `--dialect=${place.settings.dialect}`, ...(extraArgs.get(name) ?? [])],
       })),
     );
@@ -137,7 +142,7 @@ function nodeAgents({ dataDirectory, settings }: Place): OwnSpec[] {
       args: [
         `--kubeconfig=${componentKubeconfig(dataDirectory, name)}`,
         `--hostname-override=${nodeName}`,
-        `--cluster-name=cluster-${settings.addresses.index}`,
+        `--cluster-name=${clusterName(settings)}`,
         `--root-dir=${join(dataDirectory, 'nodes', nodeName)}`,
         `--pod-cidr=${nodePodCidr(settings.addresses, ordinal)}`,
         '--node-ip=127.0.0.1',
@@ -162,11 +167,20 @@ function proxy({ dataDirectory, settings }: Place): OwnSpec[] {
     {
       component: 'proxy',
       name: 'proxy',
-      args: clientAndServing(dataDirectory, 'proxy', port),
+      args: [
+        ...clientAndServing(dataDirectory, 'proxy', port),
+        `--cluster-name=${clusterName(settings)}`,
+        '--node-port-address=127.0.0.1',
+        '--teardown-on-stop',
+      ],
       probe: { port, path: '/healthz' },
       identity: systemIdentity('proxy'),
     },
   ];
+}
+
+function clusterName(settings: ClusterSettings): string {
+  return `cluster-${settings.addresses.index}`;
 }
 
 function clientAndServing(dataDirectory: string, name: string, port: number): string[] {

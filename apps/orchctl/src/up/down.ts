@@ -24,7 +24,7 @@ export async function down(options: DownOptions): Promise<number> {
     process.stdout.write(`stopping the cluster in ${dataDirectory} ...\n`);
     await endProcess(supervisor, downTimeoutMs);
   }
-  const leftovers = await stopLeftovers(dataDirectory, 'end');
+  const leftovers = await stopLeftovers(dataDirectory, 'remove');
   forgetChildren(dataDirectory);
   releaseDirectory(dataDirectory);
   const what = supervisor || leftovers.length > 0 ? 'stopped' : `nothing runs in ${dataDirectory}`;

@@ -27,5 +27,5 @@ export const probeBytesMax = 16 * 1024 * 1024;
 export const probeTimeoutMs = 5_000;
 /** A signal this soon after the first is the same one, passed on twice. */
 export const repeatedSignalMs = 1_000;
-/** Time to end all pods of a node whose agent is gone. */
+/** Time to remove what one killed process has left. */
 export const teardownTimeoutMs = 30_000;

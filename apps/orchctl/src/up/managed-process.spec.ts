@@ -26,7 +26,14 @@ function managed(script: string) {
   writeFileSync(main, script);
   const reports: string[] = [];
   const child = new ManagedProcess(
-    { component: 'proxy', name: 'proxy', main, args: [], probe: { port: 1, path: '/healthz' } },
+    {
+      component: 'proxy',
+      hasTeardown: false,
+      name: 'proxy',
+      main,
+      args: [],
+      probe: { port: 1, path: '/healthz' },
+    },
     {
       dataDirectory: directory,
       clock: systemClock,
@@ -75,13 +82,13 @@ describe('processes after a killed supervisor', () => {
     );
     const [own, other] = [identityOf(ours!.pid!)!, identityOf(foreign!.pid!)!];
     recordChildren(directory, [
-      { component: 'proxy', name: 'ours', main: '', args: [], identity: own },
+      { component: 'proxy', hasTeardown: false, name: 'ours', main: '', args: [], identity: own },
       {
-        ...{ component: 'proxy', name: 'reused', main: '', args: [] },
+        ...{ component: 'proxy', hasTeardown: false, name: 'reused', main: '', args: [] },
         identity: { ...other, startTicks: other.startTicks - 1 },
       },
     ]);
-    expect(await stopLeftovers(directory, 'end')).toEqual(['ours']);
+    expect(await stopLeftovers(directory, 'remove')).toEqual(['ours']);
     expect(isAlive(own)).toBe(false);
     expect(isAlive(other)).toBe(true);
     foreign!.kill('SIGKILL');

@@ -12,6 +12,7 @@ import { UserError } from './user-error.js';
 
 export interface ChildRecord {
   readonly component: ComponentName;
+  readonly hasTeardown: boolean;
   readonly name: string;
   readonly main: string;
   readonly args: readonly string[];

@@ -1,28 +1,27 @@
 /**
- * Ends processes of a cluster whose supervisor is gone: in reverse order, first asked, then killed. The
- * pods of node agents either go on, for the next agents to take over, or are ended with them.
+ * Ends processes of a cluster whose supervisor is gone: in reverse order, first asked, then killed. Pods
+ * and service addresses either stay, for the next processes to take over, or go too.
  */
 import { killTimeoutMs, stopTimeoutMs } from './limits.js';
 import { allEnded, isAlive, type ProcessIdentity, signalProcess } from './process-identity.js';
 import { recordedChildren } from './run-state.js';
-import { teardownNode } from './teardown-node.js';
+import { tearDown } from './teardown.js';
 
 /** Names of the processes that had to be ended. */
 export async function stopLeftovers(
   dataDirectory: string,
-  pods: 'keep' | 'end',
+  rest: 'keep' | 'remove',
 ): Promise<string[]> {
   const ended: string[] = [];
   for (const record of recordedChildren(dataDirectory).reverse()) {
-    const { identity, name, component } = record;
-    const isAgent = component === 'node-agent';
+    const { identity, name, hasTeardown } = record;
     if (identity && isAlive(identity)) {
-      // An agent that is asked to end takes its pods with it; one that is killed leaves them.
-      if (isAgent && pods === 'keep') await killProcess(identity);
+      // Who is asked to end takes everything along; who is killed leaves it.
+      if (hasTeardown && rest === 'keep') await killProcess(identity);
       else await endProcess(identity, stopTimeoutMs);
       ended.push(name);
     }
-    if (isAgent && pods === 'end') await teardownNode(dataDirectory, record);
+    if (hasTeardown && rest === 'remove') await tearDown(dataDirectory, record);
   }
   return ended;
 }

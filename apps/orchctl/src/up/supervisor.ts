@@ -9,7 +9,7 @@ import { logPath, rotateLog } from './log-files.js';
 import { ManagedProcess } from './managed-process.js';
 import { unhealthyReason, unreadyNodes } from './probe.js';
 import { type ChildRecord, recordChildren } from './run-state.js';
-import { teardownNode } from './teardown-node.js';
+import { tearDown } from './teardown.js';
 import { UserError } from './user-error.js';
 
 export interface SupervisorParts {
@@ -56,9 +56,7 @@ export class Supervisor {
     for (const member of [...this.processes].reverse()) {
       const inOrder = await member.stop();
       const { spec } = member;
-      if (!inOrder && spec.component === 'node-agent') {
-        await teardownNode(this.parts.dataDirectory, spec);
-      }
+      if (!inOrder && spec.hasTeardown) await tearDown(this.parts.dataDirectory, spec);
     }
   }
 
@@ -67,13 +65,16 @@ export class Supervisor {
   }
 
   private records(): ChildRecord[] {
-    return this.processes.map(({ spec: { component, name, main, args }, identity }) => ({
-      component,
-      name,
-      main,
-      args,
-      ...(identity && { identity }),
-    }));
+    return this.processes.map(
+      ({ spec: { component, hasTeardown, name, main, args }, identity }) => ({
+        component,
+        hasTeardown,
+        name,
+        main,
+        args,
+        ...(identity && { identity }),
+      }),
+    );
   }
 
   private async untilHealthy(member: ManagedProcess): Promise<void> {

@@ -3,7 +3,6 @@
  * running until a signal, in the foreground or, with `--detach`, in a background process of its own.
  */
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { relative } from 'node:path';
 import { exitCodes, selectDialect, systemClock } from '@orch/component';
 import {
@@ -19,6 +18,7 @@ import { processSpecs } from './components.js';
 import { apiUrl, ensureCredentials } from './credentials.js';
 import { runDetached, tellStarter } from './detach.js';
 import { repeatedSignalMs } from './limits.js';
+import { portProblem } from './port-problem.js';
 import {
   alreadyRunning,
   forgetChildren,
@@ -47,7 +47,7 @@ export async function up(options: UpOptions, argv: readonly string[]): Promise<n
     await checkPort(wanted.port ?? kept?.port ?? defaultPort);
   }
   selectDialect(kept?.dialect ?? options.dialect ?? 'orch');
-  const settings = settle(dataDirectory, kept, wanted);
+  const settings = await settle(dataDirectory, kept, wanted);
   if (options.detach && !options.asDetachedSupervisor) return runDetached(dataDirectory, argv);
   takeDirectory(dataDirectory);
   try {
@@ -136,15 +136,9 @@ function untilSignal(supervisor: Supervisor, report: (text: string) => void): Pr
 /** Throws `UserError` when something listens on the port already. */
 async function checkPort(port: number): Promise<void> {
   for (const host of ['127.0.0.1', '0.0.0.0']) {
-    const server = createServer();
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', (error: NodeJS.ErrnoException) => {
-        const inUse = error.code === 'EADDRINUSE';
-        const cause = inUse ? 'is in use by another process' : `cannot be used: ${error.message}`;
-        reject(new UserError(`port ${port} ${cause}; choose another with --port`));
-      });
-      server.listen(port, host, () => server.close(() => resolve()));
-    });
+    const problem = await portProblem(port, host);
+    if (problem === undefined) continue;
+    throw new UserError(`port ${port} ${problem}; choose another with --port`);
   }
 }
 

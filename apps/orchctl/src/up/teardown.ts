@@ -1,4 +1,4 @@
-/** Ends the pods that a killed node agent has left, by its own program and flags. */
+/** Removes what a killed process has left (pods, addresses), by its own program and flags. */
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { teardownTimeoutMs } from './limits.js';
@@ -6,7 +6,7 @@ import { logPath, openLog } from './log-files.js';
 import type { ChildRecord } from './run-state.js';
 import { UserError } from './user-error.js';
 
-export async function teardownNode(
+export async function tearDown(
   dataDirectory: string,
   { name, main, args }: Pick<ChildRecord, 'name' | 'main' | 'args'>,
 ): Promise<void> {
@@ -23,6 +23,6 @@ export async function teardownNode(
   });
   if (how === '') return;
   throw new UserError(
-    `the pods of ${name} could not be ended (${how}); see ${logPath(dataDirectory, name)}`,
+    `what ${name} left could not be removed (${how}); see ${logPath(dataDirectory, name)}`,
   );
 }

@@ -1,0 +1,76 @@
+/** The parts of the service proxy process, put together once. Each is a plain class. */
+import { resolve } from 'node:path';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { RestClient, restClientOptions } from '@orch/client';
+import {
+  connectionOf,
+  HealthChecks,
+  type Lifecycle,
+  type Logger,
+  Metrics,
+  pingCheck,
+  systemClock,
+  UsageError,
+} from '@orch/component';
+import { ServiceProxy } from '@orch/proxying';
+import type { ProxyProcessOptions } from './proxy-process-options.js';
+
+export interface ProcessParts {
+  readonly options: ProxyProcessOptions;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+}
+
+@Module({})
+class ProxyModule {}
+
+export function proxyModule({ options, logger }: ProcessParts): DynamicModule {
+  const kubeconfig = requiredKubeconfig(options);
+  const { apiQps, apiBurst } = options.client;
+  return {
+    module: ProxyModule,
+    providers: [
+      { provide: Metrics, useFactory: () => new Metrics() },
+      {
+        provide: RestClient,
+        useFactory: () =>
+          new RestClient({
+            ...restClientOptions(connectionOf(kubeconfig)),
+            qps: apiQps,
+            burst: apiBurst,
+            logger,
+          }),
+      },
+      {
+        provide: ServiceProxy,
+        inject: [RestClient, Metrics],
+        useFactory: (client: RestClient, metrics: Metrics) =>
+          new ServiceProxy({
+            options: options.proxy,
+            client,
+            owner: resolve(kubeconfig),
+            metrics,
+            clock: systemClock,
+            logger,
+          }),
+      },
+      { provide: HealthChecks, inject: [ServiceProxy], useFactory: healthChecks },
+    ],
+  };
+}
+
+function healthChecks(proxy: ServiceProxy): HealthChecks {
+  const health = new HealthChecks();
+  health.add(pingCheck);
+  const run = () => {
+    if (!proxy.ready) throw new Error('services have not been seen yet');
+  };
+  health.add({ name: 'services', run }, ['healthz', 'readyz']);
+  return health;
+}
+
+function requiredKubeconfig(options: ProxyProcessOptions): string {
+  const { kubeconfig } = options.client;
+  if (kubeconfig) return kubeconfig;
+  throw new UsageError('--kubeconfig: give the file that says where the API server is');
+}
