@@ -14,4 +14,6 @@ export const limits = {
   syncTimeoutMs: 120_000,
   /** Objects deleted at once while a namespace goes. */
   namespaceDeletionConcurrencyMax: 8,
+  /** Listeners to the end of the controller manager; more would be a leak. */
+  stopListenerCountMax: 1_000,
 } as const;

@@ -4,6 +4,7 @@
  */
 import { type Clock, type Logger, type Metrics, systemClock, type Timer } from '@orch/component';
 import { limits } from '../limits.js';
+import { isAlreadyExists, isConflict } from '../rest/api-error.js';
 import { TokenBucket } from '../rest/token-bucket.js';
 import { KeyBackoff } from './backoff.js';
 import { type QueueObserver, queueObserver } from './queue-metrics.js';
@@ -173,7 +174,9 @@ export class WorkQueue {
       this.forget(key);
       if (againAfterMs !== undefined) this.addAfter(key, againAfterMs);
     } catch (error) {
-      this.options.logger?.warn(
+      // A conflict only means that the cache was behind; the next attempt will know better.
+      const level = isConflict(error) || isAlreadyExists(error) ? 'debug' : 'warn';
+      this.options.logger?.[level](
         { err: error, queue: this.options.name, key, failures: this.failureCount(key) + 1 },
         'reconcile failed, will be tried again',
       );

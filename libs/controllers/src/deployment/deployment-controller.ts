@@ -35,7 +35,6 @@ import {
   workOff,
 } from '../manager/controller.js';
 import { revisionKey, revisionOf } from './annotations.js';
-import { nextRevision } from './new-replica-set.js';
 import { rollbackOf } from './rollback.js';
 import { allOf, type Rollout, rolloutOf, sameTemplate, sizeOf } from './rollout.js';
 import { planRollout, type RolloutPlan } from './rollout-plan.js';
@@ -178,7 +177,7 @@ export class DeploymentController implements Controller {
       const message = `Scaled up replica set ${name} to ${replicas}`;
       this.recorder.event(deployment, 'Normal', 'ScalingReplicaSet', message);
     }
-    const next = await this.noteRevision({ ...rollout, current });
+    const next: Rollout = { ...rollout, current };
     const message = `Created new replica set "${name}"`;
     return this.writeStatus(
       next,
@@ -239,7 +238,7 @@ export class DeploymentController implements Controller {
       current: rollout.current && latest(rollout.current),
       old: rollout.old.filter((one) => !plan.expired.includes(one)).map(latest),
     };
-    return this.noteRevision(next);
+    return next;
   }
 
   private async deleteExpired(deployment: Deployment, expired: ReplicaSet): Promise<void> {
@@ -249,22 +248,6 @@ export class DeploymentController implements Controller {
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
-  }
-
-  /** The deployment carries its present revision too. @returns the rollout as it is after that. */
-  private async noteRevision(rollout: Rollout): Promise<Rollout> {
-    const { deployment, current } = rollout;
-    if (!current) return rollout;
-    const revision = revisionOf(current) || nextRevision(rollout);
-    if (revisionOf(deployment) === revision) return rollout;
-    const patched = await this.deploymentsIn(deployment).patch(
-      deployment.metadata?.name ?? '',
-      { metadata: { annotations: { [revisionKey()]: String(revision) } } },
-      { type: 'merge' },
-    );
-    // With another specification meanwhile, the status must not be written on top of it.
-    if (patched.metadata?.generation !== deployment.metadata?.generation) return rollout;
-    return { ...rollout, deployment: { ...deployment, metadata: patched.metadata } };
   }
 
   private foundConditions(
@@ -300,9 +283,12 @@ export class DeploymentController implements Controller {
     const status = isRollout
       ? rolloutStatus(rollout, conditions, nowMs)
       : countedStatus(rollout, conditions, nowMs);
-    if (!semanticallyEqual(deployment.status ?? {}, status)) {
+    const metadata = metadataWithRevision(rollout);
+    const isSame =
+      metadata === deployment.metadata && semanticallyEqual(deployment.status ?? {}, status);
+    if (!isSame) {
       try {
-        await this.deploymentsIn(deployment).replaceStatus({ ...deployment, status });
+        await this.deploymentsIn(deployment).replaceStatus({ ...deployment, metadata, status });
       } catch (error) {
         // The informer brings the newer object, and with it the next sync.
         if (!(error instanceof ApiError) || error.reason !== 'Conflict') throw error;
@@ -344,4 +330,13 @@ export class DeploymentController implements Controller {
     const isRecreate = this.deployments.lister.get(owner)?.spec?.strategy?.type === 'Recreate';
     if (isRecreate) this.queue.add(owner);
   }
+}
+
+/** The deployment carries the revision of its present replica set; its own generation stays as it is. */
+function metadataWithRevision({ deployment, current }: Rollout): Deployment['metadata'] {
+  const { metadata } = deployment;
+  const revision = current ? revisionOf(current) : 0;
+  if (revision === 0 || revisionOf(deployment) === revision) return metadata;
+  const annotations = { ...metadata?.annotations, [revisionKey()]: String(revision) };
+  return { ...metadata, annotations };
 }

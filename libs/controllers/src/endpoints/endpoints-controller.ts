@@ -6,6 +6,8 @@ import { labelSelectorFromMap, semanticallyEqual } from '@orch/apimachinery';
 import {
   type EventRecorder,
   type Informer,
+  isAlreadyExists,
+  isConflict,
   isNamespaceTerminating,
   isNotFound,
   objectKey,
@@ -100,6 +102,8 @@ export class EndpointsController implements Controller {
       await (existing ? handle.replace(wanted) : handle.create(wanted));
     } catch (error) {
       if (isNamespaceTerminating(error)) return;
+      // The cache is behind what an earlier sync wrote: no failure that anyone need know of.
+      if (isConflict(error) || isAlreadyExists(error)) throw error;
       const verb = existing ? 'update' : 'create';
       const reason = existing ? 'FailedToUpdateEndpoint' : 'FailedToCreateEndpoint';
       const cause = error instanceof Error ? error.message : String(error);

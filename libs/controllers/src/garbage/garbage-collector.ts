@@ -3,7 +3,7 @@
  * (the owner waits for its dependents) and orphan (the dependents are set free). The graph says where to
  * look; before anything is written the object and its owners are read from the server.
  */
-import { type ApiObject, isConflict, isNotFound, type WorkQueue } from '@orch/client';
+import { type ApiObject, isNotFound, type WorkQueue } from '@orch/client';
 import { forEachBounded } from '../common/batches.js';
 import { every } from '../common/every.js';
 import { limits } from '../limits.js';
@@ -233,14 +233,12 @@ export class GarbageCollector implements Controller {
     await this.tolerate(() => this.handleOf(node).patch(node.name, body, { type: 'merge' }));
   }
 
-  /** Gone is as good as done. A conflict is tried again with what is there then. */
+  /** Gone is as good as done. A conflict is thrown: the next attempt sees what is there then. */
   private async tolerate(act: () => Promise<unknown>): Promise<void> {
     try {
       await act();
     } catch (error) {
-      if (isNotFound(error)) return;
-      if (isConflict(error)) throw new Error('the object has changed meanwhile', { cause: error });
-      throw error;
+      if (!isNotFound(error)) throw error;
     }
   }
 }

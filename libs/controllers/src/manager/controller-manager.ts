@@ -2,6 +2,7 @@
  * Runs the enabled controllers on shared informers: makes them, fills the caches, lets them work, and
  * stops them in order. Each controller has a client with a rate limit of its own.
  */
+import { setMaxListeners } from 'node:events';
 import { EventRecorder, InformerFactory, type RestClient } from '@orch/client';
 import type { Clock, Logger, Metrics } from '@orch/component';
 import { limits } from '../limits.js';
@@ -50,6 +51,8 @@ export class ControllerManager {
       resyncPeriodMs: this.options.minResyncPeriodMs * (1 + random()),
     });
     this.informers = informers;
+    // Every queue, timer and watch of every controller listens to it.
+    setMaxListeners(limits.stopListenerCountMax, this.stopping.signal);
     const controllers: [string, Controller][] = [];
     for (const [name, make] of Object.entries(controllerMakers)) {
       if (!isControllerEnabled(name, this.options.controllers)) continue;
