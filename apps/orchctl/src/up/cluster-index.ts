@@ -22,13 +22,17 @@ export interface IndexClaims {
 }
 
 /** Claims a free index for a new cluster. */
-export function claimIndex(claims: IndexClaims, dataDirectory: string, withRoot: boolean): number {
+export async function claimIndex(
+  claims: IndexClaims,
+  dataDirectory: string,
+  withRoot: boolean,
+): Promise<number> {
   prepare(claims);
   const octets = usedSecondOctets();
   for (let index = 0; index < clusterCountMax; index += 1) {
-    if (isClearOf(addressBlock(index, withRoot), octets) && claim(claims, dataDirectory, index)) {
-      return index;
-    }
+    const block = addressBlock(index, withRoot);
+    if (!isClearOf(block, octets) || !(await portsAreFree(block))) continue;
+    if (claim(claims, dataDirectory, index)) return index;
   }
   throw new UserError(
     `no address block is free for another cluster; remove the data directory of one of those named in ${claims.directory}`,
