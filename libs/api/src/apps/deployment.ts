@@ -10,8 +10,8 @@ import {
   semanticallyEqual,
 } from '@orch/apimachinery';
 import type { Deployment, DeploymentSpec } from '@orch/types/apps/v1';
+import { dropDisabledFields } from '../core/disabled-fields.js';
 import {
-  dropDisabledTemplateFields,
   selectorColumn,
   selectorText,
   setPodTemplateDefaults,
@@ -164,11 +164,11 @@ export const deployment = define<Deployment>({
 
   prepareForCreate(object) {
     object.status = {};
-    dropDisabledTemplateFields(object.spec?.template);
+    dropDisabledFields(object.spec?.template?.spec);
   },
   prepareForUpdate(object, old) {
     object.status = old.status;
-    dropDisabledTemplateFields(object.spec?.template);
+    dropDisabledFields(object.spec?.template?.spec);
     // Annotations count because the controller hands them on to its replica sets.
     if (
       !semanticallyEqual(object.spec, old.spec) ||

@@ -1,8 +1,8 @@
 /** ReplicaSet: a number of pods of one template. */
 import { type FieldError, path, semanticallyEqual } from '@orch/apimachinery';
 import type { ReplicaSet, ReplicaSetSpec } from '@orch/types/apps/v1';
+import { dropDisabledFields } from '../core/disabled-fields.js';
 import {
-  dropDisabledTemplateFields,
   selectorColumn,
   selectorText,
   setPodTemplateDefaults,
@@ -68,11 +68,11 @@ export const replicaSet = define<ReplicaSet>({
 
   prepareForCreate(object) {
     object.status = { replicas: 0 };
-    dropDisabledTemplateFields(object.spec?.template);
+    dropDisabledFields(object.spec?.template?.spec);
   },
   prepareForUpdate(object, old) {
     object.status = old.status;
-    dropDisabledTemplateFields(object.spec?.template);
+    dropDisabledFields(object.spec?.template?.spec);
     if (!semanticallyEqual(object.spec, old.spec)) countGeneration(object);
   },
   validate: validateReplicaSet,

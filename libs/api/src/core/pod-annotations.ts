@@ -3,6 +3,7 @@ import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery'
 import { dialect } from '@orch/component';
 import type { PodSpec } from '@orch/types/core/v1';
 import { validateLocalDescendingPath } from './path-rules.js';
+import { containerSeccompKey, podSeccompKey } from './seccomp.js';
 
 type Annotations = Readonly<Record<string, string>>;
 
@@ -48,8 +49,8 @@ function validateDeletionCost(annotations: Annotations, at: FieldPath): FieldErr
 }
 
 function validateSeccomp(annotations: Annotations, at: FieldPath): FieldError[] {
-  const podKey = dialect().key('pod', 'seccomp.security.alpha');
-  const containerPrefix = dialect().key('', 'container.seccomp.security.alpha');
+  const podKey = podSeccompKey();
+  const containerPrefix = containerSeccompKey('');
   return Object.entries(annotations).flatMap(([key, value]) =>
     key === podKey || key.startsWith(containerPrefix)
       ? validateSeccompProfile(value, at.key(key))

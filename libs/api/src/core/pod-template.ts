@@ -21,14 +21,10 @@ import { selectorMatches } from '../shared/rules.js';
 import { validatePodAnnotations } from './pod-annotations.js';
 import { setPodSpecDefaults } from './pod-defaults.js';
 import { validatePodSpec } from './pod-spec-validation.js';
+import { validateSeccompAgreement } from './seccomp.js';
 
 export function setPodTemplateDefaults(template: PodTemplateSpec | undefined): void {
   if (template?.spec) setPodSpecDefaults(template.spec);
-}
-
-/** A template's fields of features that are off are dropped. */
-export function dropDisabledTemplateFields(template: PodTemplateSpec | undefined): void {
-  if (template?.spec) delete template.spec.ephemeralContainers;
 }
 
 export function validatePodTemplate(
@@ -41,6 +37,7 @@ export function validatePodTemplate(
     ...validateAnnotations(template?.metadata?.annotations, at.child('annotations')),
     ...validatePodAnnotations(template?.metadata?.annotations, spec, at.child('annotations')),
     ...validatePodSpec(spec, { isPod: false, podName: '' }, at.child('spec')),
+    ...validateSeccompAgreement(template?.metadata?.annotations, spec, at.child('spec')),
   ];
 }
 

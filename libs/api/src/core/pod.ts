@@ -2,17 +2,14 @@
 import { type FieldError, fieldError, path } from '@orch/apimachinery';
 import type { Pod } from '@orch/types/core/v1';
 import { define } from '../definition.js';
+import { dropDisabledFields } from './disabled-fields.js';
 import { validatePodAnnotations } from './pod-annotations.js';
 import { mirrorServiceAccount, setPodDefaults } from './pod-defaults.js';
 import { validatePodSpec } from './pod-spec-validation.js';
 import { podColumns, podRowConditions } from './pod-table.js';
 import { validatePodStatusUpdate, validatePodUpdate } from './pod-update.js';
 import { qualityOfService } from './quality-of-service.js';
-
-/** Fields of features that are off are dropped, unless the stored object has them. */
-function dropDisabledFields(object: Pod, old?: Pod): void {
-  if (object.spec && !old?.spec?.ephemeralContainers) delete object.spec.ephemeralContainers;
-}
+import { mirrorSeccomp, validateSeccompAgreement } from './seccomp.js';
 
 function validatePod(object: Pod): FieldError[] {
   const spec = object.spec ?? {};
@@ -57,15 +54,18 @@ export const pod = define<Pod>({
   prepareForCreate(object) {
     object.spec ??= {};
     mirrorServiceAccount(object.spec);
-    dropDisabledFields(object);
+    dropDisabledFields(object.spec);
+    mirrorSeccomp(object);
     object.status = { phase: 'Pending', qosClass: qualityOfService(object.spec) };
   },
   prepareForUpdate(object, old) {
     if (object.spec) mirrorServiceAccount(object.spec);
-    dropDisabledFields(object, old);
+    dropDisabledFields(object.spec);
     object.status = old.status;
   },
   validate: validatePod,
+  validateCreate: (object) =>
+    validateSeccompAgreement(object.metadata?.annotations, object.spec ?? {}, path('spec')),
   validateUpdate: validatePodUpdate,
 
   deleteReturnsObject: true,
