@@ -5,10 +5,12 @@ import { conditionOf } from '../common/conditions.js';
 
 const reportedTypes = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
 
-export type Readiness = 'True' | 'False' | 'Unknown';
+/** `None`: the node has not said yet. */
+export type Readiness = 'True' | 'False' | 'Unknown' | 'None';
 
 export function readinessOf(node: Node): Readiness {
   const status = conditionOf(node.status?.conditions, 'Ready')?.status;
+  if (status === undefined) return 'None';
   if (status === 'True') return 'True';
   return status === 'False' ? 'False' : 'Unknown';
 }

@@ -80,6 +80,7 @@ describe('taints', () => {
   it.each([
     ['ready', node('True'), undefined],
     ['not ready', node('False'), ['node.orch.io/not-ready:NoSchedule']],
+    ['new', node(undefined), ['node.orch.io/not-ready:NoSchedule']],
     ['silent', node('Unknown'), ['node.orch.io/unreachable:NoSchedule']],
     [
       'cordoned and full',

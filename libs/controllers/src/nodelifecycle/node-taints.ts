@@ -14,7 +14,7 @@ function noScheduleKeys(node: Node): ReadonlyMap<string, boolean> {
   const has = (type: string) => conditionOf(node.status?.conditions, type)?.status === 'True';
   const readiness = readinessOf(node);
   return new Map([
-    [notReadyKey(), readiness === 'False'],
+    [notReadyKey(), readiness === 'False' || readiness === 'None'],
     [unreachableKey(), readiness === 'Unknown'],
     [key('memory-pressure'), has('MemoryPressure')],
     [key('disk-pressure'), has('DiskPressure')],
@@ -45,6 +45,7 @@ export function withNoScheduleTaints(node: Node, nowMs: number): Taint[] | undef
 export function noExecuteKey(node: Node): string | undefined {
   switch (readinessOf(node)) {
     case 'True':
+    case 'None':
       return undefined;
     case 'False':
       return notReadyKey();
