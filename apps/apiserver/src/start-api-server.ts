@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { definitions } from '@orch/api';
+import { admissionRules, type ClusterSettings, definitions } from '@orch/api';
 import {
   Admission,
   ApiHandler,
@@ -16,6 +16,7 @@ import {
   ClaimIndex,
   Discovery,
   InFlight,
+  KindRules,
   NamespaceLifecycle,
   type RegistryParts,
   ResourceTable,
@@ -71,19 +72,7 @@ export async function startApiServer(context: Context): Promise<void> {
   const claims = new ClaimIndex((error) => lifecycle.fail(storageFailure(error)));
   await claims.start(store, startTimeoutMs);
   lifecycle.onStop('claims', () => claims.stop());
-  const namespaces = table.stored('core', 'namespaces');
-  const parts: RegistryParts = {
-    store,
-    table,
-    clock: systemClock,
-    settings,
-    claims,
-    admission: new Admission(
-      namespaces ? [new NamespaceLifecycle(store, systemClock, namespaces)] : [],
-    ),
-    random: Math.random,
-    newUid: randomUUID,
-  };
+  const parts = registryParts(store, table, claims, settings);
   const metrics = new Metrics();
   const inFlight = new InFlight({
     readOnly: options.maxRequestsInflight,
@@ -106,6 +95,7 @@ export async function startApiServer(context: Context): Promise<void> {
     },
     requestTimeoutMs: options.requestTimeoutMs,
     logger,
+    paths: () => discovery.paths(),
   });
   const discovery = new Discovery(table, (served) => api.subresourcesOf(served));
   const health = healthChecks(store, lifecycle);
@@ -113,13 +103,30 @@ export async function startApiServer(context: Context): Promise<void> {
   await bootstrapCluster(
     parts,
     {
-      serviceAddress: firstServiceAddress(settings),
+      serviceClusterIpRange: settings.serviceClusterIpRanges[0]!,
       advertiseAddress: advertiseAddress(options),
       securePort: port,
     },
     logger,
   );
   logger.info({ address: options.bindAddress, port }, 'serving');
+}
+
+function registryParts(
+  store: VersionedStore,
+  table: ResourceTable,
+  claims: ClaimIndex,
+  settings: ClusterSettings,
+): RegistryParts {
+  const clock = systemClock;
+  const random = Math.random;
+  const namespaces = table.stored('core', 'namespaces');
+  if (!namespaces) throw new Error('namespaces are not served');
+  const admission = new Admission([
+    new NamespaceLifecycle(store, clock, namespaces),
+    new KindRules({ rules: admissionRules, store, table, clock, random }),
+  ]);
+  return { store, table, clock, settings, claims, admission, random, newUid: randomUUID };
 }
 
 async function openStore({ options, logger, lifecycle }: Context): Promise<VersionedStore> {
@@ -145,13 +152,16 @@ function healthChecks(store: VersionedStore, lifecycle: Lifecycle): HealthChecks
   const health = new HealthChecks();
   health.add(pingCheck);
   health.add({ name: 'log', run: () => undefined });
-  health.add({
-    name: 'store',
-    run() {
-      const { ready, reason } = store.status();
-      if (!ready) throw new Error(reason ?? 'the store is not ready');
-    },
-  });
+  // Existing probes ask for the store's check under either name.
+  for (const name of ['etcd', 'store']) {
+    health.add({
+      name,
+      run() {
+        const { ready, reason } = store.status();
+        if (!ready) throw new Error(reason ?? 'the store is not ready');
+      },
+    });
+  }
   health.add(
     {
       name: 'shutdown',

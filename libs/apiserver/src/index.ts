@@ -1,5 +1,6 @@
 /** The API server's pipeline, from request to store and back. Wiring is in `apps/apiserver`. */
 export { Admission, type AdmissionPlugin, type AdmissionRequest } from './admission/admission.js';
+export { KindRules } from './admission/kind-rules.js';
 export { NamespaceLifecycle } from './admission/namespace-lifecycle.js';
 export { Authenticator } from './authentication/authenticator.js';
 export { readTokenFile, TokenFileError } from './authentication/token-file.js';

@@ -2,7 +2,7 @@
 
 import { All, Controller, Req, Res } from '@nestjs/common';
 import { ApiHandler, Discovery, WatchRegistry } from '@orch/apiserver';
-import { healthEndpoints, interfaceVersion, Metrics, orchVersion } from '@orch/component';
+import { interfaceVersion, Metrics, orchVersion } from '@orch/component';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerWith, onlyGet, sendJson, sendText } from './answer.js';
 
@@ -19,13 +19,7 @@ export class RootController {
   index(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return answerWith(this.api, request, reply, (admitted) => {
       onlyGet(admitted);
-      const paths = [
-        ...this.discovery.paths(),
-        ...healthEndpoints.map((endpoint) => `/${endpoint}`),
-        '/metrics',
-        '/version',
-      ];
-      sendJson(admitted, { paths: paths.sort() });
+      sendJson(admitted, { paths: this.discovery.paths() });
     });
   }
 

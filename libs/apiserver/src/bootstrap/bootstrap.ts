@@ -3,10 +3,10 @@
  * of this server. Made at start where they are missing; the endpoints are brought up to date. What an
  * operator has changed in the others stays.
  */
-import type { ApiObject } from '@orch/api';
-import { isStatus, label1035Name } from '@orch/apimachinery';
-import { dialect, type Logger } from '@orch/component';
-import type { Endpoints, Service } from '@orch/types/core/v1';
+import { type ApiObject, apiEndpoints, apiService, bootstrapNamespaces } from '@orch/api';
+import { isStatus } from '@orch/apimachinery';
+import type { Logger } from '@orch/component';
+import type { Endpoints } from '@orch/types/core/v1';
 import { authenticated } from '../authentication/user.js';
 import { createObject } from '../registry/create.js';
 import { freshObject } from '../registry/entry-view.js';
@@ -17,15 +17,14 @@ import { updateObject } from '../registry/update.js';
 import { toStoredShape } from '../request/decode-object.js';
 
 export interface BootstrapSettings {
-  /** First address of the first service range. */
-  readonly serviceAddress: string;
+  /** The first service range. */
+  readonly serviceClusterIpRange: string;
   /** Where this server is reached; undefined when it can be reached from this machine only. */
   readonly advertiseAddress: string | undefined;
   readonly securePort: number;
 }
 
 const bootstrapTimeoutMs = 30_000;
-const portName = 'https';
 
 export async function bootstrapCluster(
   parts: RegistryParts,
@@ -38,54 +37,22 @@ export async function bootstrapCluster(
     deadlineMs: parts.clock.monotonicMs() + bootstrapTimeoutMs,
     warnings: [],
   };
-  const { systemNamespace, publicNamespace, nodeLeaseNamespace, word } = dialect();
-  for (const name of ['default', systemNamespace, publicNamespace, nodeLeaseNamespace]) {
-    await ensure(parts, context, 'namespaces', '', {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name },
-    });
+  const { serviceClusterIpRange, securePort, advertiseAddress } = settings;
+  for (const namespace of bootstrapNamespaces()) {
+    await ensure(parts, context, 'namespaces', '', namespace);
   }
-  if (label1035Name(word, false).length > 0) throw new Error(`${word} is no name for a service`);
-  await ensure(parts, context, 'services', 'default', apiService(settings));
-  if (settings.advertiseAddress === undefined) {
+  await ensure(
+    parts,
+    context,
+    'services',
+    'default',
+    apiService(serviceClusterIpRange, securePort),
+  );
+  if (advertiseAddress === undefined) {
     logger.info({}, 'no address to advertise, the API service has no endpoints');
     return;
   }
-  await bringEndpoints(
-    parts,
-    context,
-    apiEndpoints(settings.advertiseAddress, settings.securePort),
-  );
-}
-
-function apiService({ serviceAddress, securePort }: BootstrapSettings): Service {
-  const { word } = dialect();
-  return {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: {
-      name: word,
-      namespace: 'default',
-      labels: { component: 'apiserver', provider: word },
-    },
-    spec: {
-      type: 'ClusterIP',
-      clusterIP: serviceAddress,
-      clusterIPs: [serviceAddress],
-      ports: [{ name: portName, port: 443, protocol: 'TCP', targetPort: securePort }],
-      sessionAffinity: 'None',
-    },
-  };
-}
-
-function apiEndpoints(address: string, port: number): Endpoints {
-  return {
-    apiVersion: 'v1',
-    kind: 'Endpoints',
-    metadata: { name: dialect().word, namespace: 'default' },
-    subsets: [{ addresses: [{ ip: address }], ports: [{ name: portName, port, protocol: 'TCP' }] }],
-  };
+  await bringEndpoints(parts, context, apiEndpoints([advertiseAddress], securePort));
 }
 
 function servedCore(parts: RegistryParts, plural: string): ServedResource {
@@ -136,6 +103,7 @@ async function bringEndpoints(
       produce(_existing, entry) {
         const endpoints = freshObject(entry) as Endpoints;
         endpoints.subsets = structuredClone(wanted.subsets);
+        endpoints.metadata!.labels = { ...endpoints.metadata?.labels, ...wanted.metadata?.labels };
         endpoints.metadata!.resourceVersion = '';
         return endpoints;
       },

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { codecFor, pathNotFound, wrapUnknown } from '@orch/apimachinery';
-import { dialect } from '@orch/component';
+import { dialect, healthEndpoints } from '@orch/component';
 import type { Subresource } from '../handlers/subresources.js';
 import type { ServedResource } from '../registry/resource.js';
 import type { ResourceTable } from '../registry/resource-table.js';
@@ -96,7 +96,7 @@ export class Discovery {
     } as Document;
   }
 
-  /** Every path that `/` lists, besides health and the like. */
+  /** The index of paths that `/` shows. */
   paths(): string[] {
     return [
       '/api',
@@ -106,7 +106,10 @@ export class Discovery {
         `/apis/${group.name}`,
         ...group.versions.map(({ groupVersion }) => `/apis/${groupVersion}`),
       ]),
-    ];
+      ...healthEndpoints.map((endpoint) => `/${endpoint}`),
+      '/metrics',
+      '/version',
+    ].sort();
   }
 
   send(exchange: Exchange, document: Document): void {

@@ -57,11 +57,12 @@ function scaleOf(object: ApiObject, part: SubresourceScale<ApiObject>): Scale {
 
 function sendScale(call: Call, entry: Entry, part: SubresourceScale<ApiObject>): void {
   const representation = plainRepresentation(call);
-  const scale = scaleOf(objectOf(entry), part);
+  const codec = codecFor<Scale>(schemaType);
+  const scale = codec.fromJson(scaleOf(objectOf(entry), part));
   const { format } = representation;
   const body =
     format === 'protobuf'
-      ? wrapUnknown(scale.apiVersion ?? '', 'Scale', codecFor<Scale>(schemaType).toProtobuf(scale))
+      ? wrapUnknown(scale.apiVersion ?? '', 'Scale', codec.toProtobuf(scale))
       : encodeValue(scale, representation);
   sendBody(call.exchange, 200, contentTypeOf(format), body);
 }

@@ -7,6 +7,7 @@ import type { ApiObject, RequestContext } from '@orch/api';
 import {
   badRequest,
   conflict,
+  deepEqual,
   type FieldError,
   fieldError,
   invalid,
@@ -18,7 +19,7 @@ import { updateAttemptsMax } from '../limits.js';
 import { allocate, release } from './allocation.js';
 import { freshObject, objectOf } from './entry-view.js';
 import { removedByUpdate } from './finalization.js';
-import { detachedEntry, sameStoredBytes, storedBytes } from './object-bytes.js';
+import { detachedEntry, sameStoredBytes, storedBytes, versionEnd } from './object-bytes.js';
 import {
   checkIdentity,
   metadataOf,
@@ -32,6 +33,7 @@ import {
   timeLeftMs,
   type WriteContext,
 } from './registry-parts.js';
+import type { Resource } from './resource.js';
 
 /** What is particular to the way an object is written. */
 export interface UpdateStrategy {
@@ -128,7 +130,7 @@ async function attemptUpdate(
   if (removedByUpdate(object, existing, definition)) {
     return removeByUpdate(parts, target, object, entry, context, unconditional);
   }
-  if (sameStoredBytes(resource, bytes, entry)) return entry;
+  if (isUnchanged(resource, bytes, object, entry)) return entry;
   const claims = allocate(parts, served, context, object, existing);
   if (context.dryRun) return detachedEntry(resource, object, entry.key);
   const result = await parts.store.commit(
@@ -148,6 +150,13 @@ async function attemptUpdate(
   if (result.succeeded) return result.entries[0]!;
   if (!unconditional && result.failedOperation === 0) throw conflict(served.groupResource, name);
   return 'lost';
+}
+
+/** Writing what is there already changes nothing; keys of maps may stand in another order. */
+function isUnchanged(resource: Resource, bytes: Buffer, object: ApiObject, entry: Entry): boolean {
+  if (sameStoredBytes(resource, bytes, entry)) return true;
+  const versionBytes = versionEnd(resource, entry.bytes) - resource.revisionOffset;
+  return bytes.length + versionBytes === entry.bytes.length && deepEqual(object, objectOf(entry));
 }
 
 /** True when the client named no version. Sets the stored version on the object. Throws 409, 422. */

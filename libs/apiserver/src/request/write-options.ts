@@ -91,6 +91,10 @@ function bodyFromQuery(query: Query): DeleteOptionsBody {
     }),
     ...(query.has('orphanDependents') && { orphanDependents: query.flag('orphanDependents') }),
     ...(query.has('propagationPolicy') && { propagationPolicy: query.get('propagationPolicy') }),
+    preconditions: {
+      ...(query.has('uid') && { uid: query.get('uid') }),
+      ...(query.has('resourceVersion') && { resourceVersion: query.get('resourceVersion') }),
+    },
   };
 }
 

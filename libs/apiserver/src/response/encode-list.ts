@@ -26,11 +26,13 @@ const openingBrace = 0x7b;
 const closing = Buffer.from(']}');
 const nothing = Buffer.alloc(0);
 
-function listMetadata(outcome: ListOutcome): TableMetadata {
+/** Metadata views do not say how many follow. */
+function listMetadata(outcome: ListOutcome, isMetadataView: boolean): TableMetadata {
+  const counted = !isMetadataView && outcome.remainingCount !== undefined;
   return {
     resourceVersion: String(outcome.revision),
     ...(outcome.continueToken !== '' && { continue: outcome.continueToken }),
-    ...(outcome.remainingCount !== undefined && { remainingItemCount: outcome.remainingCount }),
+    ...(counted && { remainingItemCount: outcome.remainingCount }),
   };
 }
 
@@ -99,7 +101,9 @@ function gatherProtobuf(
 ): Gathered {
   const metadata = protobufField(
     1,
-    codecFor<TableMetadata>('meta/v1.ListMeta').toProtobuf(listMetadata(outcome)),
+    codecFor<TableMetadata>('meta/v1.ListMeta').toProtobuf(
+      listMetadata(outcome, kind === 'PartialObjectMetadataList'),
+    ),
   );
   let itemsBytes = 0;
   for (const message of messages) {
@@ -160,7 +164,7 @@ export async function encodeList(
       return gatherProtobuf(served.apiVersion, served.listKind, outcome, messages);
     }
   }
-  const metadata = listMetadata(outcome);
+  const metadata = listMetadata(outcome, view === 'PartialObjectMetadataList');
   const metaVersion = `${dialect().metaGroup}/${viewVersion}`;
   if (view === 'Table') {
     const rows = await inSlices(entries, (entry) =>
@@ -181,7 +185,7 @@ export async function encodeList(
   const list =
     view === 'object'
       ? { kind: served.listKind, apiVersion: served.apiVersion, metadata, items }
-      : { kind: view, apiVersion: metaVersion, metadata, items };
+      : { kind: view, apiVersion: metaVersion, metadata, items: items.length > 0 ? items : null };
   return whole(encodeValue(list, options.representation));
 }
 

@@ -45,6 +45,8 @@ export interface ApiHandlerSettings {
   readonly nodeAgents: NodeAgentTls;
   readonly requestTimeoutMs: number;
   readonly logger: Logger;
+  /** The index of paths. */
+  readonly paths: () => readonly string[];
 }
 
 /** A request that has been let in. */
@@ -126,7 +128,7 @@ export class ApiHandler {
   private async dispatch(admitted: Admitted): Promise<void> {
     const { info, exchange } = admitted;
     const { parts, requestTimeoutMs } = this.settings;
-    if (!info.isResource) return sendNotFoundText(exchange);
+    if (!info.isResource) return sendUnknownPath(exchange, this.settings.paths());
     const served = parts.table.find(info.group, info.version, info.resource);
     if (!served) {
       if (!parts.table.hasGroup(info.group)) return sendNotFoundText(exchange);
@@ -146,6 +148,7 @@ export class ApiHandler {
   /** Throws 404 for what is not served and 405 for what cannot be done with it. */
   private handlerFor(served: ServedResource, info: RequestInfo): Handler {
     checkScope(served, info);
+    if (info.watchPath && info.verb !== 'watch') throw methodNotSupported();
     if (info.subresource !== '') {
       const subresource = this.subresources.get(served)?.get(info.subresource);
       if (!subresource || info.rest.length > 0) throw pathNotFound();
@@ -192,6 +195,11 @@ function checkScope(served: ServedResource, info: RequestInfo): void {
   const { namespaced, plural } = served.definition;
   if (namespaced && info.name !== '' && info.namespace === '') throw pathNotFound();
   if (!namespaced && info.namespace !== '' && plural !== 'namespaces') throw pathNotFound();
+}
+
+/** Paths outside the API are answered with those that there are. */
+function sendUnknownPath(exchange: Exchange, paths: readonly string[]): void {
+  sendBody(exchange, 404, 'application/json', Buffer.from(JSON.stringify({ paths }, null, 2)));
 }
 
 export function sendNotFoundText(exchange: Exchange): void {

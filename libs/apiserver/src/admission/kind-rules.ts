@@ -1,0 +1,108 @@
+/** Runs the admission rules of the kinds as one plugin, with a reader of stored objects for them. */
+import type {
+  AdmissionContext,
+  AdmissionRule,
+  AdmissionTarget,
+  ApiObject,
+  ObjectReader,
+} from '@orch/api';
+import { timeout } from '@orch/apimachinery';
+import type { Clock } from '@orch/component';
+import type { VersionedStore } from '@orch/store';
+import { objectOf } from '../registry/entry-view.js';
+import type { ResourceTable } from '../registry/resource-table.js';
+import type { AdmissionPlugin, AdmissionRequest } from './admission.js';
+
+export interface KindRulesSettings {
+  readonly rules: readonly AdmissionRule[];
+  readonly store: VersionedStore;
+  readonly table: ResourceTable;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+export class KindRules implements AdmissionPlugin {
+  readonly name = 'KindRules';
+
+  constructor(private readonly settings: KindRulesSettings) {}
+
+  async mutate(request: AdmissionRequest): Promise<void> {
+    const target = targetOf(request);
+    const context = this.contextOf(request);
+    for (const rule of this.settings.rules) await rule.mutate?.(target, context);
+  }
+
+  async validate(request: AdmissionRequest): Promise<void> {
+    const target = targetOf(request);
+    const context = this.contextOf(request);
+    for (const rule of this.settings.rules) await rule.validate?.(target, context);
+  }
+
+  private contextOf({ deadlineMs }: AdmissionRequest): AdmissionContext {
+    const { clock, random } = this.settings;
+    return {
+      reader: new StoreReader(this.settings, deadlineMs),
+      random,
+      wait: (delayMs) =>
+        new Promise((resolve, reject) => {
+          if (clock.monotonicMs() + delayMs > deadlineMs) {
+            reject(timeout('admission did not end in time'));
+          } else clock.setTimer(delayMs, resolve);
+        }),
+    };
+  }
+}
+
+function targetOf(request: AdmissionRequest): AdmissionTarget {
+  const { stored, plural } = request.served.definition;
+  return {
+    operation: request.operation,
+    groupHead: stored.group,
+    plural,
+    subresource: request.subresource,
+    namespace: request.namespace,
+    name: request.name,
+    object: request.object,
+    old: request.old,
+  };
+}
+
+/** Reads memory first; that something is missing is believed of a quorum only. */
+class StoreReader implements ObjectReader {
+  constructor(
+    private readonly settings: KindRulesSettings,
+    private readonly deadlineMs: number,
+  ) {}
+
+  async get(
+    groupHead: string,
+    plural: string,
+    namespace: string,
+    name: string,
+  ): Promise<ApiObject | undefined> {
+    const { store, table } = this.settings;
+    const resource = table.stored(groupHead, plural);
+    if (!resource) return undefined;
+    const key = resource.key(namespace, name);
+    for (const kind of ['any', 'quorum'] as const) {
+      const { entry } = await store.get(key, { consistency: { kind }, timeoutMs: this.leftMs() });
+      if (entry) return objectOf(entry);
+    }
+    return undefined;
+  }
+
+  async list(groupHead: string, plural: string): Promise<readonly ApiObject[]> {
+    const { store, table } = this.settings;
+    const resource = table.stored(groupHead, plural);
+    if (!resource) return [];
+    const { entries } = await store.list(resource.keyPrefix, {
+      consistency: { kind: 'any' },
+      timeoutMs: this.leftMs(),
+    });
+    return entries.map(objectOf);
+  }
+
+  private leftMs(): number {
+    return Math.max(1, this.deadlineMs - this.settings.clock.monotonicMs());
+  }
+}
