@@ -39,6 +39,13 @@ describe('manifests', () => {
     expect(parseManifests(list, 'f').map(({ object }) => object.kind)).toEqual(['Pod']);
   });
 
+  it('read numbers and times as other tools do', () => {
+    const text = `${map('x')}data: {mode: 0644, at: 2026-01-02T03:04:05Z, span: 1:30, flag: yes}`;
+    expect(parseManifests(text, 'f')[0]?.object).toMatchObject({
+      data: { mode: 420, at: '2026-01-02T03:04:05Z', span: '1:30', flag: true },
+    });
+  });
+
   it.each([
     ['a: [', 'cannot read f:'],
     ['kind: Pod', 'f: an object has no apiVersion'],

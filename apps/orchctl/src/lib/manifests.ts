@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiObject } from '@orch/client';
-import { parseAllDocuments } from 'yaml';
+import { parseAllDocuments, type Tags } from 'yaml';
 import { CliError } from './errors.js';
 import type { Io } from './io.js';
 
@@ -38,9 +38,21 @@ export async function readManifests(
   return manifests;
 }
 
+/**
+ * Manifests are written in YAML 1.1, where `0644` is octal and `yes` is true; but times stay texts, and
+ * `1:30` is no number of base 60.
+ */
+function plainTags(tags: Tags): Tags {
+  return tags.filter(
+    (tag) =>
+      typeof tag === 'string' ||
+      (tag.tag !== 'tag:yaml.org,2002:timestamp' && !('format' in tag && tag.format === 'TIME')),
+  );
+}
+
 /** Every object of a text. */
 export function parseManifests(text: string, source: string): Manifest[] {
-  const documents = parseAllDocuments(text, { merge: true });
+  const documents = parseAllDocuments(text, { version: '1.1', merge: true, customTags: plainTags });
   if (!Array.isArray(documents)) return [];
   return documents.flatMap((document) => {
     const [error] = document.errors;

@@ -49,7 +49,8 @@ export async function objectText(
 
 export async function yamlText(value: unknown): Promise<string> {
   const { stringify } = await import('yaml');
-  return stringify(sorted(value), { lineWidth: 0, indentSeq: false });
+  // Texts that older readers would take for times or booleans are quoted.
+  return stringify(sorted(value), { version: '1.1', lineWidth: 0, indentSeq: false });
 }
 
 function valueText(value: unknown): string {

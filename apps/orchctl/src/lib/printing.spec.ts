@@ -49,7 +49,7 @@ describe('objects', () => {
     spec: {
       containers: [
         { name: 'x', image: 'i' },
-        { name: 'y', image: 'j' },
+        { name: 'second', image: 'j' },
       ],
     },
   };
@@ -61,7 +61,7 @@ describe('objects', () => {
       metadata: { name: 'a' },
     });
     expect(await text('yaml')).toBe(
-      'apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - image: i\n    name: x\n  - image: j\n    name: y\n',
+      'apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - image: i\n    name: x\n  - image: j\n    name: second\n',
     );
     expect(await text('name')).toBe('pod/a\n');
   });

@@ -197,10 +197,24 @@ function addFields(description: Description, fields: Readonly<Record<string, unk
     const label = titleCase(name);
     if (value === null || value === undefined) continue;
     if (Array.isArray(value)) addList(description, label, value);
+    else if (mapsOfData.has(name)) description.pairs(label, textsOf(value));
     else if (typeof value === 'object') {
       description.block(label, (inner) => addFields(inner, value as Record<string, unknown>));
     } else description.field(label, String(value));
   }
+}
+
+/** Their keys are data: they are shown as they are. */
+const mapsOfData: ReadonlySet<string> = new Set([
+  'labels',
+  'annotations',
+  'matchLabels',
+  'nodeSelector',
+  'data',
+]);
+
+function textsOf(map: object): Record<string, string> {
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, String(value)]));
 }
 
 function addList(description: Description, label: string, list: readonly unknown[]): void {
