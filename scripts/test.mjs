@@ -77,7 +77,9 @@ function countOf(stage, exitCode) {
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !stages.some((stage) => stage.name === name));
 if (unknown.length > 0) {
-  console.error(`no stage ${unknown.join(', ')}; there are ${stages.map((s) => s.name).join(', ')}`);
+  console.error(
+    `no stage ${unknown.join(', ')}; there are ${stages.map((s) => s.name).join(', ')}`,
+  );
   process.exit(2);
 }
 
@@ -94,7 +96,12 @@ for (const stage of stages) {
   const { passed, failed } = countOf(stage, await run(stage.command));
   total.passed += passed;
   total.failed += failed;
-  rows.push([stage.name, passed, failed, `${Math.round((performance.now() - startedAt) / 1000)} s`]);
+  rows.push([
+    stage.name,
+    passed,
+    failed,
+    `${Math.round((performance.now() - startedAt) / 1000)} s`,
+  ]);
 }
 console.log();
 for (const [name, passed, failed, took] of rows) {
