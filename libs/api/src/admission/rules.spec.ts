@@ -1,0 +1,159 @@
+import { StatusError } from '@orch/apimachinery';
+import type { Node, Pod } from '@orch/types/core/v1';
+import { describe, expect, it } from 'vitest';
+import type { ApiObject } from '../definition.js';
+import type { AdmissionContext, AdmissionTarget } from './admission-rule.js';
+import { admissionRules } from './rules.js';
+
+function context(objects: Readonly<Record<string, object>> = {}): AdmissionContext {
+  return {
+    reader: {
+      get: async (head, plural, namespace, name) =>
+        objects[`${head}/${plural}/${namespace}/${name}`] as ApiObject | undefined,
+      list: async (head, plural) =>
+        Object.entries(objects)
+          .filter(([key]) => key.startsWith(`${head}/${plural}/`))
+          .map(([, object]) => object as ApiObject),
+    },
+    random: () => 0,
+    wait: async () => undefined,
+  };
+}
+
+const account = { metadata: { name: 'default' }, imagePullSecrets: [{ name: 'pull' }] };
+const withAccount = { 'core/serviceaccounts/ns/default': account };
+
+async function admit(
+  object: ApiObject,
+  objects: Readonly<Record<string, object>>,
+  plural = 'pods',
+): Promise<void> {
+  const target: AdmissionTarget = {
+    operation: 'CREATE',
+    groupHead: 'core',
+    plural,
+    subresource: '',
+    namespace: plural === 'pods' ? 'ns' : '',
+    name: object.metadata?.name ?? '',
+    object,
+    old: undefined,
+  };
+  for (const rule of admissionRules) await rule.mutate?.(target, context(objects));
+  for (const rule of admissionRules) await rule.validate?.(target, context(objects));
+}
+
+async function refusal(run: Promise<void>): Promise<string> {
+  try {
+    await run;
+  } catch (error) {
+    if (error instanceof StatusError && error.code === 403) return error.message;
+  }
+  throw new Error('nothing was refused');
+}
+
+const newPod = (spec: object = {}): Pod => ({
+  metadata: { name: 'p' },
+  spec: { containers: [{ name: 'a', image: 'i' }], ...spec },
+});
+
+describe('admission of pods', () => {
+  it('gives them account, token, pull secrets, priority and tolerations', async () => {
+    const pod = newPod();
+    await admit(pod, withAccount);
+    expect(pod.spec).toMatchObject({
+      serviceAccountName: 'default',
+      serviceAccount: 'default',
+      imagePullSecrets: [{ name: 'pull' }],
+      priority: 0,
+      preemptionPolicy: 'PreemptLowerPriority',
+      tolerations: [
+        { key: 'node.orch.io/not-ready', effect: 'NoExecute', tolerationSeconds: 300 },
+        { key: 'node.orch.io/unreachable', effect: 'NoExecute', tolerationSeconds: 300 },
+      ],
+    });
+    expect(pod.spec?.containers?.[0]?.volumeMounts).toEqual([
+      {
+        name: 'orch-api-access-bbbbb',
+        readOnly: true,
+        mountPath: '/var/run/secrets/orch.io/serviceaccount',
+      },
+    ]);
+    expect(pod.spec?.volumes?.[0]?.name).toBe('orch-api-access-bbbbb');
+  });
+
+  it('leaves the token out where it is not wanted', async () => {
+    const pod = newPod({ automountServiceAccountToken: false });
+    await admit(pod, withAccount);
+    expect(pod.spec?.volumes).toBeUndefined();
+  });
+
+  it('wants the account to exist', async () => {
+    expect(await refusal(admit(newPod(), {}))).toBe(
+      'pods "p" is forbidden: error looking up service account ns/default: serviceaccount "default" not found',
+    );
+  });
+
+  it('takes priority from classes only', async () => {
+    const classes = {
+      ...withAccount,
+      'scheduling/priorityclasses//high': { metadata: { name: 'high' }, value: 9 },
+    };
+    const pod = newPod({ priorityClassName: 'high' });
+    await admit(pod, classes);
+    expect(pod.spec?.priority).toBe(9);
+    expect(await refusal(admit(newPod({ priority: 7 }), classes))).toBe(
+      'pods "p" is forbidden: the integer value of priority (7) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name',
+    );
+    expect(await refusal(admit(newPod({ priorityClassName: 'none' }), classes))).toBe(
+      'pods "p" is forbidden: no PriorityClass with name none was found',
+    );
+  });
+
+  it('takes the default class where there is one', async () => {
+    const pod = newPod();
+    await admit(pod, {
+      ...withAccount,
+      'scheduling/priorityclasses//usual': {
+        metadata: { name: 'usual' },
+        value: 5,
+        globalDefault: true,
+      },
+    });
+    expect(pod.spec).toMatchObject({ priorityClassName: 'usual', priority: 5 });
+  });
+
+  it('holds pods to the secrets that their account lists', async () => {
+    const strict = {
+      metadata: {
+        name: 'default',
+        annotations: { 'orch.io/enforce-mountable-secrets': 'true' },
+      },
+      secrets: [{ name: 'mine' }],
+    };
+    const objects = { 'core/serviceaccounts/ns/default': strict };
+    await admit(newPod({ volumes: [{ name: 'v', secret: { secretName: 'mine' } }] }), objects);
+    expect(
+      await refusal(
+        admit(newPod({ volumes: [{ name: 'v', secret: { secretName: 'other' } }] }), objects),
+      ),
+    ).toBe(
+      'pods "p" is forbidden: volume with secret.secretName="other" is not allowed because service account default does not reference that secret',
+    );
+  });
+
+  it('lets mirror pods be, but away from secrets', async () => {
+    const mirror = newPod({ volumes: [{ name: 'v', secret: { secretName: 's' } }] });
+    mirror.metadata!.annotations = { 'orch.io/config.mirror': 'x' };
+    expect(await refusal(admit(mirror, withAccount))).toBe(
+      'pods "p" is forbidden: a mirror pod may not reference secrets',
+    );
+  });
+});
+
+describe('admission of nodes', () => {
+  it('keeps pods away from a new one', async () => {
+    const node: Node = { metadata: { name: 'n' } };
+    await admit(node, {}, 'nodes');
+    expect(node.spec?.taints).toEqual([{ key: 'node.orch.io/not-ready', effect: 'NoSchedule' }]);
+  });
+});
