@@ -5,7 +5,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { readSettings } from './cluster-directory.js';
 import { downTimeoutMs } from './limits.js';
-import { forgetChildren, liveSupervisor, releaseDirectory } from './run-state.js';
+import { forgetChildren, liveSupervisor, recordedChildren, releaseDirectory } from './run-state.js';
 import { endProcess, stopLeftovers } from './stop-leftovers.js';
 import type { DownOptions } from './up-options.js';
 import { UserError } from './user-error.js';
@@ -24,10 +24,11 @@ export async function down(options: DownOptions): Promise<number> {
     process.stdout.write(`stopping the cluster in ${dataDirectory} ...\n`);
     await endProcess(supervisor, downTimeoutMs);
   }
-  const leftovers = await stopLeftovers(dataDirectory, 'remove');
+  const hadLeftovers = recordedChildren(dataDirectory).length > 0;
+  await stopLeftovers(dataDirectory, 'remove');
   forgetChildren(dataDirectory);
   releaseDirectory(dataDirectory);
-  const what = supervisor || leftovers.length > 0 ? 'stopped' : `nothing runs in ${dataDirectory}`;
+  const what = supervisor || hadLeftovers ? 'stopped' : `nothing runs in ${dataDirectory}`;
   process.stdout.write(`${what}\n`);
   return 0;
 }

@@ -23,7 +23,7 @@ export interface SupervisorParts {
   readonly report: (text: string) => void;
 }
 
-const probePauseMs = 50;
+const probePauseMs = 100;
 
 export class Supervisor {
   private readonly processes: readonly ManagedProcess[];

@@ -64,7 +64,9 @@ export async function runComponent<Options extends HasCommonOptions>(
     const features = featureGates(definition, options, logger);
     await definition.start({ options, features, logger, lifecycle });
     const startMs = Math.round(systemClock.monotonicMs() - startedMs);
-    logger.info({ version: orchVersion, pid: process.pid, startMs }, 'started');
+    if (!lifecycle.stopping.aborted) {
+      logger.info({ version: orchVersion, pid: process.pid, startMs }, 'started');
+    }
   } catch (error) {
     lifecycle.fail(startFailure(error));
   }
