@@ -68,6 +68,7 @@ export class PodWorker {
   private timer: Timer | undefined;
   private running: Promise<void> | undefined;
   private wanted = false;
+  private saidUnsupported = false;
   private stopped = false;
 
   constructor(private readonly settings: PodWorkerSettings) {
@@ -122,9 +123,7 @@ export class PodWorker {
     while (this.wanted && !this.stopped) {
       this.wanted = false;
       try {
-        const againMs = await this.syncOnce();
-        this.retry.reset();
-        this.syncAfter(againMs);
+        this.syncAfter(await this.syncOnce());
       } catch (error) {
         context.logger.error({ err: error, pod: podTitle(identity) }, 'pod sync failed');
         this.syncAfter(this.retry.nextMs());
@@ -226,13 +225,15 @@ export class PodWorker {
     let againMs = Math.min(podResyncPeriodMs, this.deadlineLeftMs(view.pod));
     for (const waitMs of actions.backingOff.values()) againMs = Math.min(againMs, waitMs);
     const volumes = await this.volumes(view);
-    if (!volumes) return this.retry.nextMs();
+    if (!volumes) return Math.min(againMs, this.retry.nextMs());
     let failed = false;
     for (const start of actions.start) {
       if (!(await this.start(view, start, volumes))) failed = true;
     }
     await this.removeDeadRuns(view);
-    return failed ? Math.min(againMs, this.retry.nextMs()) : againMs;
+    if (failed) return Math.min(againMs, this.retry.nextMs());
+    this.retry.reset();
+    return againMs;
   }
 
   private async makeSandbox(view: PodView, attempt: number): Promise<void> {
@@ -273,8 +274,9 @@ export class PodWorker {
         allocatable: context.allocatable,
         objects: context.objects,
       });
-      if (unsupported.length > 0 && !hasRunning(view)) {
-        const message = `not supported by this node agent: ${unsupported.join(', ')}`;
+      if (unsupported.length > 0 && !this.saidUnsupported) {
+        this.saidUnsupported = true;
+        const message = `left out: ${unsupported.join(', ')}`;
         context.recorder.event(podReference(identity), 'Warning', 'UnsupportedVolume', message);
       }
       return paths;

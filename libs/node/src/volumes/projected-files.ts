@@ -1,5 +1,6 @@
 /** The files of config map, secret, downward API and projected volumes. Reads objects, writes nothing. */
 import { posix } from 'node:path';
+import { dialect } from '@orch/component';
 import type { KeyToPath, Pod, Volume, VolumeProjection } from '@orch/types/core/v1';
 import {
   type NodeAllocatable,
@@ -67,9 +68,14 @@ async function collect(
     }
   };
   for (const { configMap, secret, downwardAPI, serviceAccountToken } of sources) {
+    if (serviceAccountToken) unsupported.push('serviceAccountToken');
     if (configMap) {
       const { name = '', items, optional } = configMap;
       const found = await context.objects.configMap(namespace, name);
+      if (!found && isRootAuthority(name)) {
+        unsupported.push(`configmap "${name}", which this cluster does not publish`);
+        continue;
+      }
       if (!found && !optional) throw new BrokenReference(`configmap "${name}" not found`);
       const entries = new Map<string, Buffer>();
       for (const [key, value] of Object.entries(found?.data ?? {})) {
@@ -93,9 +99,16 @@ async function collect(
       const content = Buffer.from(downwardValue(item, context), 'utf8');
       files.set(checkPath(item.path), { content, mode: item.mode ?? defaultMode });
     }
-    if (serviceAccountToken) unsupported.push('serviceAccountToken');
   }
   return { files, unsupported };
+}
+
+/**
+ * The config map with the API's authority is put into every pod. A cluster may not have it, and a pod
+ * that never asked for it is not to wait for it.
+ */
+function isRootAuthority(name: string): boolean {
+  return name === dialect().systemName('root-ca.crt');
 }
 
 function downwardValue(
