@@ -3,6 +3,8 @@ import { dialect } from '@orch/component';
 import type { Endpoints, Namespace, Service } from '@orch/types/core/v1';
 import { addressAt } from './core/address-range.js';
 
+export { systemPriorityClasses as bootstrapPriorityClasses } from './scheduling/system-classes.js';
+
 /** Made at start when they are missing; `default` first. */
 export function bootstrapNamespaces(): Namespace[] {
   const { systemNamespace, publicNamespace, nodeLeaseNamespace } = dialect();

@@ -12,6 +12,7 @@ import { secret } from './core/secret.js';
 import { service } from './core/service.js';
 import { serviceAccount } from './core/service-account.js';
 import type { ResourceDefinition } from './definition.js';
+import { priorityClass } from './scheduling/priority-class.js';
 
 export const definitions: readonly ResourceDefinition[] = [
   namespace,
@@ -26,4 +27,5 @@ export const definitions: readonly ResourceDefinition[] = [
   lease,
   deployment,
   replicaSet,
+  priorityClass,
 ];

@@ -1,5 +1,9 @@
-/** The priority of a pod comes from its class; a client may name the class, never the number. */
+/**
+ * The priority of a pod comes from its class; a client may name the class, never the number. One class
+ * at most is that of pods which name none.
+ */
 import { forbiddenObject } from '@orch/apimachinery';
+import { dialect } from '@orch/component';
 import type { Pod, PodSpec } from '@orch/types/core/v1';
 import type { PriorityClass } from '@orch/types/scheduling/v1';
 import {
@@ -30,6 +34,24 @@ export const priorityRule: AdmissionRule = {
     pod.spec.priority = priority.value;
     pod.spec.preemptionPolicy = priority.preemptionPolicy;
   },
+  async validate(target, { reader }) {
+    if (!isWriteOf(target, 'scheduling', 'priorityclasses', ['CREATE', 'UPDATE'])) return;
+    const object = target.object as PriorityClass;
+    if (!object.globalDefault) return;
+    const classes = (await reader.list(
+      'scheduling',
+      'priorityclasses',
+    )) as readonly PriorityClass[];
+    const other = classes.find(
+      ({ globalDefault, metadata }) => globalDefault && metadata?.name !== object.metadata?.name,
+    );
+    if (!other) return;
+    throw forbiddenObject(
+      { group: dialect().group('scheduling'), resource: 'priorityclasses' },
+      object.metadata?.name ?? '',
+      `PriorityClass ${other.metadata?.name} is already marked as default. Only one default can exist`,
+    );
+  },
 };
 
 /** A replace need not repeat what admission filled in. */
@@ -59,7 +81,7 @@ async function priorityOf(
 async function defaultPriority({ reader }: AdmissionContext): Promise<Priority> {
   const classes = (await reader.list('scheduling', 'priorityclasses')) as readonly PriorityClass[];
   const defaults = classes.filter(({ globalDefault }) => globalDefault === true);
-  const [lowest] = defaults.sort((a, b) => (a.value ?? 0) - (b.value ?? 0));
+  const [lowest] = [...defaults].sort((a, b) => (a.value ?? 0) - (b.value ?? 0));
   return lowest ? ofClass(lowest) : { value: 0, preemptionPolicy: defaultPolicy };
 }
 

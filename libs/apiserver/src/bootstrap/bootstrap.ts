@@ -1,9 +1,15 @@
 /**
- * The objects a cluster cannot do without: system namespaces, and the API's own service with the address
+ * The objects a cluster cannot do without: system namespaces and priority classes, and the API's own service with the address
  * of this server. Made at start where they are missing; the endpoints are brought up to date. What an
  * operator has changed in the others stays.
  */
-import { type ApiObject, apiEndpoints, apiService, bootstrapNamespaces } from '@orch/api';
+import {
+  type ApiObject,
+  apiEndpoints,
+  apiService,
+  bootstrapNamespaces,
+  bootstrapPriorityClasses,
+} from '@orch/api';
 import { isStatus } from '@orch/apimachinery';
 import type { Logger } from '@orch/component';
 import type { Endpoints } from '@orch/types/core/v1';
@@ -41,6 +47,9 @@ export async function bootstrapCluster(
   for (const namespace of bootstrapNamespaces()) {
     await ensure(parts, context, 'namespaces', '', namespace);
   }
+  for (const priorityClass of bootstrapPriorityClasses()) {
+    await ensure(parts, context, 'priorityclasses', '', priorityClass, 'scheduling');
+  }
   await ensure(
     parts,
     context,
@@ -55,8 +64,8 @@ export async function bootstrapCluster(
   await bringEndpoints(parts, context, apiEndpoints([advertiseAddress], securePort));
 }
 
-function servedCore(parts: RegistryParts, plural: string): ServedResource {
-  const served = parts.table.servedAsStored('core', plural);
+function servedKind(parts: RegistryParts, plural: string, groupHead = 'core'): ServedResource {
+  const served = parts.table.servedAsStored(groupHead, plural);
   if (!served) throw new Error(`${plural} are not served`);
   return served;
 }
@@ -68,8 +77,9 @@ async function ensure(
   plural: string,
   namespace: string,
   object: ApiObject,
+  groupHead = 'core',
 ): Promise<boolean> {
-  const served = servedCore(parts, plural);
+  const served = servedKind(parts, plural, groupHead);
   const key = served.resource.key(namespace, object.metadata?.name ?? '');
   const { entry } = await parts.store.get(key, {
     consistency: { kind: 'quorum' },
@@ -93,7 +103,7 @@ async function bringEndpoints(
 ): Promise<void> {
   const { name = '', namespace = '' } = wanted.metadata ?? {};
   if (await ensure(parts, context, 'endpoints', namespace, structuredClone(wanted))) return;
-  const served = servedCore(parts, 'endpoints');
+  const served = servedKind(parts, 'endpoints');
   await updateObject(
     parts,
     { served, namespace, name },
