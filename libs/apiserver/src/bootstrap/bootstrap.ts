@@ -1,7 +1,7 @@
 /**
- * The objects a cluster cannot do without: system namespaces and priority classes, and the API's own service with the address
- * of this server. Made at start where they are missing; the endpoints are brought up to date. What an
- * operator has changed in the others stays.
+ * The objects a cluster cannot do without: system namespaces and priority classes, and the API's own
+ * service with the address of this server. Made at start where they are missing; the endpoints are
+ * brought up to date. What an operator has changed in the others stays.
  */
 import {
   type ApiObject,
