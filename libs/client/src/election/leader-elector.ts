@@ -117,7 +117,12 @@ export class LeaderElector {
   /** @returns whether the lease is ours, written since this call began. */
   private async acquireOrRenew(): Promise<boolean> {
     const leases = this.options.client.resource(resources.leases, this.options.namespace);
-    const call = { timeoutMs: this.renewDeadlineMs, signal: this.stopping.signal };
+    const call = {
+      // A lost answer must leave time for another attempt.
+      timeoutMs: this.renewDeadlineMs / 2,
+      sendOnce: true,
+      signal: this.stopping.signal,
+    };
     // A leader knows what it wrote last and need not read it first.
     if (!this.leading || !this.lease) {
       try {

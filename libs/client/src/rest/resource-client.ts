@@ -3,10 +3,7 @@ import type { ApiList, ApiObject, WatchEvent } from '../objects.js';
 import type { ResourceRef } from './resource-ref.js';
 import type { QueryValue, RequestOptions, StreamResponse } from './rest-client.js';
 
-export interface CallOptions {
-  timeoutMs?: number;
-  signal?: AbortSignal;
-}
+export type CallOptions = Pick<RequestOptions, 'timeoutMs' | 'sendOnce' | 'signal'>;
 
 export interface GetOptions extends CallOptions {
   resourceVersion?: string;

@@ -50,7 +50,10 @@ export interface RequestOptions {
   headers?: Record<string, string>;
   /** A string or bytes go out as they are; anything else as JSON. */
   body?: unknown;
+  /** Deadline, attempts and the waits between them included. */
   timeoutMs?: number;
+  /** Sends once, whatever comes: for callers with a rhythm of their own. */
+  sendOnce?: boolean;
   signal?: AbortSignal;
 }
 
@@ -164,7 +167,9 @@ export class RestClient {
         const failure =
           error instanceof ApiError ? error : fromSocketError(error, server.url.origin);
         if (shouldMoveOn(failure)) this.transport.moveOn(server);
-        const delayMs = retryDelayMs(method, failure, attemptCount, this.random);
+        const delayMs = options.sendOnce
+          ? undefined
+          : retryDelayMs(method, failure, attemptCount, this.random);
         if (delayMs === undefined || this.clock.monotonicMs() + delayMs > deadlineMs) throw failure;
         this.options.logger?.debug(
           { method, path, attempt: attemptCount, delayMs, err: failure },

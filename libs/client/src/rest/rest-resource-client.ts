@@ -45,6 +45,7 @@ export function collectionPath(resource: ResourceRef<ApiObject>, namespace?: str
 function callOptions(options: CallOptions): CallOptions {
   return {
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+    ...(options.sendOnce ? { sendOnce: true } : {}),
     ...(options.signal ? { signal: options.signal } : {}),
   };
 }
@@ -91,7 +92,7 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
   }
 
   list(options: ListOptions = {}): Promise<ApiList<T>> {
-    const { timeoutMs: _timeout, signal: _signal, ...query } = options;
+    const { timeoutMs: _timeout, sendOnce: _once, signal: _signal, ...query } = options;
     const headers = { accept: acceptOf(this.view, true) };
     return this.send('GET', this.path, { ...callOptions(options), query: { ...query }, headers });
   }
@@ -148,7 +149,7 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
   }
 
   async deleteCollection(selection: ListOptions = {}, options: DeleteOptions = {}): Promise<void> {
-    const { timeoutMs: _timeout, signal: _signal, ...query } = selection;
+    const { timeoutMs: _timeout, sendOnce: _once, signal: _signal, ...query } = selection;
     await this.client.request('DELETE', this.path, {
       ...callOptions(options),
       query: { ...query },

@@ -7,6 +7,8 @@ import { ApiError } from './api-error.js';
 import { TransportError } from './transport-error.js';
 
 const baseDelayMs = 50;
+/** A server that comes back is to be found soon. */
+const maxDelayMs = 1_000;
 
 /** @returns the delay before the next attempt, or undefined when the error is final. */
 export function retryDelayMs(
@@ -43,5 +45,5 @@ export function shouldMoveOn(error: unknown): boolean {
 }
 
 function backoffMs(attemptCount: number, random: () => number): number {
-  return baseDelayMs * 2 ** (attemptCount - 1) * (0.5 + random());
+  return Math.min(maxDelayMs, baseDelayMs * 2 ** (attemptCount - 1)) * (0.5 + random());
 }

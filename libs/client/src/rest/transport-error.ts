@@ -53,16 +53,10 @@ export function fromSocketError(error: unknown, server: string): TransportError 
   const code = (error as { code?: string } | undefined)?.code ?? '';
   const text = error instanceof Error && error.message !== '' ? error.message : code;
   if (connectFailures.has(code)) {
-    return new TransportError('connect_failed', `cannot connect to ${server}: ${text}`, false, {
-      cause: error,
-    });
+    return new TransportError('connect_failed', `cannot connect to ${server}: ${text}`, false);
   }
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
-    return new TransportError('timeout', `${server} did not answer in time`, true, {
-      cause: error,
-    });
+    return new TransportError('timeout', `${server} did not answer in time`, true);
   }
-  return new TransportError('connection_lost', `connection to ${server} lost: ${text}`, true, {
-    cause: error,
-  });
+  return new TransportError('connection_lost', `connection to ${server} lost: ${text}`, true);
 }

@@ -9,10 +9,10 @@ import {
   semanticallyEqual,
 } from '@orch/apimachinery';
 import {
-  ApiError,
   type EventRecorder,
   type Informer,
   isAlreadyExists,
+  isConflict,
   isNamespaceTerminating,
   isNotFound,
   keyOf,
@@ -290,8 +290,9 @@ export class DeploymentController implements Controller {
       try {
         await this.deploymentsIn(deployment).replaceStatus({ ...deployment, metadata, status });
       } catch (error) {
+        if (isNotFound(error)) return undefined;
         // The informer brings the newer object, and with it the next sync.
-        if (!(error instanceof ApiError) || error.reason !== 'Conflict') throw error;
+        if (!isConflict(error)) throw error;
         return 1_000;
       }
     }
