@@ -3,7 +3,15 @@
  * cluster's directory; it counts while that directory's `cluster.json` says the same, so a removed
  * cluster frees its index by itself.
  */
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type AddressBlock, addressBlock, isClearOf, usedSecondOctets } from './address-block.js';
 import { clusterCountMax } from './limits.js';
@@ -66,7 +74,7 @@ function claim(claims: IndexClaims, dataDirectory: string, index: number): boole
   if (holder === dataDirectory) return true;
   if (holder !== undefined) return false;
   try {
-    rmSync(path, { force: true });
+    if (existsSync(path)) unlinkSync(path);
     writeFileSync(path, dataDirectory, { flag: 'wx', mode: 0o644 });
     return true;
   } catch (error) {
@@ -77,7 +85,7 @@ function claim(claims: IndexClaims, dataDirectory: string, index: number): boole
 }
 
 function isTaken(code: unknown): boolean {
-  return code === 'EEXIST' || code === 'EPERM' || code === 'EACCES';
+  return code === 'EEXIST' || code === 'ENOENT' || code === 'EPERM' || code === 'EACCES';
 }
 
 /** The data directory that rightly holds an index. */
