@@ -1,10 +1,11 @@
 /** The Nest module: which controllers there are and what they are given. */
 
 import { type DynamicModule, Module } from '@nestjs/common';
-import { ApiHandler, Discovery, WatchRegistry } from '@orch/apiserver';
+import { ApiHandler, Discovery, OpenApiDocuments, WatchRegistry } from '@orch/apiserver';
 import { HealthChecks, Metrics } from '@orch/component';
 import { DiscoveryController } from './controllers/discovery.controller.js';
 import { HealthController } from './controllers/health.controller.js';
+import { OpenApiController } from './controllers/openapi.controller.js';
 import { RootController } from './controllers/root.controller.js';
 
 export interface ApiServerProviders {
@@ -12,22 +13,24 @@ export interface ApiServerProviders {
   readonly discovery: Discovery;
   readonly health: HealthChecks;
   readonly metrics: Metrics;
+  readonly openApi: OpenApiDocuments;
   readonly watches: WatchRegistry;
 }
 
-@Module({})
-export class ApiServerModule {
-  static with(providers: ApiServerProviders): DynamicModule {
-    return {
-      module: ApiServerModule,
-      controllers: [RootController, DiscoveryController, HealthController],
-      providers: [
-        { provide: ApiHandler, useValue: providers.api },
-        { provide: Discovery, useValue: providers.discovery },
-        { provide: HealthChecks, useValue: providers.health },
-        { provide: Metrics, useValue: providers.metrics },
-        { provide: WatchRegistry, useValue: providers.watches },
-      ],
-    };
-  }
+@Module({ controllers: [RootController, DiscoveryController, HealthController, OpenApiController] })
+class ApiServerModule {}
+
+/** The module around what the composition root has made. */
+export function apiServerModule(providers: ApiServerProviders): DynamicModule {
+  return {
+    module: ApiServerModule,
+    providers: [
+      { provide: ApiHandler, useValue: providers.api },
+      { provide: Discovery, useValue: providers.discovery },
+      { provide: HealthChecks, useValue: providers.health },
+      { provide: Metrics, useValue: providers.metrics },
+      { provide: OpenApiDocuments, useValue: providers.openApi },
+      { provide: WatchRegistry, useValue: providers.watches },
+    ],
+  };
 }

@@ -18,6 +18,7 @@ import {
   InFlight,
   KindRules,
   NamespaceLifecycle,
+  OpenApiDocuments,
   type RegistryParts,
   ResourceTable,
   readTokenFile,
@@ -37,7 +38,7 @@ import {
   systemClock,
 } from '@orch/component';
 import { openLocalStore, StoreError, type VersionedStore } from '@orch/store';
-import { ApiServerModule, type ApiServerProviders } from './api-server.module.js';
+import { type ApiServerProviders, apiServerModule } from './api-server.module.js';
 import type { ApiServerOptions } from './api-server-options.js';
 import { clusterSettings, firstServiceAddress } from './cluster-settings.js';
 import { Connections } from './connections.js';
@@ -98,8 +99,9 @@ export async function startApiServer(context: Context): Promise<void> {
     paths: () => discovery.paths(),
   });
   const discovery = new Discovery(table, (served) => api.subresourcesOf(served));
+  const openApi = new OpenApiDocuments(table, (served) => api.subresourcesOf(served));
   const health = healthChecks(store, lifecycle);
-  const port = await listen(context, { api, discovery, health, metrics, watches });
+  const port = await listen(context, { api, discovery, health, metrics, openApi, watches });
   await bootstrapCluster(
     parts,
     {
@@ -207,7 +209,7 @@ async function listen(context: Context, providers: ApiServerProviders): Promise<
     }
   });
   const app = await NestFactory.create<NestFastifyApplication>(
-    ApiServerModule.with(providers),
+    apiServerModule(providers),
     adapter,
     { logger: nestLogger(logger), bodyParser: false, abortOnError: false },
   );

@@ -16,6 +16,7 @@ export { Discovery } from './discovery/discovery.js';
 export type { NodeAgentTls } from './handlers/pod-logs.js';
 export { ApiMetrics } from './observability/api-metrics.js';
 export { WatchRegistry } from './observability/watch-registry.js';
+export { OpenApiDocuments } from './openapi/openapi-documents.js';
 export { ClaimIndex } from './registry/claims.js';
 export type { RegistryParts } from './registry/registry-parts.js';
 export { ResourceTable } from './registry/resource-table.js';
@@ -26,5 +27,6 @@ export {
   ApiHandler,
   type ApiHandlerSettings,
   sendNotFoundText,
+  sendUnknownPath,
 } from './server/api-handler.js';
 export { InFlight } from './server/in-flight.js';

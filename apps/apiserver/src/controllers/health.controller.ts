@@ -1,7 +1,7 @@
 /** Health of the server as a whole and check by check. Any method will do. */
 
 import { All, Controller, Req, Res } from '@nestjs/common';
-import { ApiHandler, sendNotFoundText } from '@orch/apiserver';
+import { ApiHandler, Discovery, sendUnknownPath } from '@orch/apiserver';
 import { HealthChecks, type HealthEndpoint, healthQuery } from '@orch/component';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerWith, sendText } from './answer.js';
@@ -10,6 +10,7 @@ import { answerWith, sendText } from './answer.js';
 export class HealthController {
   constructor(
     private readonly api: ApiHandler,
+    private readonly discovery: Discovery,
     private readonly health: HealthChecks,
   ) {}
 
@@ -43,7 +44,7 @@ export class HealthController {
               healthQuery(new URLSearchParams(admitted.query.toString())),
             )
           : await this.health.reportOne(endpoint, name);
-      if (!answer) return sendNotFoundText(admitted.exchange);
+      if (!answer) return sendUnknownPath(admitted.exchange, this.discovery.paths());
       return sendText(admitted, answer.statusCode, answer.contentType, answer.body);
     });
   }

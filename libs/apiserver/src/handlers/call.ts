@@ -4,6 +4,7 @@ import type { Entry } from '@orch/store';
 import type { User } from '../authentication/user.js';
 import type { RegistryParts, Target, WriteContext } from '../registry/registry-parts.js';
 import type { ServedResource } from '../registry/resource.js';
+import type { FieldCheck } from '../request/decode-object.js';
 import {
   contentTypeOf,
   type IncludeObject,
@@ -14,6 +15,7 @@ import {
 } from '../request/media-types.js';
 import type { Query } from '../request/query.js';
 import type { RequestInfo } from '../request/request-info.js';
+import { fieldValidationOf } from '../request/unknown-fields.js';
 import { encodeObject, type ViewOptions } from '../response/encode-object.js';
 import { type Exchange, sendBody } from '../response/exchange.js';
 
@@ -84,6 +86,11 @@ export function writeContext(call: Call, dryRun: boolean): WriteContext {
     deadlineMs: call.deadlineMs,
     warnings: call.exchange.warnings,
   };
+}
+
+/** What the client wants done about unknown fields; throws 400. */
+export function fieldCheck({ query, exchange }: Call): FieldCheck {
+  return { mode: fieldValidationOf(query), warnings: exchange.warnings };
 }
 
 /** Answers with one object. */

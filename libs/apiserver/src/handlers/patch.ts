@@ -19,13 +19,14 @@ import {
 } from '@orch/apimachinery';
 import { objectStrategy } from '../registry/strategies.js';
 import { type UpdateStrategy, updateObject } from '../registry/update.js';
-import { type Expected, expectedOf, toStoredShape } from '../request/decode-object.js';
+import { checkFields, type Expected, expectedOf, toStoredShape } from '../request/decode-object.js';
 import { checkViewFits, type PatchType, patchType } from '../request/media-types.js';
 import { mergeSchemaOf } from '../request/merge-schema.js';
 import { readBody } from '../request/read-body.js';
 import { parsePatchOptions } from '../request/write-options.js';
 import {
   type Call,
+  fieldCheck,
   objectRepresentation,
   sendObject,
   targetOf,
@@ -45,10 +46,12 @@ export async function patchWith(call: Call, strategy: UpdateStrategy): Promise<v
   const options = viewOptions(call, representation);
   const { patch, dryRun } = await readPatch(call);
   const expected = expectedOf(served);
+  const check = fieldCheck(call);
   const schema = `${served.schemaPackage}.${served.kind}`;
   const produce = (existing: ApiObject) => {
     const current = structuredClone(served.fromStored(existing));
     const patched = patch(current as unknown as JsonObject, schema);
+    checkFields(patched, expected, check);
     return toStoredShape(served, decodePatched(patched, expected));
   };
   const entry = await updateObject(

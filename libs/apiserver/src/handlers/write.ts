@@ -37,6 +37,7 @@ import { sendGathered } from '../response/gather.js';
 import { sendStatus } from '../response/status.js';
 import {
   type Call,
+  fieldCheck,
   objectRepresentation,
   sendObject,
   targetOf,
@@ -52,7 +53,10 @@ export async function handleCreate(call: Call): Promise<void> {
   const options = viewOptions(call, representation);
   const body = await readBody(exchange.request);
   const { dryRun } = parseWriteOptions(query, 'CreateOptions');
-  const object = toStoredShape(served, decodeBody(body, format, expectedOf(served)));
+  const object = toStoredShape(
+    served,
+    decodeBody(body, format, expectedOf(served), fieldCheck(call)),
+  );
   const context = writeContext(call, dryRun);
   const entry = await createObject(parts, served, info.namespace, object, context);
   sendObject(call, 201, entry, options);
@@ -75,7 +79,8 @@ export async function replaceWith(
   const options = viewOptions(call, representation);
   const body = await readBody(exchange.request);
   const { dryRun } = parseWriteOptions(query, 'UpdateOptions');
-  const decode = () => toStoredShape(served, decodeBody(body, format, expectedOf(served)));
+  const check = fieldCheck(call);
+  const decode = () => toStoredShape(served, decodeBody(body, format, expectedOf(served), check));
   let first: ApiObject | undefined = decode();
   checkIdentity(served, first, info.namespace, info.name);
   const context = writeContext(call, dryRun);

@@ -11,6 +11,7 @@ import {
   type FieldError,
   fieldError,
   invalid,
+  Literal,
   notFound,
   StatusError,
 } from '@orch/apimachinery';
@@ -165,12 +166,18 @@ function checkVersion({ served, name }: Target, object: ApiObject, entry: Entry)
   const sent = metadata.resourceVersion ?? '';
   const current = String(entry.revision);
   if (sent === '' || sent === '0') {
-    if (served.definition.unconditionalUpdate === false) {
+    const { unconditionalUpdate = true, allocate: allocates } = served.definition;
+    if (unconditionalUpdate) metadata.resourceVersion = current;
+    // Kinds that allocate are validated as a whole first, which reports the missing version.
+    else if (!allocates) {
       throw invalid(served.groupKind, name, [
-        fieldError.invalid('metadata.resourceVersion', 0n, 'must be specified for an update'),
+        fieldError.invalid(
+          'metadata.resourceVersion',
+          new Literal('0x0'),
+          'must be specified for an update',
+        ),
       ]);
     }
-    metadata.resourceVersion = current;
     return true;
   }
   if (!/^\d+$/.test(sent)) {

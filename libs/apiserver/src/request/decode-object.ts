@@ -8,6 +8,7 @@ import { dialect } from '@orch/component';
 import { parse as parseYaml, YAMLError } from 'yaml';
 import type { ServedResource } from '../registry/resource.js';
 import type { Format } from './media-types.js';
+import { type FieldValidation, unknownFields } from './unknown-fields.js';
 
 /** What a body is expected to hold. */
 export interface Expected {
@@ -100,14 +101,44 @@ function packageName(groupHead: string): string {
   return groupHead.split('.')[0] ?? groupHead;
 }
 
-/** An object of the expected kind from a body. Throws 400. */
-export function decodeBody(body: Buffer, format: Format, expected: Expected): ApiObject {
-  return format === 'protobuf'
-    ? decodeProtobuf(body, expected)
-    : decodePlain(parseText(body, format, expected), expected);
+/** What to do about fields that the type does not have. */
+export interface FieldCheck {
+  readonly mode: FieldValidation;
+  /** Takes the warnings. */
+  readonly warnings: string[];
 }
 
-function decodePlain(parsed: unknown, expected: Expected): ApiObject {
+/** An object of the expected kind from a body. Throws 400. */
+export function decodeBody(
+  body: Buffer,
+  format: Format,
+  expected: Expected,
+  check?: FieldCheck,
+): ApiObject {
+  return format === 'protobuf'
+    ? decodeProtobuf(body, expected)
+    : decodePlain(parseText(body, format, expected), expected, check);
+}
+
+/** Warns or refuses as the client asked. Throws 400. */
+export function checkFields(value: unknown, expected: Expected, check: FieldCheck): void {
+  if (check.mode === 'Ignore') return;
+  const unknown = unknownFields(expected.codec.name, value).map(
+    (field) => `unknown field ${JSON.stringify(field)}`,
+  );
+  if (unknown.length === 0) return;
+  if (check.mode === 'Warn') check.warnings.push(...unknown);
+  else {
+    throw cannotBeHandled(
+      expected.kind,
+      expected.apiVersion,
+      expected.kind,
+      `strict decoding error: ${unknown.join(', ')}`,
+    );
+  }
+}
+
+function decodePlain(parsed: unknown, expected: Expected, check?: FieldCheck): ApiObject {
   const value = parsed === null || parsed === undefined ? {} : parsed;
   if (!isRecord(value)) {
     throw unrecognized(expected, "couldn't get version/kind; json parse error: not an object");
@@ -115,6 +146,7 @@ function decodePlain(parsed: unknown, expected: Expected): ApiObject {
   const kind = fieldText(value, 'kind', expected) || expected.kind;
   const apiVersion = fieldText(value, 'apiVersion', expected) || expected.apiVersion;
   checkKind(apiVersion, kind, expected);
+  if (check) checkFields(value, expected, check);
   try {
     return expected.codec.fromJson(value);
   } catch (error) {

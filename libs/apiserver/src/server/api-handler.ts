@@ -198,7 +198,7 @@ function checkScope(served: ServedResource, info: RequestInfo): void {
 }
 
 /** Paths outside the API are answered with those that there are. */
-function sendUnknownPath(exchange: Exchange, paths: readonly string[]): void {
+export function sendUnknownPath(exchange: Exchange, paths: readonly string[]): void {
   sendBody(exchange, 404, 'application/json', Buffer.from(JSON.stringify({ paths }, null, 2)));
 }
 

@@ -1,0 +1,79 @@
+/**
+ * Fields of a body that its type does not have. They are dropped when decoding; clients may ask to be
+ * warned of them or to have the request refused (`fieldValidation`).
+ */
+import { badRequest, isJsonObject, schemaType, type TypeDescriptor } from '@orch/apimachinery';
+import type { Query } from './query.js';
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
+const unknownFieldsMax = 32;
+
+/** Throws 400 for a value that is none of the three. */
+export function fieldValidationOf(query: Query): FieldValidation {
+  const value = query.get('fieldValidation');
+  if (value === '') return 'Ignore';
+  if (value === 'Ignore' || value === 'Warn' || value === 'Strict') return value;
+  throw badRequest(
+    `fieldValidation: Unsupported value: ${JSON.stringify(value)}: supported values: "Ignore", "Warn", "Strict"`,
+  );
+}
+
+/** Paths such as `spec.containers[0].imag`; at most a fixed number of them. */
+export function unknownFields(type: string, value: unknown): string[] {
+  const found: string[] = [];
+  walk(schemaType(type), value, '', found);
+  return found.slice(0, unknownFieldsMax);
+}
+
+interface Member {
+  readonly ref: string | undefined;
+  readonly cardinality: 'list' | 'map' | undefined;
+}
+
+const membersByType = new WeakMap<TypeDescriptor, ReadonlyMap<string, Member>>();
+
+function membersOf(descriptor: TypeDescriptor): ReadonlyMap<string, Member> {
+  const known = membersByType.get(descriptor);
+  if (known) return known;
+  const members = new Map<string, Member>();
+  if (descriptor.typeMeta) {
+    for (const name of ['kind', 'apiVersion']) {
+      members.set(name, { ref: undefined, cardinality: undefined });
+    }
+  }
+  for (const field of descriptor.fields) {
+    if (field.inline && field.ref) {
+      for (const [name, member] of membersOf(schemaType(field.ref))) members.set(name, member);
+    } else {
+      const ref = field.kind === 'message' ? field.ref : undefined;
+      members.set(field.name, { ref, cardinality: field.cardinality });
+    }
+  }
+  membersByType.set(descriptor, members);
+  return members;
+}
+
+function walk(descriptor: TypeDescriptor, value: unknown, path: string, found: string[]): void {
+  if (descriptor.encoding || !isJsonObject(value) || found.length >= unknownFieldsMax) return;
+  const members = membersOf(descriptor);
+  for (const [name, member] of Object.entries(value)) {
+    const at = path === '' ? name : `${path}.${name}`;
+    const field = members.get(name);
+    if (!field) found.push(at);
+    else if (field.ref !== undefined) walkMember(field, member, at, found);
+  }
+}
+
+function walkMember(member: Member, value: unknown, path: string, found: string[]): void {
+  const descriptor = schemaType(member.ref!);
+  if (member.cardinality === 'list' && Array.isArray(value)) {
+    for (const [index, element] of value.entries()) {
+      walk(descriptor, element, `${path}[${index}]`, found);
+    }
+  } else if (member.cardinality === 'map' && isJsonObject(value)) {
+    for (const [key, element] of Object.entries(value)) {
+      walk(descriptor, element, `${path}.${key}`, found);
+    }
+  } else walk(descriptor, value, path, found);
+}
