@@ -4,7 +4,7 @@
  */
 import { type Clock, type Logger, type Metrics, systemClock, type Timer } from '@orch/component';
 import { limits } from '../limits.js';
-import { isAlreadyExists, isConflict } from '../rest/api-error.js';
+import { isAlreadyExists, isConflict, isNotFound } from '../rest/api-error.js';
 import { TokenBucket } from '../rest/token-bucket.js';
 import { KeyBackoff } from './backoff.js';
 import { type QueueObserver, queueObserver } from './queue-metrics.js';
@@ -174,8 +174,7 @@ export class WorkQueue {
       this.forget(key);
       if (againAfterMs !== undefined) this.addAfter(key, againAfterMs);
     } catch (error) {
-      // A conflict only means that the cache was behind; the next attempt will know better.
-      const level = isConflict(error) || isAlreadyExists(error) ? 'debug' : 'warn';
+      const level = isCacheBehind(error) ? 'debug' : 'warn';
       this.options.logger?.[level](
         { err: error, queue: this.options.name, key, failures: this.failureCount(key) + 1 },
         'reconcile failed, will be tried again',
@@ -202,4 +201,9 @@ export class WorkQueue {
     if (this.ready.size + this.delayed.size < keyCountMax) return;
     throw new QueueFullError(`work queue ${this.options.name} holds ${keyCountMax} keys already`);
   }
+}
+
+/** Changed, made or removed meanwhile: the next attempt will know better. */
+function isCacheBehind(error: unknown): boolean {
+  return isConflict(error) || isAlreadyExists(error) || isNotFound(error);
 }
