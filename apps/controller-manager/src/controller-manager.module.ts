@@ -1,7 +1,9 @@
 /** The parts of the controller manager process, put together once. Each is a plain class. */
+import { readFileSync } from 'node:fs';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { RestClient, restClientOptions } from '@orch/client';
 import {
+  type ConnectionConfig,
   connectionOf,
   HealthChecks,
   type Lifecycle,
@@ -37,6 +39,7 @@ export function controllerManagerModule({ options, logger }: ProcessParts): Dyna
           new ControllerManager(
             {
               client,
+              authorityPem: authorityPem(options),
               qps: options.client.apiQps,
               burst: options.client.apiBurst,
               logger,
@@ -57,13 +60,31 @@ function healthChecks(): HealthChecks {
   return health;
 }
 
-function restClient(options: ControllerManagerOptions, logger: Logger): RestClient {
-  const { kubeconfig, apiQps, apiBurst } = options.client;
-  if (!kubeconfig) {
-    throw new UsageError('--kubeconfig: give the file that says where the API server is');
+/** What pods check the API's certificate with: a file of its own, or what this process checks it with. */
+function authorityPem(options: ControllerManagerOptions): string | undefined {
+  const { rootCaFile } = options.controllers;
+  if (rootCaFile === '') return connection(options).certificateAuthorityPem;
+  let text: string;
+  try {
+    text = readFileSync(rootCaFile, 'utf8');
+  } catch (cause) {
+    throw new UsageError(`--root-ca-file: cannot read ${rootCaFile}`, { cause });
   }
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) {
+    throw new UsageError(`--root-ca-file: ${rootCaFile} holds no PEM certificate`);
+  }
+  return text;
+}
+
+function connection({ client: { kubeconfig } }: ControllerManagerOptions): ConnectionConfig {
+  if (kubeconfig) return connectionOf(kubeconfig);
+  throw new UsageError('--kubeconfig: give the file that says where the API server is');
+}
+
+function restClient(options: ControllerManagerOptions, logger: Logger): RestClient {
+  const { apiQps, apiBurst } = options.client;
   return new RestClient({
-    ...restClientOptions(connectionOf(kubeconfig)),
+    ...restClientOptions(connection(options)),
     qps: apiQps,
     burst: apiBurst,
     logger,

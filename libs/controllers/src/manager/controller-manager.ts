@@ -12,6 +12,8 @@ import { controllerMakers } from './registry.js';
 
 export interface ControllerManagerParts {
   readonly client: RestClient;
+  /** PEM authority of the API's certificate, for pods to check it with; undefined publishes none. */
+  readonly authorityPem: string | undefined;
   /** Rate of each controller's requests. */
   readonly qps: number;
   readonly burst: number;
@@ -82,10 +84,11 @@ export class ControllerManager {
   }
 
   private contextFor(name: string, informers: InformerFactory): ControllerContext {
-    const { client, qps, burst, logger, metrics, clock, random } = this.parts;
+    const { client, authorityPem, qps, burst, logger, metrics, clock, random } = this.parts;
     return {
       client: client.derive({ qps, burst }),
       informers,
+      authorityPem,
       recorder: (component) => this.recorderFor(component),
       logger: logger.child({ controller: name }),
       metrics,

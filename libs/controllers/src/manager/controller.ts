@@ -6,6 +6,8 @@ import type { Clock, Logger, Metrics } from '@orch/component';
 export interface ControllerContext {
   readonly client: RestClient;
   readonly informers: InformerFactory;
+  /** PEM authority of the API's certificate; undefined when clients do not check it. */
+  readonly authorityPem: string | undefined;
   /** The recorder whose events name `component` as their source. */
   readonly recorder: (component: string) => EventRecorder;
   readonly logger: Logger;

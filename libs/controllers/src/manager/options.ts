@@ -49,6 +49,14 @@ export class ControllersOptions {
   garbageCollectorSyncs!: number;
 
   @Flag({
+    name: 'root-ca-file',
+    description:
+      "PEM authority of the API's certificate, published in every namespace for pods; without it that of the kubeconfig",
+    default: '',
+  })
+  rootCaFile!: string;
+
+  @Flag({
     name: 'enable-garbage-collector',
     description: 'delete objects whose owners are gone; without it nothing cascades',
     default: true,

@@ -7,6 +7,7 @@ import { NodeLifecycleController } from '../nodelifecycle/node-lifecycle-control
 import { TaintEvictions } from '../nodelifecycle/taint-evictions.js';
 import { PodCollector } from '../podgc/pod-collector.js';
 import { ReplicaSetController } from '../replicaset/replicaset-controller.js';
+import { RootCaPublisher } from '../rootca/root-ca-publisher.js';
 import { ServiceAccountController } from '../serviceaccount/service-account-controller.js';
 import type { Controller, ControllerContext } from './controller.js';
 import type { ControllersOptions } from './options.js';
@@ -25,6 +26,10 @@ export const controllerMakers: Readonly<Record<string, MakeController>> = {
   namespace: (context, options) =>
     new NamespaceController(context, options.namespaceSyncs, options.namespaceSyncPeriodMs),
   serviceaccount: (context) => new ServiceAccountController(context, 1),
+  'root-ca-publisher': (context) =>
+    context.authorityPem === undefined
+      ? undefined
+      : new RootCaPublisher(context, context.authorityPem, 1),
   deployment: (context, options) => new DeploymentController(context, options.deploymentSyncs),
   replicaset: (context, options) => new ReplicaSetController(context, options.replicaSetSyncs),
   podgc: (context, options) => new PodCollector(context, options.terminatedPodThreshold),
