@@ -1,6 +1,7 @@
 /**
  * Addresses and ports of services: unique in the cluster, chosen by the client or free. A choice is only
- * a proposal: the registry claims it with the write and asks again when another writer was quicker.
+ * a proposal: the registry claims it with the write and asks again when another writer was quicker. A dry
+ * run shows what kind of values there would be: no address, and the first ports of the range.
  */
 import { BlockList, isIPv4 } from 'node:net';
 import {
@@ -71,6 +72,7 @@ function keysOf(spec: ServiceSpec): string[] {
 type Taken = (key: string) => boolean;
 
 function allocateIps(spec: ServiceSpec, context: AllocationContext, taken: Taken): FieldError[] {
+  if (context.dryRun) return [];
   const errors: FieldError[] = [];
   const asked = spec.clusterIPs ?? [];
   const ips: string[] = [];
@@ -163,9 +165,10 @@ function allocatePorts(spec: ServiceSpec, context: AllocationContext, taken: Tak
     }
   };
   const choose = () => {
-    const index = firstFree(to - from + 1, context.random, (offset) => {
+    const random = context.dryRun ? () => 0 : context.random;
+    const index = firstFree(to - from + 1, random, (offset) => {
       const port = from + offset;
-      return chosen.has(port) || taken(portKey(port));
+      return chosen.has(port) || (!context.dryRun && taken(portKey(port)));
     });
     if (index === undefined) throw internalError('failed to allocate a nodePort: range is full');
     chosen.add(from + index);

@@ -77,6 +77,12 @@ describe('services at creation', () => {
     expect(spec.clusterIPs).toEqual(['10.96.0.1', 'fd00:1::1']);
     expect(spec.ipFamilies).toEqual(['IPv4', 'IPv6']);
   });
+  it('claim no address in a dry run', () => {
+    const context = { ...allocationContext(['nodeport/30000']), dryRun: true };
+    const { spec } = allocated({ type: 'NodePort', ports: [port] }, context);
+    expect(spec.clusterIP).toBeUndefined();
+    expect(spec.ports?.[0]?.nodePort).toBe(30_000);
+  });
   it('are refused what cannot be had', () => {
     expect(
       refusal(
