@@ -2,7 +2,14 @@
  * A small API server for tests of the client: any resource, in memory, with list (pages), watch
  * (bookmarks, resume, 410 after `compact`), optimistic writes, merge patches and faults on demand.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 interface Stored {
@@ -40,15 +47,22 @@ export class TestApiServer {
   private revision = 10;
   private uidCount = 0;
   private compacted = 0;
-  private readonly server: Server = createServer((request, response) => {
-    this.handle(request, response).catch((error: unknown) => {
-      response.writeHead(500).end(String(error));
-    });
-  });
+  private readonly server: Server;
+
+  /** Plain HTTP without TLS options. */
+  constructor(private readonly tls?: ServerOptions) {
+    const listener: RequestListener = (request, response) => {
+      this.handle(request, response).catch((error: unknown) => {
+        response.writeHead(500).end(String(error));
+      });
+    };
+    this.server = tls ? createSecureServer(tls, listener) : createServer(listener);
+  }
 
   async start(): Promise<string> {
     await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    const { port } = this.server.address() as AddressInfo;
+    return `${this.tls ? 'https' : 'http'}://127.0.0.1:${port}`;
   }
 
   async stop(): Promise<void> {
