@@ -191,6 +191,13 @@ describe('rules of pods', () => {
     expect(withContainer(fields)).toEqual([`spec.containers[0].${message}`]);
   });
 
+  it('want whole pages of a size that is one', () => {
+    const messages = withContainer({ resources: { limits: { cpu: '1', 'hugepages-x': '1' } } });
+    expect(messages[0]).toBe(
+      'spec.containers[0].resources.limits[hugepages-x]: Invalid value: "1": 1 is not positive integer multiple of x',
+    );
+  });
+
   it('take a full container', () => {
     expect(
       errorsOf({

@@ -5,6 +5,7 @@ import {
   type FieldPath,
   fieldError,
   Quantity,
+  QuantityError,
 } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { ResourceFieldSelector, ResourceRequirements } from '@orch/types/core/v1';
@@ -94,9 +95,9 @@ export function validateAmount(name: string, text: string, at: FieldPath): Field
 function validatePageMultiple(name: string, text: string, at: FieldPath): FieldError[] {
   if (!isHugePages(name)) return [];
   const pageSize = name.slice(hugePagesPrefix.length);
-  const page = Quantity.parse(pageSize);
+  const page = parsePageSize(pageSize);
   const amount = Quantity.parse(text);
-  return page.nanos > 0n && amount.nanos % page.nanos !== 0n
+  return page === undefined || amount.nanos % page.nanos !== 0n
     ? [
         fieldError.invalid(
           at,
@@ -105,6 +106,17 @@ function validatePageMultiple(name: string, text: string, at: FieldPath): FieldE
         ),
       ]
     : [];
+}
+
+/** Undefined when the name does not end in a size. */
+function parsePageSize(text: string): Quantity | undefined {
+  try {
+    const size = Quantity.parse(text);
+    return size.nanos > 0n ? size : undefined;
+  } catch (error) {
+    if (error instanceof QuantityError) return undefined;
+    throw error;
+  }
 }
 
 function validateResourceList(list: ResourceList, at: FieldPath): FieldError[] {
