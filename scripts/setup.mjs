@@ -85,7 +85,8 @@ function sourcesHash() {
       .sort();
     for (const path of paths) addFile(hash, path);
   }
-  for (const file of ['.swcrc', 'package-lock.json']) addFile(hash, join(root, file));
+  for (const file of ['.swcrc', 'package-lock.json', 'scripts/bundle-cli.mjs'])
+    addFile(hash, join(root, file));
   return hash.digest('hex');
 }
 
@@ -102,6 +103,7 @@ function build() {
   try {
     const swc = join(root, 'node_modules', '.bin', 'swc');
     command(swc, ['apps', 'libs', '-d', next, '--config-file', '.swcrc', '--copy-files', '-q']);
+    command(process.execPath, [join(root, 'scripts', 'bundle-cli.mjs'), next]);
     writeFileSync(join(next, '.built-from'), hash);
     if (existsSync(join(root, 'dist'))) renameSync(join(root, 'dist'), old);
     renameSync(next, join(root, 'dist'));

@@ -73,7 +73,7 @@ export const configureApply: Configure = (command, context) => {
               });
           if (applied.warning) io.err(`Warning: ${applied.warning}\n`);
           if (format.kind === 'table') io.out(`${title} ${applied.action}${dryRunNote(dryRun)}\n`);
-          else io.out(await objectText(applied.object, format, singularTypeName(type)));
+          else io.out(objectText(applied.object, format, singularTypeName(type)));
         } catch (error) {
           failed = true;
           io.err(errorLine(error));

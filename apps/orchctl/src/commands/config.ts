@@ -28,7 +28,7 @@ export const configureConfig: Configure = (command, context) => {
       if (options.minify) config = minified(config, context.globals.context);
       if (!options.raw) config = withoutSecrets(config);
       if (options.output === 'json') context.io.out(`${JSON.stringify(config, null, 4)}\n`);
-      else if (options.output === 'yaml') context.io.out(await yamlText(config));
+      else if (options.output === 'yaml') context.io.out(yamlText(config));
       else throw new UsageError(`-o: want yaml or json, got ${options.output}`);
     });
   command

@@ -47,7 +47,7 @@ export const configureCreate: Configure = (command, context) => {
               : await client.create(wanted, { dryRun: dryRun === 'server', fieldManager });
           if (format.kind === 'table') {
             io.out(`${titleOf(type, created)} created${dryRunNote(dryRun)}\n`);
-          } else io.out(await objectText(created, format, singularTypeName(type)));
+          } else io.out(objectText(created, format, singularTypeName(type)));
         } catch (error) {
           failed = true;
           io.err(errorLine(error));

@@ -214,7 +214,7 @@ class Getter {
     }
     const isSingle = selections.length === 1 && selections[0]!.names.length === 1;
     if (this.format.kind === 'name' || (isSingle && objects.length === 1)) {
-      for (const { object, typeName } of objects) await this.print(object, typeName);
+      for (const { object, typeName } of objects) this.print(object, typeName);
       return;
     }
     if (isSingle) return;
@@ -224,7 +224,7 @@ class Getter {
       metadata: { resourceVersion: '' },
       items: objects.map(({ object }) => object),
     };
-    await this.print(list as ApiObject, 'list');
+    this.print(list as ApiObject, 'list');
   }
 
   private async watch({ type, names }: Selection): Promise<void> {
@@ -240,7 +240,7 @@ class Getter {
     if (this.format.kind !== 'table') {
       for await (const object of watchObjects(this.session.client, selection)) {
         if (this.format.kind === 'yaml') this.io.out('---\n');
-        await this.print(object, singularTypeName(type));
+        this.print(object, singularTypeName(type));
       }
       return;
     }
@@ -257,9 +257,9 @@ class Getter {
     }
   }
 
-  private async print(object: ApiObject, typeName: string): Promise<void> {
+  private print(object: ApiObject, typeName: string): void {
     const { showManagedFields } = this.options;
-    this.io.out(await objectText(object, this.format, typeName, showManagedFields));
+    this.io.out(objectText(object, this.format, typeName, showManagedFields));
   }
 
   /** Shows the error of one of several objects and goes on. */

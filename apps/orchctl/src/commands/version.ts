@@ -34,7 +34,7 @@ export const configureVersion: Configure = (command, context) => {
       if (output === 'json') {
         io.out(`${JSON.stringify({ clientVersion, serverVersion }, null, 2)}\n`);
       } else if (output === 'yaml') {
-        io.out(await yamlText({ clientVersion, ...(serverVersion && { serverVersion }) }));
+        io.out(yamlText({ clientVersion, ...(serverVersion && { serverVersion }) }));
       } else {
         io.out(`Client Version: ${orchVersion}\n`);
         if (serverVersion) io.out(`Server Version: ${serverVersion.gitVersion ?? 'unknown'}\n`);

@@ -1,5 +1,6 @@
 /** Objects as JSON, YAML, names or the values of a path. Keys are in order, managed fields left out. */
 import type { ApiObject } from '@orch/client';
+import { stringify } from 'yaml';
 import { UsageError } from './errors.js';
 import { evaluate, parseTemplate } from './json-path.js';
 
@@ -22,12 +23,12 @@ export function outputFormat(text: string | undefined): OutputFormat {
 }
 
 /** The text of an object in a format other than a table; `typeName` is that of `type/name`. */
-export async function objectText(
+export function objectText(
   object: ApiObject,
   format: OutputFormat,
   typeName: string,
   showManagedFields = false,
-): Promise<string> {
+): string {
   const shown = showManagedFields ? object : withoutManagedFields(object);
   switch (format.kind) {
     case 'json':
@@ -47,8 +48,7 @@ export async function objectText(
   }
 }
 
-export async function yamlText(value: unknown): Promise<string> {
-  const { stringify } = await import('yaml');
+export function yamlText(value: unknown): string {
   // Texts that older readers would take for times or booleans are quoted.
   return stringify(sorted(value), { version: '1.1', lineWidth: 0, indentSeq: false });
 }

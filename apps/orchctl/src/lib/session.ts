@@ -89,6 +89,11 @@ function connectionFrom(globals: GlobalOptions): ConnectionConfig {
     );
   }
   const fromFile = path && usable(path, globals) ? connectionOf(path, globals.context) : undefined;
+  if (fromFile?.exec && !token) {
+    throw new CliError(
+      `the user of ${path} has a credential plug-in (${fromFile.exec.command}), which orchctl does not run: give --token`,
+    );
+  }
   return {
     ...(fromFile ?? { server: '' }),
     ...(server && { server: server.replace(/\/+$/, '') }),

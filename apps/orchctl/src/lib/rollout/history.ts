@@ -17,5 +17,5 @@ export async function revisionDetails(named: Named, number: number): Promise<str
   const revisions = await revisionsOf(named, await readWorkload(named));
   const revision = revisions.find((one) => one.number === number);
   if (!revision) throw new CliError(`unable to find the specified revision ${number}`);
-  return `${titleOfNamed(named)} with revision #${number}\n${await yamlText(revision.template)}`;
+  return `${titleOfNamed(named)} with revision #${number}\n${yamlText(revision.template)}`;
 }
