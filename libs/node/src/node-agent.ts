@@ -34,7 +34,7 @@ import {
 } from './registration/eviction-signals.js';
 import { type HostFacts, hostAddress, hostFacts, hostPressure } from './registration/host-facts.js';
 import { NodeRegistration } from './registration/node-registration.js';
-import { nodeLabels, nodeStatus } from './registration/node-status.js';
+import { nodeLabels, nodeStatus, podAddressAnnotation } from './registration/node-status.js';
 import type { ContainerRuntime, RuntimeInfo } from './runtimes/container-runtime.js';
 import { startAgentServer } from './server/agent-server.js';
 import { StatusManager } from './status/status-manager.js';
@@ -243,6 +243,7 @@ export class NodeAgent {
       logger,
       nodeName: this.nodeName,
       labels: nodeLabels(this.nodeName, this.facts, options.nodeLabels),
+      annotations: podAddressAnnotation(info),
       podCidr: options.podCidr,
       statusPeriodMs: options.nodeStatusUpdateFrequencyMs,
       leaseDurationSeconds: options.nodeLeaseDurationSeconds,

@@ -4,8 +4,8 @@
  * fails is tried again with back-off while everything else goes on.
  */
 import { Informer, objectKey, type RestClient, resources, WorkQueue } from '@orch/client';
-import type { Clock, Logger, Metrics } from '@orch/component';
-import type { Endpoints, Service } from '@orch/types/core/v1';
+import { type Clock, dialect, type Logger, type Metrics } from '@orch/component';
+import type { Endpoints, Node, Service } from '@orch/types/core/v1';
 import { ServiceAddresses } from './addresses/service-addresses.js';
 import { EndpointPicker } from './balancing/endpoint-picker.js';
 import type { Forwarder, ForwarderSettings } from './forwarding/forwarder.js';
@@ -37,6 +37,7 @@ interface ServedPort {
 export class ServiceProxy {
   private readonly services: Informer<Service>;
   private readonly endpoints: Informer<Endpoints>;
+  private readonly nodes: Informer<Node>;
   private readonly addresses: ServiceAddresses;
   private readonly metrics: ProxyMetrics;
   private readonly queue: WorkQueue;
@@ -52,6 +53,7 @@ export class ServiceProxy {
     const shared = { client, clock, logger };
     this.services = new Informer<Service>({ ...shared, resource: resources.services });
     this.endpoints = new Informer<Endpoints>({ ...shared, resource: resources.endpoints });
+    this.nodes = new Informer<Node>({ ...shared, resource: resources.nodes });
     this.addresses = new ServiceAddresses(`${options.clusterName} ${owner}`, logger);
     this.metrics = new ProxyMetrics(metrics);
     this.queue = new WorkQueue({ name: 'services', clock, logger });
@@ -68,6 +70,7 @@ export class ServiceProxy {
     await this.addresses.start();
     this.services.start();
     this.endpoints.start();
+    this.nodes.start();
     this.serve().catch((error: unknown) => logger.fatal({ err: error }, 'service proxy failed'));
   }
 
@@ -75,7 +78,7 @@ export class ServiceProxy {
   async stop({ teardown = this.parts.options.teardownOnStop } = {}): Promise<void> {
     this.stopped = true;
     this.queue.shutDown();
-    await Promise.all([this.services.stop(), this.endpoints.stop()]);
+    await Promise.all([this.services.stop(), this.endpoints.stop(), this.nodes.stop()]);
     await this.running;
     for (const ports of this.served.values()) {
       for (const { forwarders } of ports.values()) for (const one of forwarders) one.destroy();
@@ -86,13 +89,17 @@ export class ServiceProxy {
   }
 
   private async serve(): Promise<void> {
-    for (const informer of [this.services, this.endpoints]) {
+    for (const informer of [this.services, this.endpoints, this.nodes]) {
       if (!(await this.synced(informer))) return;
     }
     const enqueue = (object: Service | Endpoints) => this.queue.add(objectKey(object));
     const handlers = { onAdd: enqueue, onUpdate: enqueue, onDelete: enqueue };
     this.services.addHandlers(handlers);
     this.endpoints.addHandlers(handlers);
+    this.nodes.addHandlers({
+      onAdd: (node) => this.nodeChanged(node, undefined),
+      onUpdate: (node, old) => this.nodeChanged(node, old),
+    });
     await this.releaseStale();
     this.isSynced = true;
     this.running = this.queue.run(syncWorkerCount, async (key) => {
@@ -101,7 +108,15 @@ export class ServiceProxy {
     });
   }
 
-  private async synced(informer: Informer<Service> | Informer<Endpoints>): Promise<boolean> {
+  /** Where a node's pods are reached may change when its agent is started in another way. */
+  private nodeChanged(node: Node, old: Node | undefined): void {
+    if (isLoopback(node) === isLoopback(old)) return;
+    for (const key of this.services.lister.keys()) this.queue.add(key);
+  }
+
+  private async synced(
+    informer: Informer<Service> | Informer<Endpoints> | Informer<Node>,
+  ): Promise<boolean> {
     while (!this.stopped) {
       try {
         await informer.whenSynced(informerSyncTimeoutMs);
@@ -123,7 +138,11 @@ export class ServiceProxy {
 
   /** Brings the ports of one service to what it and its endpoints say. Throws to be called again. */
   private async sync(key: string): Promise<void> {
-    const rules = portRules(this.services.lister.get(key), this.endpoints.lister.get(key));
+    const rules = portRules(
+      this.services.lister.get(key),
+      this.endpoints.lister.get(key),
+      (nodeName) => isLoopback(this.nodes.lister.get(nodeName)),
+    );
     const ports = this.served.get(key) ?? new Map<string, ServedPort>();
     this.served.set(key, ports);
     const wanted = new Map(rules.map((rule) => [ruleKey(rule), rule]));
@@ -215,6 +234,11 @@ export class ServiceProxy {
     if (!isShared) await this.addresses.release(clusterIp);
     this.parts.logger.info({ clusterIp, port, protocol }, 'service port closed');
   }
+}
+
+/** Whether the node's agent has said that its pods listen on loopback addresses. */
+function isLoopback(node: Node | undefined): boolean {
+  return node?.metadata?.annotations?.[dialect().key('pod-addresses', 'node')] === 'loopback';
 }
 
 /** What a listener is bound to; another value is another listener. */

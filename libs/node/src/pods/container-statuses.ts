@@ -104,7 +104,8 @@ function containerStatus(
   return {
     name: container.name,
     state,
-    lastState: last && last.state === 'exited' ? stateOf(last, context) : {},
+    lastState:
+      last?.state === 'exited' ? stateOf(last, context) : knownLast(latest, known, context),
     ready: context.isInit ? latest.state === 'exited' && latest.exitCode === 0 : isReady,
     restartCount: latest.attempt,
     image: latest.image,
@@ -112,6 +113,18 @@ function containerStatus(
     containerID: containerIdOf(latest, context.runtimeName),
     ...(context.isInit ? {} : { started }),
   };
+}
+
+/** How the run before ended, where only the API still knows. */
+function knownLast(
+  latest: ContainerStatus,
+  known: ApiStatus | undefined,
+  context: StatusContext,
+): ApiState {
+  if (latest.attempt === 0 || !known) return {};
+  const isSame = known.containerID === containerIdOf(latest, context.runtimeName);
+  const ended = isSame ? known.lastState?.terminated : known.state?.terminated;
+  return ended ? { terminated: ended } : {};
 }
 
 function stateOf(run: ContainerStatus, context: StatusContext): ApiState {

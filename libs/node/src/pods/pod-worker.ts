@@ -160,7 +160,7 @@ export class PodWorker {
       if (!container || this.killer.isKilling(run.id)) return [];
       const startedAtMs = run.startedAtMs ?? run.createdAtMs;
       return [
-        { containerId: run.id, container, startedAtMs, pod: identity, podIp: this.podIp(view) },
+        { containerId: run.id, container, startedAtMs, pod: identity, podIp: this.localIp(view) },
       ];
     });
     prober.track(
@@ -270,7 +270,7 @@ export class PodWorker {
     try {
       const { paths, unsupported } = await prepareVolumes(directory, {
         pod: view.pod,
-        addresses: { podIp: this.podIp(view), hostIp: context.hostIp },
+        addresses: { podIp: this.localIp(view), hostIp: context.hostIp },
         allocatable: context.allocatable,
         objects: context.objects,
       });
@@ -300,7 +300,7 @@ export class PodWorker {
       backoff.started(this.backoffKey(container), previousFinishedMs, clock.nowMs());
     }
     try {
-      const podIp = this.podIp(view);
+      const podIp = this.localIp(view);
       const id = await launchContainer(context, {
         pod,
         container,
@@ -367,7 +367,7 @@ export class PodWorker {
     const container = containers.find(({ name }) => name === run.name);
     this.killer.kill({
       run,
-      podIp: this.podIp(view),
+      podIp: this.localIp(view),
       graceMs,
       ...(container ? { container } : {}),
       ...(reason === undefined ? {} : { reason }),
@@ -481,6 +481,11 @@ export class PodWorker {
     if (view.pod.spec?.hostNetwork) return view.sandbox ? this.settings.context.hostIp : '';
     // A stopped sandbox has given its address back; the pod is still known by it.
     return view.sandbox?.podIp ?? view.pod.status?.podIP ?? '';
+  }
+
+  /** What programs in the pod listen on, and where the agent reaches them. */
+  private localIp(view: PodView): string {
+    return view.sandbox?.localIp ?? this.podIp(view);
   }
 
   private backoffKey(container: Container): string {

@@ -16,6 +16,7 @@ export interface NodeRegistrationSettings {
   readonly logger: Logger;
   readonly nodeName: string;
   readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
   readonly podCidr: string;
   /** How often the status is looked at. */
   readonly statusPeriodMs: number;
@@ -35,9 +36,10 @@ export class NodeRegistration {
 
   /** Begins; failures are tried again at the next turn. */
   start(): void {
-    this.repeat(this.settings.statusPeriodMs, 'node status', () => this.report());
     const renewMs = (this.settings.leaseDurationSeconds * 1000) / 4;
-    this.repeat(renewMs, 'node lease', () => this.renew());
+    // The lease belongs to the node, so the node comes first.
+    const renewing = () => this.repeat(renewMs, 'node lease', () => this.renew());
+    this.repeat(this.settings.statusPeriodMs, 'node status', () => this.report(), renewing);
   }
 
   stop(): void {
@@ -45,20 +47,21 @@ export class NodeRegistration {
     for (const timer of this.timers) timer.cancel();
   }
 
-  /** When the API last took a status or a lease from this node; 0: never. */
-  get lastContactMs(): number {
-    return Math.max(this.reportedMs, this.renewedMs);
-  }
-
-  private renewedMs = 0;
-
-  private repeat(periodMs: number, what: string, work: () => Promise<void>): void {
+  private repeat(
+    periodMs: number,
+    what: string,
+    work: () => Promise<void>,
+    afterFirst?: () => void,
+  ): void {
     const { clock, logger } = this.settings;
+    let then = afterFirst;
     const turn = (): void => {
       work()
         .catch((error: unknown) => logger.warn({ err: error, what }, 'node report failed'))
         .finally(() => {
           if (this.stopped) return;
+          then?.();
+          then = undefined;
           const timer = clock.setTimer(periodMs, () => {
             this.timers.delete(timer);
             turn();
@@ -88,13 +91,13 @@ export class NodeRegistration {
   }
 
   private async register(): Promise<Node> {
-    const { client, nodeName, labels, podCidr, logger } = this.settings;
+    const { client, nodeName, labels, annotations, podCidr, logger } = this.settings;
     const nodes = client.resource(resources.nodes);
     const status = await this.settings.status(undefined);
     const object: Node = {
       apiVersion: 'v1',
       kind: 'Node',
-      metadata: { name: nodeName, labels: { ...labels } },
+      metadata: { name: nodeName, labels: { ...labels }, annotations: { ...annotations } },
       spec: { podCIDR: podCidr, podCIDRs: [podCidr] },
       status,
     };
@@ -106,11 +109,9 @@ export class NodeRegistration {
       if (!isAlreadyExists(error)) throw error;
     }
     const existing = await nodes.get(nodeName);
-    const missing = Object.entries(labels).filter(
-      ([key, value]) => existing.metadata?.labels?.[key] !== value,
-    );
-    if (missing.length === 0) return existing;
-    const body = { metadata: { labels: Object.fromEntries(missing) } };
+    const { metadata = {} } = existing;
+    if (holds(metadata.labels, labels) && holds(metadata.annotations, annotations)) return existing;
+    const body = { metadata: { labels, annotations } };
     return nodes.patch(nodeName, body, { type: 'strategic' });
   }
 
@@ -144,16 +145,21 @@ export class NodeRegistration {
       } else {
         this.lease = await leases.replace({ ...this.lease, spec: { ...this.lease.spec, ...spec } });
       }
-      this.renewedMs = clock.nowMs();
     } catch (error) {
       this.lease = undefined;
       if (isAlreadyExists(error) || isConflict(error)) {
         const current = await leases.get(nodeName);
         this.lease = await leases.replace({ ...current, spec: { ...current.spec, ...spec } });
-        this.renewedMs = clock.nowMs();
         return;
       }
       throw error;
     }
   }
+}
+
+function holds(
+  entries: Readonly<Record<string, string>> | undefined,
+  wanted: Readonly<Record<string, string>>,
+): boolean {
+  return Object.entries(wanted).every(([key, value]) => entries?.[key] === value);
 }

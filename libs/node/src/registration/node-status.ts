@@ -37,6 +37,12 @@ export function nodeLabels(
   };
 }
 
+/** Tells those who forward to pods of this node that they listen on loopback addresses. */
+export function podAddressAnnotation(runtime: RuntimeInfo): Record<string, string> {
+  const kind = runtime.localPodAddresses ? 'loopback' : 'own';
+  return { [dialect().key('pod-addresses', 'node')]: kind };
+}
+
 /** The whole status; times of what has not changed are taken over from `current`. */
 export function nodeStatus(input: NodeStatusInput, current: Node | undefined): NodeStatus {
   const { facts, reserved, podCountMax } = input;

@@ -36,6 +36,8 @@ export interface SandboxStatus {
   readonly createdAtMs: number;
   /** Absent with the host's network, and once the sandbox is stopped. */
   readonly podIp?: string;
+  /** Where the pod is reached on this host and what its programs listen on; mostly `podIp` again. */
+  readonly localIp?: string;
 }
 
 export interface Mount {
@@ -152,6 +154,8 @@ export interface RuntimeInfo {
   /** `containerd`, `process`, ... */
   readonly name: string;
   readonly version: string;
+  /** Pods listen on `localIp`, which is not their `podIp`: whoever forwards to them must know. */
+  readonly localPodAddresses: boolean;
 }
 
 /** Something about a container has changed; its status tells what. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { portRules } from './port-rules.js';
 
 const service = (spec: Service['spec']): Service => ({ metadata: { name: 'web' }, spec });
+const none = () => false;
 const endpoints: Endpoints = {
   subsets: [
     {
@@ -29,6 +30,7 @@ describe('portRules', () => {
         ],
       }),
       endpoints,
+      none,
     );
     expect(rules).toEqual([
       {
@@ -58,9 +60,9 @@ describe('portRules', () => {
 
   it('keeps clients together where the service asks for it', () => {
     const sticky = { clusterIP: '10.9.0.1', ports: [{ port: 80 }], sessionAffinity: 'ClientIP' };
-    expect(portRules(service(sticky), undefined)[0]?.affinityTimeoutMs).toBe(10_800_000);
+    expect(portRules(service(sticky), undefined, none)[0]?.affinityTimeoutMs).toBe(10_800_000);
     const short = { ...sticky, sessionAffinityConfig: { clientIP: { timeoutSeconds: 5 } } };
-    expect(portRules(service(short), undefined)[0]?.affinityTimeoutMs).toBe(5_000);
+    expect(portRules(service(short), undefined, none)[0]?.affinityTimeoutMs).toBe(5_000);
   });
 
   it('has nothing to do for services without an address', () => {
@@ -69,8 +71,25 @@ describe('portRules', () => {
       { type: 'ExternalName', externalName: 'example.org', ports: [{ port: 80 }] },
       { clusterIP: '', ports: [{ port: 80 }] },
     ]) {
-      expect(portRules(service(spec), endpoints)).toEqual([]);
+      expect(portRules(service(spec), endpoints, none)).toEqual([]);
     }
-    expect(portRules(undefined, endpoints)).toEqual([]);
+    expect(portRules(undefined, endpoints, none)).toEqual([]);
+  });
+
+  it('reaches pods of loopback nodes where they listen', () => {
+    const mixed: Endpoints = {
+      subsets: [
+        {
+          addresses: [
+            { ip: '10.0.0.1', nodeName: 'plain' },
+            { ip: '10.0.0.2', nodeName: 'other' },
+          ],
+          ports: [{ port: 8080 }],
+        },
+      ],
+    };
+    const spec = { clusterIP: '127.9.0.1', ports: [{ port: 80 }] };
+    const [rule] = portRules(service(spec), mixed, (nodeName) => nodeName === 'plain');
+    expect(rule?.endpoints.map(({ ip }) => ip)).toEqual(['127.0.0.1', '10.0.0.2']);
   });
 });

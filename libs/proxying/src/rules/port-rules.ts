@@ -18,10 +18,14 @@ export interface PortRule {
 
 const defaultAffinitySeconds = 10_800;
 
-/** Empty for services without an address of their own: headless and external ones. */
+/**
+ * Empty for services without an address of their own: headless and external ones. Pods of a loopback
+ * node listen on the counterpart in 127/8 of their address.
+ */
 export function portRules(
   service: Service | undefined,
   endpoints: Endpoints | undefined,
+  isLoopbackNode: (nodeName: string) => boolean,
 ): PortRule[] {
   const { spec } = service ?? {};
   if (!spec?.clusterIP || spec.clusterIP === 'None' || spec.type === 'ExternalName') return [];
@@ -39,7 +43,7 @@ export function portRules(
           clusterIp: clusterIP,
           port,
           ...(nodePort ? { nodePort } : {}),
-          endpoints: readyEndpoints(endpoints, name, protocol),
+          endpoints: readyEndpoints(endpoints, name, protocol, isLoopbackNode),
           ...affinity,
         },
       ];
@@ -55,12 +59,17 @@ function readyEndpoints(
   endpoints: Endpoints | undefined,
   portName: string,
   protocol: ForwardedProtocol,
+  isLoopbackNode: (nodeName: string) => boolean,
 ): Endpoint[] {
   const found = new Map<string, Endpoint>();
   for (const { addresses = [], ports = [] } of endpoints?.subsets ?? []) {
     for (const { name = '', port, protocol: spoken = 'TCP' } of ports) {
       if (name !== portName || spoken !== protocol) continue;
-      for (const { ip } of addresses) found.set(`${ip} ${port}`, { ip, port });
+      for (const { ip, nodeName } of addresses) {
+        const isLoopback = nodeName !== undefined && isLoopbackNode(nodeName);
+        const reached = isLoopback ? ip.replace(/^\d+/, '127') : ip;
+        found.set(`${reached} ${port}`, { ip: reached, port });
+      }
     }
   }
   return [...found.values()];

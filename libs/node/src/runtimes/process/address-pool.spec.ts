@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AddressPool, loopbackCidr } from './address-pool.js';
+import { AddressPool, loopbackAddress } from './address-pool.js';
 
 describe('AddressPool', () => {
   it('hands out each address once, round robin, and refuses when all are in use', () => {
@@ -31,8 +31,8 @@ describe('AddressPool', () => {
     expect(() => new AddressPool('fd00::/64')).toThrow('not an IPv4 network');
   });
 
-  it('has a counterpart in the loopback network', () => {
-    expect(loopbackCidr('10.244.3.0/24')).toBe('127.244.3.0/24');
-    expect(loopbackCidr('127.9.3.0/24')).toBe('127.9.3.0/24');
+  it('has a counterpart of each address in the loopback network', () => {
+    expect(loopbackAddress('10.244.3.7')).toBe('127.244.3.7');
+    expect(loopbackAddress('127.9.3.7')).toBe('127.9.3.7');
   });
 });

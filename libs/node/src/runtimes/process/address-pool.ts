@@ -67,10 +67,9 @@ export class AddressPool {
   }
 }
 
-/** The network in 127/8 that stands for a pod CIDR where pods cannot have addresses of their own. */
-export function loopbackCidr(cidr: string): string {
-  const { prefix } = parseCidr(cidr);
-  return `127.${cidr.slice(cidr.indexOf('.') + 1, cidr.indexOf('/'))}/${prefix}`;
+/** The address in 127/8 at which a pod listens where it cannot have `address` itself. */
+export function loopbackAddress(address: string): string {
+  return address.replace(/^\d+/, '127');
 }
 
 function parseCidr(cidr: string): { base: number; prefix: number } {

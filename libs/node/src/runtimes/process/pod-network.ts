@@ -1,15 +1,15 @@
 /**
  * Addresses for pods. `BridgeNetwork` gives each sandbox a network namespace of its own, wired by a pair
  * of virtual interfaces to one bridge of the node; the host reaches pods, and pods the host, through the
- * bridge's address. `LoopbackNetwork` only hands out addresses of 127/8. Which sandbox has which address
- * is kept by the runtime and given back at start. Packets leave towards other machines as they are:
+ * bridge's address. `LoopbackNetwork` only hands out addresses; a pod then listens on the counterpart in
+ * 127/8 of its own, as endpoints may not be loopback addresses. Which sandbox has which address is kept by the runtime and given back at start. Packets leave towards other machines as they are:
  * routes and address translation between machines are the operator's.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Logger } from '@orch/component';
-import { RuntimeError, type SandboxId } from '../container-runtime.js';
-import { AddressPool } from './address-pool.js';
+import type { SandboxId } from '../container-runtime.js';
+import { AddressPool, loopbackAddress } from './address-pool.js';
 import { runHelper } from './helper-command.js';
 
 export interface PodNetwork {
@@ -20,6 +20,8 @@ export interface PodNetwork {
   /** Whether it still has what `attach` gave it; not so after a reboot. */
   isAttached(id: SandboxId): boolean;
   detach(id: SandboxId, address: string): Promise<void>;
+  /** Where a pod with this address is reached on the host, and what it has to listen on. */
+  localAddress(address: string): string;
   /** Path of the network namespace its containers join; absent when they stay in the host's. */
   namespacePath(id: SandboxId): string | undefined;
   /** Removes what `start` made. */
@@ -104,6 +106,10 @@ export class BridgeNetwork implements PodNetwork {
     this.pool.release(address);
   }
 
+  localAddress(address: string): string {
+    return address;
+  }
+
   namespacePath(id: SandboxId): string {
     return `${namespaceDirectory}/${this.namespaceName(id)}`;
   }
@@ -147,9 +153,6 @@ export class LoopbackNetwork implements PodNetwork {
   private readonly pool: AddressPool;
 
   constructor(cidr: string) {
-    if (!cidr.startsWith('127.')) {
-      throw new RuntimeError('InvalidConfig', `${cidr} is not in the loopback network 127/8`);
-    }
     this.pool = new AddressPool(cidr);
   }
 
@@ -167,6 +170,10 @@ export class LoopbackNetwork implements PodNetwork {
 
   async detach(_id: SandboxId, address: string): Promise<void> {
     this.pool.release(address);
+  }
+
+  localAddress(address: string): string {
+    return loopbackAddress(address);
   }
 
   namespacePath(): undefined {

@@ -222,8 +222,8 @@ for (const { mode, skip } of modes) {
     it('gives each pod an address on which the host reaches it', async () => {
       const other = await runSandbox('b');
       const script = `require("net").createServer(s=>s.end(process.env.IP)).listen(8080,process.env.IP,()=>console.log("up"))`;
-      const first = (await runtime.sandboxStatus(sandbox)).podIp!;
-      const second = (await runtime.sandboxStatus(other)).podIp!;
+      const first = (await runtime.sandboxStatus(sandbox)).localIp!;
+      const second = (await runtime.sandboxStatus(other)).localIp!;
       expect(first).not.toBe(second);
       const servers: ContainerId[] = [];
       for (const [id, ip] of [
@@ -302,11 +302,16 @@ for (const { mode, skip } of modes) {
 
       it('removes its bridge, interfaces and namespaces on teardown', async () => {
         await launch('sleep 60');
+        const gateway = `10.213.${process.pid % 256}.1/24`;
+        const ip = (...args: string[]) => execFileSync('ip', args).toString();
+        const line = ip('-o', '-4', 'addr')
+          .split('\n')
+          .find((one) => one.includes(` ${gateway} `));
+        const bridge = line?.split(/\s+/)[1] ?? 'missing';
+        expect(ip('netns')).toContain(bridge);
         await runtime.stop({ teardown: true });
-        const links = execFileSync('ip', ['-o', 'link']).toString();
-        const namespaces = execFileSync('ip', ['netns']).toString();
-        expect(links).not.toContain('pods-');
-        expect(namespaces).not.toContain('pods-');
+        expect(ip('-o', 'link')).not.toContain(bridge);
+        expect(ip('netns')).not.toContain(bridge);
       });
     }
   });

@@ -24,7 +24,6 @@ import {
   type SandboxId,
   type SandboxStatus,
 } from '../container-runtime.js';
-import { loopbackCidr } from './address-pool.js';
 import { Containers, imageReference } from './containers.js';
 import { helperEnvironment, runCommand } from './helper-command.js';
 import {
@@ -43,7 +42,7 @@ import { collectStats, type RunningContainer } from './stats.js';
 export interface ProcessRuntimeOptions {
   /** Directory of its own, kept across restarts. */
   readonly root: string;
-  /** IPv4 network of the node's pods. In plain mode its counterpart in 127/8 is used. */
+  /** IPv4 network of the node's pods. In plain mode they listen on its counterpart in 127/8. */
   readonly podCidr: string;
   /** Tells this node from others; with `root`, names of network interfaces derive from it. */
   readonly owner: string;
@@ -65,7 +64,7 @@ export class ProcessRuntime implements ContainerRuntime {
     this.state = new RuntimeState(options.root, options.logger);
     this.shims = new Shims(options.root);
     this.containers = new Containers({ ...options, state: this.state, shims: this.shims });
-    this.network = new LoopbackNetwork(loopbackCidr(options.podCidr));
+    this.network = new LoopbackNetwork(options.podCidr);
   }
 
   /** How containers are kept apart; known after `start`. */
@@ -104,10 +103,7 @@ export class ProcessRuntime implements ContainerRuntime {
       }
     }
     await this.network.start(addresses);
-    logger.info(
-      { mode: 'plain', reason, podCidr: loopbackCidr(podCidr) },
-      'process runtime started',
-    );
+    logger.info({ mode: 'plain', reason, podCidr }, 'process runtime started');
   }
 
   async stop({ teardown }: { teardown: boolean }): Promise<void> {
@@ -119,7 +115,8 @@ export class ProcessRuntime implements ContainerRuntime {
   }
 
   async info(): Promise<RuntimeInfo> {
-    return { name: 'process', version: orchVersion };
+    const localPodAddresses = this.mode === 'plain';
+    return { name: 'process', version: orchVersion, localPodAddresses };
   }
 
   async status(): Promise<RuntimeStatus> {
@@ -300,7 +297,9 @@ export class ProcessRuntime implements ContainerRuntime {
       attempt: config.attempt,
       state: !stopped && attached ? 'ready' : 'notReady',
       createdAtMs,
-      ...(address === undefined ? {} : { podIp: address }),
+      ...(address === undefined
+        ? {}
+        : { podIp: address, localIp: this.network.localAddress(address) }),
     };
   }
 
