@@ -50,6 +50,7 @@ try {
     // What the plug-in is for.
     logOverride: { 'ignored-bare-import': 'silent' },
   });
+  for (const file of readdirSync(folder)) if (file.startsWith('cli-')) rmSync(join(folder, file));
   for (const file of readdirSync(staging)) copyFileSync(join(staging, file), join(folder, file));
 } finally {
   rmSync(staging, { recursive: true, force: true });

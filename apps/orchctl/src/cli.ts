@@ -27,6 +27,10 @@ const globalFlags: readonly [flags: string, description: string][] = [
   ['--request-timeout <duration>', 'longest wait for one answer, such as 30s'],
 ];
 
+const exitCodesHelp = `
+Exit codes: 0 done, 1 failed, 2 wrong command line, 124 a wait ran into its timeout.
+`;
+
 /** Run by `main.ts` itself, with flags of their own; here for the help. */
 const clusterCommands: readonly [name: string, description: string][] = [
   ['up', 'start a cluster on this machine and keep it running'],
@@ -39,6 +43,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     .description('Controls an Orch cluster.')
     .version(orchVersion, '--version', 'print the version of this program and end')
     .helpOption('-h, --help', 'print help and end')
+    .addHelpText('after', exitCodesHelp)
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text) });
   for (const [flags, description] of globalFlags) program.option(flags, description);
