@@ -26,7 +26,7 @@ export const controllerMakers: Readonly<Record<string, MakeController>> = {
   namespace: (context, options) =>
     new NamespaceController(context, options.namespaceSyncs, options.namespaceSyncPeriodMs),
   serviceaccount: (context) => new ServiceAccountController(context, 1),
-  'root-ca-publisher': (context) =>
+  'root-ca-cert-publisher': (context) =>
     context.authorityPem === undefined
       ? undefined
       : new RootCaPublisher(context, context.authorityPem, 1),

@@ -1,0 +1,275 @@
+/**
+ * The controllers against the real API server, over its interface only. A stand-in for scheduler and node
+ * agents reports pods as running, or never when their image says so: what is tested is what the
+ * controllers make of it.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Api } from './support/api.js';
+import { Cluster } from './support/cluster.js';
+import { eventually } from './support/wait.js';
+
+interface Reference {
+  kind: string;
+  uid: string;
+}
+interface Thing {
+  metadata: {
+    name: string;
+    uid: string;
+    generation: number;
+    deletionTimestamp?: string;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+    ownerReferences?: Reference[];
+  };
+  spec: {
+    replicas: number;
+    nodeName?: string;
+    taints?: { key: string; effect: string }[];
+    template: { spec: { containers: { image: string }[] } };
+    containers: { image: string }[];
+  };
+  status?: {
+    phase?: string;
+    replicas?: number;
+    updatedReplicas?: number;
+    availableReplicas?: number;
+    unavailableReplicas?: number;
+    observedGeneration?: number;
+    conditions?: { type: string; status: string; reason: string; message: string }[];
+  };
+  subsets?: { addresses?: { ip: string }[]; ports?: { port: number }[] }[];
+}
+
+const merge = 'application/merge-patch+json';
+const namespace = 'controllers';
+const apps = `/apis/apps/v1/namespaces/${namespace}`;
+const core = `/api/v1/namespaces/${namespace}`;
+
+/** Binds and runs pods, and takes away those that are being deleted. */
+class StandIn {
+  private timer: NodeJS.Timeout | undefined;
+  private working: Promise<void> = Promise.resolve();
+  private addressCount = 0;
+
+  constructor(private readonly api: Api) {}
+
+  start(): void {
+    this.timer = setTimeout(() => {
+      this.working = this.round().finally(() => this.start());
+    }, 50);
+  }
+
+  async stop(): Promise<void> {
+    await this.working;
+    clearTimeout(this.timer);
+  }
+
+  private async round(): Promise<void> {
+    const { body } = await this.api.call<{ items?: Thing[] }>('GET', `${core}/pods`);
+    for (const pod of body.items ?? []) await this.attend(pod);
+  }
+
+  private async attend(pod: Thing): Promise<void> {
+    const path = `${core}/pods/${pod.metadata.name}`;
+    if (pod.metadata.deletionTimestamp) {
+      await this.api.call('DELETE', path, { gracePeriodSeconds: 0 });
+    } else if (!pod.spec.nodeName) {
+      const target = { kind: 'Node', name: 'stand-in' };
+      await this.api.call('POST', `${path}/binding`, {
+        metadata: { name: pod.metadata.name },
+        target,
+      });
+    } else if (pod.status?.phase === 'Pending' && pod.spec.containers[0]?.image !== 'broken') {
+      const podIP = `10.0.0.${++this.addressCount % 250}`;
+      const conditions = [{ type: 'Ready', status: 'True' }];
+      const status = { phase: 'Running', podIP, podIPs: [{ ip: podIP }], conditions };
+      await this.api.send('PATCH', `${path}/status`, JSON.stringify({ status }), merge);
+    }
+  }
+}
+
+describe('the controllers', () => {
+  const cluster = new Cluster({ dialect: 'orch', components: 'apiserver,controller-manager' });
+  let api: Api;
+  let standIn: StandIn;
+
+  beforeAll(async () => {
+    await cluster.up();
+    api = new Api(cluster);
+    await api.call('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
+    standIn = new StandIn(api);
+    standIn.start();
+  });
+
+  afterAll(async () => {
+    await standIn?.stop();
+    await api?.close();
+    await cluster.destroy();
+  });
+
+  const get = async (path: string) => (await api.call<Thing>('GET', path)).body;
+  const list = async (path: string) => (await api.call<{ items: Thing[] }>('GET', path)).body.items;
+  const patch = (path: string, change: object) =>
+    api.send<Thing>('PATCH', path, JSON.stringify(change), merge);
+  const isGone = async (path: string) => (await api.call('GET', path)).status === 404;
+
+  const deployment = (name: string, replicas: number, image: string, strategy?: object) => ({
+    metadata: { name },
+    spec: {
+      replicas,
+      ...(strategy ? { strategy } : {}),
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name } },
+        spec: { containers: [{ name: 'c', image }] },
+      },
+    },
+  });
+  const image = (name: string) => ({
+    spec: { template: { spec: { containers: [{ name: 'c', image: name }] } } },
+  });
+  const rolledOut = (name: string, replicas: number) =>
+    eventually(`${name} rolled out`, async () => {
+      const one = await get(`${apps}/deployments/${name}`);
+      const { status } = one;
+      const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas];
+      const isSeen = (status?.observedGeneration ?? 0) >= one.metadata.generation;
+      return isSeen && counts.every((count) => count === replicas) && one;
+    });
+
+  it('give a namespace its service account, also when it is deleted', async () => {
+    const path = `${core}/serviceaccounts/default`;
+    const first = await eventually('the account', async () => {
+      const account = await get(path);
+      return account.metadata?.uid;
+    });
+    await api.call('DELETE', path);
+    await eventually('another account', async () => {
+      const uid = (await get(path)).metadata?.uid;
+      return uid !== undefined && uid !== first;
+    });
+  });
+
+  it('roll out, scale, pause, get stuck and roll back', async () => {
+    const path = `${apps}/deployments/web`;
+    await api.call('POST', `${apps}/deployments`, deployment('web', 4, 'web:1'));
+    const created = await rolledOut('web', 4);
+    expect(created.metadata.generation).toBe(1);
+    expect(created.metadata.annotations).toMatchObject({ 'deployment.orch.io/revision': '1' });
+
+    await patch(path, image('web:2'));
+    const updated = await rolledOut('web', 4);
+    expect(updated.metadata.annotations).toMatchObject({ 'deployment.orch.io/revision': '2' });
+    const sizes = (await list(`${apps}/replicasets`)).map((one) => one.spec.replicas).sort();
+    expect(sizes).toEqual([0, 4]);
+    expect(
+      updated.status?.conditions?.map(({ type, reason }) => `${type} ${reason}`).sort(),
+    ).toEqual(['Available MinimumReplicasAvailable', 'Progressing NewReplicaSetAvailable']);
+
+    await patch(path, { spec: { paused: true, ...image('web:3').spec } });
+    await eventually('the pause', async () =>
+      (await get(path)).status?.conditions?.some(({ reason }) => reason === 'DeploymentPaused'),
+    );
+    await patch(path, { spec: { paused: null, replicas: 6 } });
+    await rolledOut('web', 6);
+
+    await patch(path, image('broken'));
+    await eventually('the stop', async () => {
+      const { status } = await get(path);
+      return (status?.updatedReplicas ?? 0) > 0 && status?.availableReplicas === 5;
+    });
+    await patch(path, { metadata: { annotations: { 'deprecated.deployment.rollback.to': '0' } } });
+    await eventually('the rollback', async () => {
+      const [container] = (await get(path)).spec.template.spec.containers;
+      return container?.image === 'web:3';
+    });
+    await rolledOut('web', 6);
+  });
+
+  it('publish the addresses behind a service', async () => {
+    const ports = [{ port: 80, targetPort: 8080 }];
+    await api.call('POST', `${core}/services`, {
+      metadata: { name: 'web' },
+      spec: { selector: { app: 'web' }, ports },
+    });
+    const addresses = async () =>
+      (await get(`${core}/endpoints/web`)).subsets?.[0]?.addresses ?? [];
+    await eventually('six addresses', async () => (await addresses()).length === 6);
+    await patch(`${apps}/deployments/web`, { spec: { replicas: 2 } });
+    await eventually('two addresses', async () => (await addresses()).length === 2);
+    await api.call('DELETE', `${core}/services/web`);
+    await eventually('no endpoints', () => isGone(`${core}/endpoints/web`));
+  });
+
+  it('replace, release and adopt pods', async () => {
+    const podsPath = `${core}/pods`;
+    const live = async () =>
+      (await list(`${podsPath}?labelSelector=app%3Dweb`)).filter(
+        (pod) => !pod.metadata.deletionTimestamp,
+      );
+    const [victim] = await live();
+    await api.call('DELETE', `${podsPath}/${victim!.metadata.name}`);
+    await eventually('a new pod', async () => {
+      const uids = (await live()).map((pod) => pod.metadata.uid);
+      return uids.length === 2 && !uids.includes(victim!.metadata.uid);
+    });
+    const [one] = await live();
+    const path = `${podsPath}/${one!.metadata.name}`;
+    await patch(path, { metadata: { labels: { app: 'own' } } });
+    await eventually(
+      'the release',
+      async () => !(await get(path)).metadata.ownerReferences?.length,
+    );
+    await eventually('its replacement', async () => (await live()).length === 2);
+    await patch(path, { metadata: { labels: { app: 'web' } } });
+    await eventually('two owned again', async () => {
+      const pods = await live();
+      return pods.length === 2 && pods.every((pod) => pod.metadata.ownerReferences?.length === 1);
+    });
+  });
+
+  it('delete in all three ways', async () => {
+    const of = (kind: string) => list(`${apps}/${kind}?labelSelector=app%3Dre`);
+    const path = `${apps}/deployments/re`;
+    const make = async () => {
+      const strategy = { type: 'Recreate' };
+      await api.call('POST', `${apps}/deployments`, deployment('re', 2, 're:1', strategy));
+      await rolledOut('re', 2);
+    };
+    await make();
+    await api.call('DELETE', path, { propagationPolicy: 'Orphan' });
+    await eventually('the orphans', async () => {
+      const sets = await of('replicasets');
+      const areFree = sets.every((one) => !one.metadata.ownerReferences?.length);
+      return sets.length === 1 && areFree && (await isGone(path));
+    });
+    await make();
+    expect((await of('replicasets')).map((one) => one.metadata.ownerReferences?.length)).toEqual([
+      1,
+    ]);
+    await api.call('DELETE', path, { propagationPolicy: 'Foreground' });
+    await eventually('the deployment to go', () => isGone(path));
+    expect(await of('replicasets')).toEqual([]);
+    await api.call('DELETE', `${apps}/deployments/web`, { propagationPolicy: 'Background' });
+    await eventually('no pods', async () => (await list(`${core}/pods`)).length === 0);
+  });
+
+  it('end a namespace when its content has ended', async () => {
+    const path = `/api/v1/namespaces/${namespace}`;
+    await api.call('POST', `${apps}/deployments`, deployment('last', 2, 'web:1'));
+    await rolledOut('last', 2);
+    const held = { name: 'held', finalizers: ['example.com/hold'] };
+    await api.call('POST', `${core}/configmaps`, { metadata: held });
+    await api.call('DELETE', path);
+    await eventually('the message', async () =>
+      (await get(path)).status?.conditions?.some(
+        ({ type, message }) =>
+          type === 'NamespaceFinalizersRemaining' &&
+          message.includes('example.com/hold in 1 resource instances'),
+      ),
+    );
+    await patch(`${core}/configmaps/held`, { metadata: { finalizers: null } });
+    await eventually('the namespace to go', () => isGone(path));
+  });
+});
