@@ -45,7 +45,7 @@ function validateDeployment(object: Deployment): FieldError[] {
   const at = path('spec');
   const errors = [
     ...checkNotNegative(spec.replicas, at.child('replicas')),
-    ...validateSelectedTemplate(spec.selector, spec.template, 'deployment', at),
+    ...validateSelectedTemplate(spec.selector, spec.template, 'deployment', spec.replicas ?? 1, at),
     ...validateStrategy(spec, at.child('strategy')),
     ...checkNotNegative(spec.minReadySeconds, at.child('minReadySeconds')),
     ...checkNotNegative(spec.revisionHistoryLimit, at.child('revisionHistoryLimit')),

@@ -20,7 +20,7 @@ function validateReplicaSet(object: ReplicaSet): FieldError[] {
   return [
     ...checkNotNegative(spec.replicas, at.child('replicas')),
     ...checkNotNegative(spec.minReadySeconds, at.child('minReadySeconds')),
-    ...validateSelectedTemplate(spec.selector, spec.template, 'deployment', at),
+    ...validateSelectedTemplate(spec.selector, spec.template, 'deployment', spec.replicas ?? 1, at),
   ];
 }
 

@@ -9,11 +9,21 @@ import {
 } from '@orch/apimachinery';
 import type { Node, Taint } from '@orch/types/core/v1';
 import { checkQualified, checkRequiredOneOf, invalidEach } from '../shared/rules.js';
+import { validateAmount } from './resource-rules.js';
 
 export const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
 export function validateNode(object: Node): FieldError[] {
-  return validateTaints(object.spec?.taints ?? []);
+  return [...validateTaints(object.spec?.taints ?? []), ...validateNodeResources(object)];
+}
+
+/** Amounts that the node says it has. */
+export function validateNodeResources(object: Node): FieldError[] {
+  return (['capacity', 'allocatable'] as const).flatMap((field) =>
+    Object.entries(object.status?.[field] ?? {}).flatMap(([name, amount]) =>
+      validateAmount(name, amount, path('status', field, name)),
+    ),
+  );
 }
 
 /** Errors name taints as if they stood in the metadata. */

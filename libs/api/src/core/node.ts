@@ -4,7 +4,12 @@ import { dialect } from '@orch/component';
 import type { Node } from '@orch/types/core/v1';
 import { define, type TableColumn } from '../definition.js';
 import { ageColumn, nameColumn, none, textOrNone } from '../shared/columns.js';
-import { validateNode, validateNodeCreate, validateNodeUpdate } from './node-validation.js';
+import {
+  validateNode,
+  validateNodeCreate,
+  validateNodeResources,
+  validateNodeUpdate,
+} from './node-validation.js';
 
 /** The single CIDR and the first of the list are the same; the list wins where both are given. */
 function setNodeDefaults(object: Node): void {
@@ -123,6 +128,9 @@ export const node = define<Node>({
     prepareForUpdate(object, old) {
       object.spec = old.spec;
     },
-    validateUpdate: validateNodeUpdate,
+    validateUpdate: (object, old) => [
+      ...validateNodeUpdate(object, old),
+      ...validateNodeResources(object),
+    ],
   },
 });

@@ -78,6 +78,13 @@ describe('nodes', () => {
       'metadata.taints[0].effect: Unsupported value: "Sometimes": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"',
     ]);
   });
+  it('have whole pods and no negative amounts', () => {
+    const status = { capacity: { cpu: '-1' }, allocatable: { pods: '1500m' } };
+    expect(create(node, { status }).errors).toEqual([
+      'status.capacity.cpu: Invalid value: "-1": must be greater than or equal to 0',
+      'status.allocatable.pods: Invalid value: "1500m": must be an integer',
+    ]);
+  });
   it('keep CIDRs and provider once they are set', () => {
     const old = create<Node>(node, { spec: { podCIDR: '10.1.0.0/24', providerID: 'p' } }).object;
     const { errors } = update(node, old, (changed: Node) => {

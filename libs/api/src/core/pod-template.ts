@@ -46,6 +46,7 @@ export function validateSelectedTemplate(
   selector: LabelSelector | undefined,
   template: PodTemplateSpec | undefined,
   kindText: string,
+  replicas: number,
   at: FieldPath,
 ): FieldError[] {
   const errors = validateSelector(selector, kindText, at.child('selector'));
@@ -64,6 +65,7 @@ export function validateSelectedTemplate(
   }
   errors.push(...validatePodTemplate(template, templateAt));
   const spec = template?.spec;
+  if (replicas > 1) errors.push(...validateSharedDisks(spec, templateAt.child('spec')));
   const policy = spec?.restartPolicy ?? 'Always';
   if (policy !== 'Always') {
     errors.push(
@@ -79,6 +81,21 @@ export function validateSelectedTemplate(
     );
   }
   return errors;
+}
+
+/** A disk that is written to is on one machine only. */
+function validateSharedDisks(spec: PodSpec | undefined, at: FieldPath): FieldError[] {
+  return (spec?.volumes ?? []).flatMap(({ gcePersistentDisk }, index) =>
+    gcePersistentDisk && !gcePersistentDisk.readOnly
+      ? [
+          fieldError.invalid(
+            at.child('volumes').index(index).child('gcePersistentDisk', 'readOnly'),
+            false,
+            'must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only',
+          ),
+        ]
+      : [],
+  );
 }
 
 function validateSelector(

@@ -1,15 +1,17 @@
 /** What of a pod may change once it exists, and what of its status. */
+import { isIPv4 } from 'node:net';
 import {
   checkDns1123Subdomain,
   deepCopy,
   type FieldError,
   type FieldPath,
   fieldError,
+  isIp,
   path,
   semanticallyEqual,
 } from '@orch/apimachinery';
 import type { ContainerStatus, Pod, PodSpec, Toleration } from '@orch/types/core/v1';
-import { checkOptional, checkRange } from '../shared/rules.js';
+import { checkOptional, checkQualified, checkRange } from '../shared/rules.js';
 import { validateImage } from './container-validation.js';
 import { appArmorPrefix, mirrorAnnotation } from './pod-annotations.js';
 
@@ -156,6 +158,35 @@ export function validatePodStatusUpdate(object: Pod, old: Pod): FieldError[] {
         at.child(field),
       ),
     );
+  }
+  errors.push(...validateConditions(object));
+  if (validatePodIps(old).length === 0) errors.push(...validatePodIps(object));
+  return errors;
+}
+
+const knownConditions: ReadonlySet<string> = new Set(['PodScheduled', 'Ready', 'Initialized']);
+
+/** Errors name conditions as if they stood in the metadata. */
+function validateConditions(object: Pod): FieldError[] {
+  return (object.status?.conditions ?? []).flatMap(({ type }, index) =>
+    knownConditions.has(type)
+      ? []
+      : checkQualified(type, path('metadata', 'conditions').index(index).child('Type')),
+  );
+}
+
+/** One address a family, each once. */
+function validatePodIps(object: Pod): FieldError[] {
+  const at = path('status', 'podIPs');
+  const ips = (object.status?.podIPs ?? []).map(({ ip }) => ip ?? '');
+  const errors = ips.flatMap((ip, index) =>
+    isIp(ip) ? [] : [fieldError.invalid(at.index(index), ip, 'must be a valid IP address')],
+  );
+  if (ips.length > 2 || (ips.length === 2 && isIPv4(ips[0] ?? '') === isIPv4(ips[1] ?? ''))) {
+    errors.push(fieldError.invalid(at, ips, 'may specify no more than one IP for each IP family'));
+  }
+  for (const [index, ip] of ips.entries()) {
+    if (ips.indexOf(ip) < index) errors.push(fieldError.duplicate(at.index(index), ip));
   }
   return errors;
 }

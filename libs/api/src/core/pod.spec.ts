@@ -264,6 +264,30 @@ describe('pods at update', () => {
   });
 });
 
+describe('status of pods', () => {
+  const podIn = (state: object) =>
+    ({
+      spec: { restartPolicy: 'Never' },
+      status: { containerStatuses: [{ name: 'a', state }] },
+    }) as Pod;
+  it('lets no container come back that has ended for good', () => {
+    const errors = pod.status?.validateUpdate?.(
+      podIn({ running: {} }),
+      podIn({ terminated: { exitCode: 0 } }),
+    );
+    expect(errors?.map(({ field }) => field)).toEqual(['status.containerStatuses[0].state']);
+  });
+  it('has one address a family', () => {
+    const errors = pod.status?.validateUpdate?.(
+      { status: { podIPs: [{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }] } } as Pod,
+      {},
+    );
+    expect(errors?.map(({ detail }) => detail)).toEqual([
+      'may specify no more than one IP for each IP family',
+    ]);
+  });
+});
+
 describe('deletion of pods', () => {
   const grace = (spec: object, phase = 'Running', requested?: number) =>
     pod.deletionGracePeriodSeconds?.({ spec, status: { phase } } as Pod, requested);
