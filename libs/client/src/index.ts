@@ -58,15 +58,15 @@ export type {
 } from './rest/resource-client.js';
 export type { KnownResource, ResourceRef } from './rest/resource-ref.js';
 export { resources } from './rest/resources.js';
-export {
-  type QueryValue,
-  type RequestOptions,
-  RestClient,
-  type RestClientOptions,
-  type RestResponse,
-  type StreamResponse,
-} from './rest/rest-client.js';
+export { RestClient } from './rest/rest-client.js';
 export { collectionPath } from './rest/rest-resource-client.js';
+export type {
+  QueryValue,
+  RequestOptions,
+  RestClientOptions,
+  RestResponse,
+  StreamResponse,
+} from './rest/rest-types.js';
 export { TokenBucket } from './rest/token-bucket.js';
 export { TransportError, type TransportErrorCode } from './rest/transport-error.js';
 export { waitMs } from './rest/wait.js';

@@ -1,7 +1,7 @@
 /** Client options out of a kubeconfig's connection. */
 import { readFileSync, statSync } from 'node:fs';
 import { type ConnectionConfig, KubeconfigError } from '@orch/component';
-import type { RestClientOptions } from './rest-client.js';
+import type { RestClientOptions } from './rest-types.js';
 
 const tokenCheckMs = 10_000;
 

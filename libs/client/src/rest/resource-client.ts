@@ -1,7 +1,7 @@
 /** A typed handle on one resource type in one namespace (or in all of them). */
 import type { ApiList, ApiObject, WatchEvent } from '../objects.js';
 import type { ResourceRef } from './resource-ref.js';
-import type { QueryValue, RequestOptions, StreamResponse } from './rest-client.js';
+import type { QueryValue, RequestOptions, StreamResponse } from './rest-types.js';
 
 export type CallOptions = Pick<RequestOptions, 'timeoutMs' | 'sendOnce' | 'signal'>;
 

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestApiServer } from '../../test/test-api-server.js';
 import type { ApiObject } from '../objects.js';
 import { ApiError, isConflict, isNotFound } from './api-error.js';
-import { RestClient, type RestClientOptions } from './rest-client.js';
+import { RestClient } from './rest-client.js';
+import type { RestClientOptions } from './rest-types.js';
 import { TransportError } from './transport-error.js';
 
 const pods = { group: 'core', version: 'v1', plural: 'pods' };

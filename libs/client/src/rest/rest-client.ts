@@ -1,74 +1,25 @@
 /** The REST client: connections, failover, limits and typed handles on resources. */
-import { type Clock, dialect, type Logger, systemClock } from '@orch/component';
+import { type Clock, systemClock } from '@orch/component';
 import type { Dispatcher } from 'undici';
-import { limits } from '../limits.js';
 import type { ApiObject } from '../objects.js';
+import { BufferedResponse, readAll, withTransportErrors } from './answer-body.js';
 import { ApiError, fromResponse } from './api-error.js';
 import { type Discovery, discover } from './discovery.js';
 import { RateLimit } from './rate-limit.js';
+import { encodeRequest, fixedHeaders, queryString, singleHeader } from './request-encoding.js';
 import type { ResourceClient } from './resource-client.js';
 import type { ResourceRef } from './resource-ref.js';
 import { RestResourceClient } from './rest-resource-client.js';
+import type {
+  RequestOptions,
+  RestClientOptions,
+  RestResponse,
+  StreamResponse,
+} from './rest-types.js';
 import { retryDelayMs, shouldMoveOn } from './retry-policy.js';
 import { type Server, Transport } from './transport.js';
 import { fromSocketError, TransportError } from './transport-error.js';
 import { waitMs } from './wait.js';
-
-export interface RestClientOptions {
-  /** Base URLs; requests stay on one until it fails, then move to the next. */
-  servers: readonly string[];
-  /** PEM bundle that server certificates must chain to; the system's when left out. */
-  ca?: string | Buffer;
-  /** PEM client certificate and its key. */
-  clientCertificate?: { certificate: string | Buffer; key: string | Buffer };
-  /** Bearer token, or a function asked before each request (rotating tokens). */
-  token?: string | (() => string | undefined);
-  basicAuth?: { username: string; password: string };
-  /** Accept any server certificate. */
-  insecureSkipTlsVerify?: boolean;
-  /** Name to expect in the server's certificate, when it differs from the host in the URL. */
-  tlsServerName?: string;
-  impersonate?: { user: string; groups?: readonly string[]; uid?: string };
-  userAgent?: string;
-  /** Requests per second on average; 0 is unlimited. Lower slows everything, higher may get 429. */
-  qps?: number;
-  /** Requests that may go out at once before `qps` holds. */
-  burst?: number;
-  /** Deadline of a request that is not a stream, retries included. */
-  requestTimeoutMs?: number;
-  /** Connections per server. Fewer queue requests, more cost memory on both sides. */
-  connectionsMax?: number;
-  logger?: Logger;
-  clock?: Clock;
-  random?: () => number;
-}
-
-export type QueryValue = string | number | boolean | readonly string[] | undefined;
-
-export interface RequestOptions {
-  query?: Record<string, QueryValue>;
-  headers?: Record<string, string>;
-  /** A string or bytes go out as they are; anything else as JSON. */
-  body?: unknown;
-  /** Deadline, attempts and the waits between them included. */
-  timeoutMs?: number;
-  /** Sends once, whatever comes: for callers with a rhythm of their own. */
-  sendOnce?: boolean;
-  signal?: AbortSignal;
-}
-
-export interface RestResponse {
-  readonly statusCode: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: Buffer;
-  json<T>(): T;
-}
-
-export interface StreamResponse {
-  readonly statusCode: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: AsyncIterable<Uint8Array>;
-}
 
 const defaultTimeoutMs = 60_000;
 
@@ -201,7 +152,7 @@ export class RestClient {
     );
     let handedOver = false;
     try {
-      const { body, headers } = this.encode(options);
+      const { body, headers } = encodeRequest(options, this.fixedHeaders, this.options.token);
       const answer = await (isStream ? server.streams : server.requests).request({
         method: method as Dispatcher.HttpMethod,
         path: `${server.basePath}${path}${queryString(options.query)}`,
@@ -222,96 +173,5 @@ export class RestClient {
       deadline.cancel();
       if (!handedOver) unlink();
     }
-  }
-
-  private encode(options: RequestOptions) {
-    const headers: Record<string, string | string[]> = { ...this.fixedHeaders };
-    const token =
-      typeof this.options.token === 'function' ? this.options.token() : this.options.token;
-    if (token) headers.authorization = `Bearer ${token}`;
-    let body: string | Uint8Array | null = null;
-    if (typeof options.body === 'string' || options.body instanceof Uint8Array) {
-      body = options.body;
-    } else if (options.body !== undefined) {
-      body = JSON.stringify(options.body);
-    }
-    if (body !== null) headers['content-type'] = 'application/json';
-    for (const [name, value] of Object.entries(options.headers ?? {})) {
-      headers[name.toLowerCase()] = value;
-    }
-    return { body, headers };
-  }
-}
-
-function fixedHeaders(options: RestClientOptions): Record<string, string | string[]> {
-  const headers: Record<string, string | string[]> = {
-    accept: 'application/json',
-    'user-agent': options.userAgent ?? dialect().systemName('client'),
-  };
-  if (options.basicAuth) {
-    const { username, password } = options.basicAuth;
-    headers.authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-  }
-  if (options.impersonate) {
-    headers['impersonate-user'] = options.impersonate.user;
-    if (options.impersonate.uid) headers['impersonate-uid'] = options.impersonate.uid;
-    if (options.impersonate.groups?.length) {
-      headers['impersonate-group'] = [...options.impersonate.groups];
-    }
-  }
-  return headers;
-}
-
-export function queryString(query: RequestOptions['query']): string {
-  if (!query) return '';
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined) continue;
-    if (Array.isArray(value)) for (const one of value) parameters.append(name, one);
-    else parameters.append(name, String(value));
-  }
-  const text = parameters.toString();
-  return text === '' ? '' : `?${text}`;
-}
-
-function singleHeader(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
-}
-
-class BufferedResponse implements RestResponse {
-  constructor(
-    readonly statusCode: number,
-    readonly headers: RestResponse['headers'],
-    readonly body: Buffer,
-  ) {}
-
-  json<T>(): T {
-    return JSON.parse(this.body.toString('utf8')) as T;
-  }
-}
-
-async function readAll(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let byteCount = 0;
-  for await (const chunk of body) {
-    byteCount += chunk.byteLength;
-    if (byteCount > limits.responseBytesMax) {
-      throw new TransportError('response_too_large', `answer exceeds ${byteCount} bytes`, true);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, byteCount);
-}
-
-async function* withTransportErrors(
-  body: AsyncIterable<Uint8Array>,
-  server: string,
-  signal: AbortSignal | undefined,
-): AsyncIterable<Uint8Array> {
-  try {
-    yield* body;
-  } catch (error) {
-    if (signal?.aborted) throw signal.reason;
-    throw fromSocketError(error, server);
   }
 }

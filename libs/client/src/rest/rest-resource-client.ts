@@ -15,7 +15,8 @@ import type {
   WriteOptions,
 } from './resource-client.js';
 import type { ResourceRef } from './resource-ref.js';
-import type { QueryValue, RequestOptions, RestClient, StreamResponse } from './rest-client.js';
+import type { RestClient } from './rest-client.js';
+import type { QueryValue, RequestOptions, StreamResponse } from './rest-types.js';
 import { decodeWatch } from './watch-decoder.js';
 
 const patchMediaTypes = {

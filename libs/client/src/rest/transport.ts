@@ -4,7 +4,7 @@
  */
 import { type Dispatcher, Pool } from 'undici';
 import { limits } from '../limits.js';
-import type { RestClientOptions } from './rest-client.js';
+import type { RestClientOptions } from './rest-types.js';
 
 export interface Server {
   readonly url: URL;
