@@ -22,6 +22,7 @@ import {
   type RegistryParts,
   ResourceTable,
   readTokenFile,
+  ServiceAccountAuthenticator,
   WatchRegistry,
 } from '@orch/apiserver';
 import {
@@ -43,6 +44,7 @@ import type { ApiServerOptions } from './api-server-options.js';
 import { clusterSettings, firstServiceAddress } from './cluster-settings.js';
 import { Connections } from './connections.js';
 import { checkDataDirectory, claimDataDirectory } from './data-directory.js';
+import { serviceAccountTokens } from './service-account-signing.js';
 import {
   advertiseAddress,
   checkAddress,
@@ -68,6 +70,7 @@ export async function startApiServer(context: Context): Promise<void> {
   const tokens = options.tokenAuthFile === '' ? new Map() : readTokenFile(options.tokenAuthFile);
   await checkAddress(options.bindAddress, options.securePort);
   claimDataDirectory(options.dataDir);
+  const accountTokens = serviceAccountTokens(options);
   const store = await openStore(context);
   const table = new ResourceTable(definitions);
   const claims = new ClaimIndex((error) => lifecycle.fail(storageFailure(error)));
@@ -83,7 +86,17 @@ export async function startApiServer(context: Context): Promise<void> {
   const watches = new WatchRegistry(apiMetrics);
   const api = new ApiHandler({
     parts,
-    authenticator: new Authenticator({ tokens, anonymous: options.anonymousAuth }),
+    authenticator: new Authenticator({
+      tokens,
+      serviceAccounts: new ServiceAccountAuthenticator({
+        tokens: accountTokens,
+        store,
+        table,
+        clock: parts.clock,
+      }),
+      anonymous: options.anonymousAuth,
+    }),
+    serviceAccountTokens: accountTokens,
     authorizer: allowAuthenticated,
     inFlight,
     metrics: apiMetrics,
@@ -99,7 +112,7 @@ export async function startApiServer(context: Context): Promise<void> {
     paths: () => discovery.paths(),
   });
   const discovery = new Discovery(table, (served) => api.subresourcesOf(served));
-  const openApi = new OpenApiDocuments(table, (served) => api.subresourcesOf(served));
+  const openApi = new OpenApiDocuments(table, (served) => api.subresourcesOf(served), systemClock);
   const health = healthChecks(store, lifecycle);
   const port = await listen(context, { api, discovery, health, metrics, openApi, watches });
   await bootstrapCluster(

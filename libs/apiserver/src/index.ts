@@ -3,6 +3,15 @@ export { Admission, type AdmissionPlugin, type AdmissionRequest } from './admiss
 export { KindRules } from './admission/kind-rules.js';
 export { NamespaceLifecycle } from './admission/namespace-lifecycle.js';
 export { Authenticator } from './authentication/authenticator.js';
+export { ServiceAccountAuthenticator } from './authentication/service-account-authenticator.js';
+export {
+  createSigningKeyPem,
+  type KeyFile,
+  keySet,
+  ServiceAccountKeyError,
+  serviceAccountKeys,
+} from './authentication/service-account-keys.js';
+export { ServiceAccountTokens } from './authentication/service-account-tokens.js';
 export { readTokenFile, TokenFileError } from './authentication/token-file.js';
 export { anonymousUser, authenticated, type User } from './authentication/user.js';
 export {
@@ -17,6 +26,7 @@ export type { NodeAgentTls } from './handlers/pod-logs.js';
 export { ApiMetrics } from './observability/api-metrics.js';
 export { WatchRegistry } from './observability/watch-registry.js';
 export { OpenApiDocuments } from './openapi/openapi-documents.js';
+export { serveGroupVersion, serveIndex, serveWholeDocument } from './openapi/serve-openapi.js';
 export { ClaimIndex } from './registry/claims.js';
 export type { RegistryParts } from './registry/registry-parts.js';
 export { ResourceTable } from './registry/resource-table.js';

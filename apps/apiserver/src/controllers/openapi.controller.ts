@@ -1,56 +1,54 @@
-/** OpenAPI documents: the index, and one document per group version. */
+/** OpenAPI: what the server offers, for tools that check, explain and complete. */
 
-import { All, Controller, Param, Req, Res } from '@nestjs/common';
+import { All, Controller, Req, Res } from '@nestjs/common';
 import {
   type Admitted,
   ApiHandler,
-  Discovery,
   OpenApiDocuments,
-  sendBody,
-  sendUnknownPath,
+  serveGroupVersion,
+  serveIndex,
+  serveWholeDocument,
 } from '@orch/apiserver';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerWith, onlyGet } from './answer.js';
 
-@Controller('openapi/v3')
+const groupVersionsAt = '/openapi/v3/';
+
+@Controller()
 export class OpenApiController {
   constructor(
     private readonly api: ApiHandler,
-    private readonly discovery: Discovery,
     private readonly documents: OpenApiDocuments,
   ) {}
 
-  @All()
+  @All('openapi/v2')
+  whole(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.answer(request, reply, ({ exchange }) =>
+      serveWholeDocument(this.documents, exchange),
+    );
+  }
+
+  @All('openapi/v3')
   index(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return answerWith(this.api, request, reply, async (admitted) => {
-      onlyGet(admitted);
-      sendBody(admitted.exchange, 200, 'application/json', await this.documents.index());
+    return this.answer(request, reply, ({ exchange }) => serveIndex(this.documents, exchange));
+  }
+
+  @All('openapi/v3/*')
+  groupVersion(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.answer(request, reply, ({ exchange, info, query }) => {
+      const place = info.path.slice(groupVersionsAt.length);
+      return serveGroupVersion(this.documents, exchange, place, query);
     });
   }
 
-  @All('api/:version')
-  core(
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-    @Param('version') version: string,
+  private answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    send: (admitted: Admitted) => Promise<void>,
   ): Promise<void> {
-    return answerWith(this.api, request, reply, (admitted) => this.send(admitted, '', version));
-  }
-
-  @All('apis/:group/:version')
-  group(
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-    @Param('group') group: string,
-    @Param('version') version: string,
-  ): Promise<void> {
-    return answerWith(this.api, request, reply, (admitted) => this.send(admitted, group, version));
-  }
-
-  private send(admitted: Admitted, group: string, version: string): void {
-    onlyGet(admitted);
-    const document = this.documents.document(group, version);
-    if (document) sendBody(admitted.exchange, 200, 'application/json', document.bytes);
-    else sendUnknownPath(admitted.exchange, this.discovery.paths());
+    return answerWith(this.api, request, reply, (admitted) => {
+      onlyGet(admitted);
+      return send(admitted);
+    });
   }
 }

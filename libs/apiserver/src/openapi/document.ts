@@ -1,0 +1,88 @@
+/**
+ * The documents, piece by piece: one path or one definition at a time, so that whoever writes a document
+ * can let other work in between. Nothing is kept here.
+ */
+import type { TypeName } from '@orch/apimachinery';
+import { dialect, interfaceVersion } from '@orch/component';
+import type { Subresource } from '../handlers/subresources.js';
+import type { ServedResource } from '../registry/resource.js';
+import { acceptedTypes } from '../request/media-types.js';
+import { reachableModels } from './models.js';
+import { type Operation, type PathOperations, pathsOf } from './operations.js';
+import { type PathItem, pathItem } from './path-items.js';
+import { type GroupVersion, type OpenApiVersion, type Schema, typeSchema } from './schema.js';
+
+/** What a document is about. */
+export interface Contents {
+  readonly served: readonly ServedResource[];
+  readonly subresourcesOf: (served: ServedResource) => readonly Subresource[];
+  /** Every group version served, whatever the document holds. */
+  readonly groupVersions: readonly GroupVersion[];
+}
+
+export type Piece =
+  | { readonly section: 'paths'; readonly name: string; readonly value: PathItem }
+  | { readonly section: 'definitions'; readonly name: string; readonly value: Schema };
+
+export interface Info {
+  readonly title: string;
+  readonly version: string;
+}
+
+export function documentInfo(): Info {
+  const { word } = dialect();
+  return {
+    title: word.charAt(0).toUpperCase() + word.slice(1),
+    version: interfaceVersion.git,
+  };
+}
+
+export const securityScheme = {
+  type: 'apiKey',
+  description: 'Bearer token of a user or service account.',
+  name: 'authorization',
+  in: 'header',
+} as const;
+
+/** Paths first, then the definitions that they need, by name. */
+export function* documentPieces(version: OpenApiVersion, contents: Contents): Generator<Piece> {
+  const types = new Set<TypeName>();
+  for (const path of allPaths(contents)) {
+    for (const { body, responses } of path.operations) {
+      if (body) types.add(body.type);
+      for (const type of Object.values(responses)) if (type !== undefined) types.add(type);
+    }
+    yield { section: 'paths', name: path.path, value: pathItem(version, path) };
+  }
+  for (const served of contents.served) types.add(`${served.schemaPackage}.${served.kind}`);
+  for (const { name, type } of reachableModels(types)) {
+    const value = typeSchema(version, type, contents.groupVersions);
+    yield { section: 'definitions', name, value };
+  }
+}
+
+function* allPaths({ served, subresourcesOf }: Contents): Generator<PathOperations> {
+  const introduced = new Set<string>();
+  for (const one of served) {
+    if (!introduced.has(one.apiVersion)) {
+      introduced.add(one.apiVersion);
+      yield discoveryPath(one);
+    }
+    yield* pathsOf(one, subresourcesOf(one));
+  }
+}
+
+function discoveryPath({ group, apiVersion, served }: ServedResource): PathOperations {
+  const operation: Operation = {
+    method: 'get',
+    id: `get${served.group.replaceAll('.', '')}${served.version}APIResources`,
+    tag: `${served.group}_${served.version}`,
+    description: 'which resources there are',
+    parameters: [],
+    consumes: acceptedTypes(),
+    produces: acceptedTypes(),
+    responses: { 200: 'meta/v1.APIResourceList' },
+  };
+  const path = `/${group === '' ? 'api' : 'apis'}/${apiVersion}/`;
+  return { path, parameters: [], operations: [operation] };
+}

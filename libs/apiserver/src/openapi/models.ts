@@ -1,0 +1,54 @@
+/**
+ * Definitions by name: which type has which, and which a document needs: those of the types named in it
+ * and of all that their fields lead to.
+ */
+import { schemaFile, schemaType, type TypeName } from '@orch/apimachinery';
+import { dialect } from '@orch/component';
+
+export interface TypeParts {
+  readonly file: string;
+  readonly type: string;
+}
+
+/** The file and the bare name of a type, aliases followed. */
+export function partsOf(name: TypeName): TypeParts {
+  const at = name.lastIndexOf('.');
+  const parts = { file: name.slice(0, at), type: name.slice(at + 1) };
+  const alias = schemaFile(parts.file).types[parts.type]?.aliasOf;
+  return alias === undefined ? parts : partsOf(alias);
+}
+
+/** Name of the type's definition; undefined for those that have none. */
+export function modelName(name: TypeName): string | undefined {
+  const { file, type } = partsOf(name);
+  const { openapiPackage } = schemaFile(file);
+  if (openapiPackage === undefined || schemaType(name).internal) return undefined;
+  return `${dialect().openapiPrefix}${openapiPackage}.${type}`;
+}
+
+export interface Model {
+  /** Name of the definition. */
+  readonly name: string;
+  readonly type: TypeName;
+}
+
+/** Sorted by name. */
+export function reachableModels(roots: Iterable<TypeName>): Model[] {
+  const seen = new Set<TypeName>();
+  const waiting = [...roots];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { file, type } = partsOf(next);
+    const name = `${file}.${type}`;
+    if (seen.has(name)) continue;
+    seen.add(name);
+    const descriptor = schemaType(name);
+    if (descriptor.encoding) continue;
+    for (const { ref } of descriptor.fields) if (ref !== undefined) waiting.push(ref);
+  }
+  return [...seen]
+    .flatMap((type) => {
+      const name = modelName(type);
+      return name === undefined ? [] : [{ name, type }];
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}

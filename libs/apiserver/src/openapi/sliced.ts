@@ -1,0 +1,18 @@
+/** Long work in short slices: other work of the event loop gets its turn in between. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sliceMs } from './limits.js';
+
+/** Calls `take` with every piece. `nowMs`: a monotonic clock. */
+export async function inSlices<T>(
+  pieces: Iterable<T>,
+  take: (piece: T) => void,
+  nowMs: () => number,
+): Promise<void> {
+  let sliceEndMs = nowMs() + sliceMs;
+  for (const piece of pieces) {
+    take(piece);
+    if (nowMs() < sliceEndMs) continue;
+    await nextTurn();
+    sliceEndMs = nowMs() + sliceMs;
+  }
+}
