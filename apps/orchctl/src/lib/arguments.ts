@@ -6,6 +6,8 @@ export interface Selection {
   readonly type: ResourceType;
   /** Empty: all of the type, or those of a selector. */
   readonly names: readonly string[];
+  /** Of objects from files; otherwise the session's. */
+  readonly namespace?: string;
 }
 
 /** In the order in which they were named. Throws `UsageError` for mixed forms. */

@@ -1,11 +1,13 @@
 /** Where a command reads and writes: the process's streams, or buffers in tests. */
+import pico from 'picocolors';
+
+type Colours = ReturnType<typeof pico.createColors>;
+
 export interface Io {
   out(text: string): void;
   err(text: string): void;
   /** All of standard input; for `-f -`. */
   readInput(): Promise<string>;
-  /** Standard output is a terminal that shows colours. */
-  readonly colours: boolean;
 }
 
 /** Text from standard input may be this long; manifests are far smaller. */
@@ -17,10 +19,10 @@ export function processIo(): Io {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
   });
-  const noColour = process.env.NO_COLOR !== undefined && process.env.NO_COLOR !== '';
+  const colours = pico.createColors(showsColours(process.stderr));
   return {
     out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
+    err: (text) => void process.stderr.write(withColours(text, colours)),
     readInput: async () => {
       const chunks: Buffer[] = [];
       let byteCount = 0;
@@ -33,6 +35,18 @@ export function processIo(): Io {
       }
       return Buffer.concat(chunks).toString('utf8');
     },
-    colours: process.stdout.isTTY === true && !noColour && process.env.TERM !== 'dumb',
   };
+}
+
+/** Only a terminal gets colours, and not when the user or the terminal wants none. */
+function showsColours(stream: { readonly isTTY?: boolean }): boolean {
+  const refused = process.env.NO_COLOR !== undefined && process.env.NO_COLOR !== '';
+  return stream.isTTY === true && !refused && process.env.TERM !== 'dumb';
+}
+
+/** The words that say what kind of line it is stand out. */
+function withColours(text: string, colours: Colours): string {
+  return text
+    .replace(/^(?:error|Error from server[^:]*|Unable to connect to the server):/, colours.red)
+    .replace(/^Warning:/, colours.yellow);
 }

@@ -13,7 +13,6 @@ const io: Io = {
   out: () => undefined,
   err: () => undefined,
   readInput: async () => map('piped'),
-  colours: false,
 };
 const names = async (files: string[], recursive = false) =>
   (await readManifests(files, recursive, io)).map(({ object }) => object.metadata?.name);

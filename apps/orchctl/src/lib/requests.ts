@@ -39,9 +39,10 @@ export async function readObjects(
   session: Session,
   type: ResourceType,
   names: readonly string[],
-  options: SelectorOptions & { readonly chunkSize?: number },
+  options: SelectorOptions & { readonly chunkSize?: number; readonly namespace?: string },
 ): Promise<ApiObject[]> {
-  const client = session.client.resource(type, namespaceFor(type, session, options.allNamespaces));
+  const namespace = options.namespace ?? namespaceFor(type, session, options.allNamespaces);
+  const client = session.client.resource(type, namespace);
   if (names.length > 0) {
     refuseSelectors(options);
     if (options.allNamespaces && type.namespaced) {
