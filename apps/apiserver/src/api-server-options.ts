@@ -74,6 +74,39 @@ export class ApiServerOptions {
   tokenAuthFile!: string;
 
   @Flag({
+    name: 'service-account-signing-key-file',
+    description:
+      'PEM private key (RSA or EC) that signs service account tokens; all servers of a cluster need the same; without it one is made in the data directory',
+    default: '',
+  })
+  serviceAccountSigningKeyFile!: string;
+
+  @Flag({
+    name: 'service-account-key-file',
+    description:
+      'PEM keys, private or public, whose service account tokens are believed besides those of the signing key; may be repeated',
+    type: 'texts',
+  })
+  serviceAccountKeyFiles: string[] = [];
+
+  @Flag({
+    name: 'service-account-issuer',
+    description:
+      "URL that names this cluster in its tokens, such as https://id.example; without it that of the API's own service. Changing it ends all tokens",
+    default: '',
+  })
+  @Matches(/^$|^https:\/\/[^\s?#]+$/, { message: 'must be an https URL without query' })
+  serviceAccountIssuer!: string;
+
+  @Flag({
+    name: 'api-audiences',
+    description:
+      'audiences of tokens for this API, the first ones given to tokens that name none; the issuer when left out',
+    type: 'list',
+  })
+  apiAudiences: string[] = [];
+
+  @Flag({
     name: 'anonymous-auth',
     description: 'let requests without credentials in as system:anonymous, who may see health only',
     default: true,

@@ -46,5 +46,7 @@ export const historyRetentionMs = 5 * 60_000;
 export const compactionIntervalMs = 60_000;
 /** Users whose credentials are remembered. */
 export const credentialCacheEntriesMax = 10_000;
+/** How long the account behind a token may take to be read. */
+export const credentialReadTimeoutMs = 5_000;
 /** Bytes of log text under way from a node agent to one client. */
 export const proxyConnectTimeoutMs = 10_000;

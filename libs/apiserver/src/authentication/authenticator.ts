@@ -1,17 +1,19 @@
 /**
- * Who makes a request: a bearer token of the token file, or a verified client certificate. A request
- * that brings nothing is anonymous; one that brings something wrong is refused. The answer for a
- * connection's certificate and for a token's header is found once.
+ * Who makes a request: a bearer token of the token file or of a service account, or a verified client
+ * certificate. A request that brings nothing is anonymous; one that brings something wrong is refused.
+ * The answer for a connection's certificate and for a file token's header is found once.
  */
 
 import type { TLSSocket } from 'node:tls';
 import { unauthorized } from '@orch/apimachinery';
 import { credentialCacheEntriesMax } from '../limits.js';
 import type { RawRequest } from '../response/exchange.js';
+import type { ServiceAccountAuthenticator } from './service-account-authenticator.js';
 import { anonymousUser, authenticated, type User } from './user.js';
 
 export interface AuthenticatorSettings {
   readonly tokens: ReadonlyMap<string, User>;
+  readonly serviceAccounts: ServiceAccountAuthenticator;
   /** Requests without credentials are let in as `system:anonymous`; otherwise 401. */
   readonly anonymous: boolean;
 }
@@ -24,11 +26,11 @@ export class Authenticator {
 
   constructor(private readonly settings: AuthenticatorSettings) {}
 
-  /** Throws 401. */
-  authenticate(request: RawRequest): User {
+  /** Rejects with 401. */
+  async authenticate(request: RawRequest): Promise<User> {
     const header = request.headers.authorization;
     if (header !== undefined && header !== '') {
-      const user = this.byHeader.get(header) ?? this.bearer(header);
+      const user = this.byHeader.get(header) ?? (await this.bearer(header));
       if (user) return user;
     }
     const certificate = this.certificate(request);
@@ -38,13 +40,13 @@ export class Authenticator {
     return anonymousUser;
   }
 
-  private bearer(header: string): User | undefined {
+  private async bearer(header: string): Promise<User | undefined> {
     const token = /^Bearer +(\S+) *$/i.exec(header)?.[1];
-    const user = token === undefined ? undefined : this.settings.tokens.get(token);
-    if (user) {
-      if (this.byHeader.size >= credentialCacheEntriesMax) this.byHeader.clear();
-      this.byHeader.set(header, user);
-    }
+    if (token === undefined) return undefined;
+    const user = this.settings.tokens.get(token);
+    if (!user) return (await this.settings.serviceAccounts.authenticate(token))?.user;
+    if (this.byHeader.size >= credentialCacheEntriesMax) this.byHeader.clear();
+    this.byHeader.set(header, user);
     return user;
   }
 

@@ -1,5 +1,6 @@
 /** Which subresources a served resource has, with what they answer and which verbs they take. */
 import type { ApiObject, SubresourceStatus } from '@orch/api';
+import type { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
 import type { ServedResource } from '../registry/resource.js';
 import { partStrategy } from '../registry/strategies.js';
 import type { Call, Handler } from './call.js';
@@ -8,6 +9,7 @@ import { handleBinding, handleEviction } from './pod-actions.js';
 import { type NodeAgentTls, podLogHandler } from './pod-logs.js';
 import { handleGet } from './read.js';
 import { scaleHandler } from './scale.js';
+import { tokenRequestHandler } from './token-request.js';
 import { replaceWith } from './write.js';
 
 export interface Subresource {
@@ -52,8 +54,14 @@ function podSubresources(tls: NodeAgentTls): Subresource[] {
   ];
 }
 
+/** What some subresources work with. */
+export interface SubresourceParts {
+  readonly nodeAgents: NodeAgentTls;
+  readonly serviceAccountTokens: ServiceAccountTokens;
+}
+
 /** Sorted by name. */
-export function subresourcesOf(served: ServedResource, tls: NodeAgentTls): Subresource[] {
+export function subresourcesOf(served: ServedResource, parts: SubresourceParts): Subresource[] {
   const { definition } = served;
   const { kind, status, finalize, scale } = definition;
   const all: Subresource[] = [];
@@ -85,7 +93,18 @@ export function subresourcesOf(served: ServedResource, tls: NodeAgentTls): Subre
       handle: scaleHandler(scale),
     });
   }
-  const isPod = definition.stored.group === 'core' && definition.plural === 'pods';
-  if (isPod) all.push(...podSubresources(tls));
+  if (definition.stored.group === 'core') {
+    if (definition.plural === 'pods') all.push(...podSubresources(parts.nodeAgents));
+    if (definition.plural === 'serviceaccounts') {
+      all.push({
+        name: 'token',
+        kind: 'TokenRequest',
+        from: { groupHead: 'authentication', version: 'v1' },
+        verbs: ['create'],
+        longRunning: false,
+        handle: tokenRequestHandler(parts.serviceAccountTokens),
+      });
+    }
+  }
   return all.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -10,9 +10,12 @@ import type { User } from '../authentication/user.js';
 import { type Authorizer, authorize } from '../authorization/authorizer.js';
 import type { Call, Handler } from '../handlers/call.js';
 import { handlePatch } from '../handlers/patch.js';
-import type { NodeAgentTls } from '../handlers/pod-logs.js';
 import { handleGet, handleList, handleWatch } from '../handlers/read.js';
-import { type Subresource, subresourcesOf } from '../handlers/subresources.js';
+import {
+  type Subresource,
+  type SubresourceParts,
+  subresourcesOf,
+} from '../handlers/subresources.js';
 import {
   handleCreate,
   handleDelete,
@@ -35,14 +38,13 @@ import {
 import { failureOf, sendFailure } from '../response/status.js';
 import { type InFlight, requestKind } from './in-flight.js';
 
-export interface ApiHandlerSettings {
+export interface ApiHandlerSettings extends SubresourceParts {
   readonly parts: RegistryParts;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly inFlight: InFlight;
   readonly metrics: ApiMetrics;
   readonly watches: WatchRegistry;
-  readonly nodeAgents: NodeAgentTls;
   readonly requestTimeoutMs: number;
   readonly logger: Logger;
   /** The index of paths. */
@@ -78,7 +80,7 @@ export class ApiHandler {
       deletecollection: handleDeleteCollection,
     };
     for (const served of settings.parts.table.served) {
-      const all = subresourcesOf(served, settings.nodeAgents);
+      const all = subresourcesOf(served, settings);
       this.subresources.set(served, new Map(all.map((entry) => [entry.name, entry])));
     }
   }
@@ -102,7 +104,7 @@ export class ApiHandler {
     try {
       const { path, query } = splitTarget(request.url ?? '/');
       info = parseRequestInfo(request.method ?? 'GET', path, query.flag('watch'));
-      const user = authenticator.authenticate(request);
+      const user = await authenticator.authenticate(request);
       authorize(authorizer, { user, info });
       if (!this.isLongRunning(info)) {
         const entered = requestKind(info.verb);
