@@ -26,6 +26,7 @@ export type { NodeAgentTls } from './handlers/pod-logs.js';
 export { ApiMetrics } from './observability/api-metrics.js';
 export { WatchRegistry } from './observability/watch-registry.js';
 export { OpenApiDocuments } from './openapi/openapi-documents.js';
+export { serveGroupVersion, serveIndex, serveWholeDocument } from './openapi/serve-openapi.js';
 export { ClaimIndex } from './registry/claims.js';
 export type { RegistryParts } from './registry/registry-parts.js';
 export { ResourceTable } from './registry/resource-table.js';

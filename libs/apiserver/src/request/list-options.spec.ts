@@ -1,0 +1,77 @@
+import { StatusError } from '@orch/apimachinery';
+import type { Revision } from '@orch/store';
+import { describe, expect, it } from 'vitest';
+import { encodeContinueToken } from './continue-token.js';
+import { getConsistency, parseListRequest, parseWatchRequest } from './list-options.js';
+import { Query } from './query.js';
+
+const token = encodeContinueToken({ revision: 7 as Revision, startAfter: 'a' });
+
+function codeOf(query: string): number | undefined {
+  try {
+    parseListRequest(new Query(query));
+    return undefined;
+  } catch (error) {
+    if (error instanceof StatusError) return error.code;
+    throw error;
+  }
+}
+
+/** One cell of the interface's table. */
+function cell(query: string): string {
+  const { consistency } = parseListRequest(new Query(query));
+  return 'revision' in consistency
+    ? `${consistency.kind} ${consistency.revision}`
+    : consistency.kind;
+}
+
+describe('resource versions of lists', () => {
+  it.each([
+    ['', 'quorum'],
+    ['resourceVersion=0', 'any'],
+    ['resourceVersion=5', 'notOlderThan 5'],
+    ['limit=2', 'quorum'],
+    ['limit=2&resourceVersion=0', 'any'],
+    ['limit=2&resourceVersion=5', 'exact 5'],
+    [`limit=2&continue=${token}`, 'exact 7'],
+    [`limit=2&continue=${token}&resourceVersion=0`, 'exact 7'],
+    ['resourceVersion=5&resourceVersionMatch=Exact', 'exact 5'],
+    ['limit=2&resourceVersion=5&resourceVersionMatch=Exact', 'exact 5'],
+    ['resourceVersion=0&resourceVersionMatch=NotOlderThan', 'any'],
+    ['resourceVersion=5&resourceVersionMatch=NotOlderThan', 'notOlderThan 5'],
+    ['limit=2&resourceVersion=5&resourceVersionMatch=NotOlderThan', 'notOlderThan 5'],
+  ])('"%s" reads %s', (query, expected) => {
+    expect(cell(query)).toBe(expected);
+  });
+
+  it.each([
+    [`limit=2&continue=${token}&resourceVersion=5`, 400],
+    ['resourceVersionMatch=Exact', 422],
+    ['resourceVersion=0&resourceVersionMatch=Exact', 422],
+    ['resourceVersionMatch=NotOlderThan', 422],
+    ['resourceVersion=5&resourceVersionMatch=Nope', 422],
+    ['resourceVersion=abc', 400],
+    ['resourceVersion=99999999999999999999', 400],
+    ['limit=many', 400],
+    ['continue=nonsense', 400],
+  ])('"%s" is refused with %i', (query, code) => {
+    expect(codeOf(query)).toBe(code);
+  });
+
+  it('ignores the limit where memory answers as it is', () => {
+    expect(parseListRequest(new Query('limit=2&resourceVersion=0')).limit).toBe(0);
+  });
+});
+
+describe('resource versions of gets and watches', () => {
+  it('follows the table', () => {
+    expect(getConsistency(new Query(''))).toEqual({ kind: 'quorum' });
+    expect(getConsistency(new Query('resourceVersion=0'))).toEqual({ kind: 'any' });
+    expect(getConsistency(new Query('resourceVersion=3'))).toEqual({
+      kind: 'notOlderThan',
+      revision: 3,
+    });
+    expect(parseWatchRequest(new Query('watch=1')).resourceVersion).toBeUndefined();
+    expect(parseWatchRequest(new Query('watch=1&resourceVersion=3')).resourceVersion).toBe(3);
+  });
+});
