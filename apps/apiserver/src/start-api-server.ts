@@ -112,7 +112,7 @@ export async function startApiServer(context: Context): Promise<void> {
     paths: () => discovery.paths(),
   });
   const discovery = new Discovery(table, (served) => api.subresourcesOf(served));
-  const openApi = new OpenApiDocuments(table, (served) => api.subresourcesOf(served));
+  const openApi = new OpenApiDocuments(table, (served) => api.subresourcesOf(served), systemClock);
   const health = healthChecks(store, lifecycle);
   const port = await listen(context, { api, discovery, health, metrics, openApi, watches });
   await bootstrapCluster(
