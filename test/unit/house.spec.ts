@@ -54,7 +54,7 @@ describe('kinds', () => {
     .map((file) => ({ file: relative(root, file), text: readFileSync(file, 'utf8') }))
     .map(({ file, text }) => ({
       file,
-      kinds: [...text.matchAll(/^export const \w+: ResourceDefinition<\w+> = \{/gm)].length,
+      kinds: [...text.matchAll(/^export const \w+ = define(?:<\w+>)?\(/gm)].length,
     }))
     .filter(({ kinds }) => kinds > 0);
 
