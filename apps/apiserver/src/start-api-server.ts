@@ -56,7 +56,7 @@ import {
   servingPair,
 } from './serving.js';
 
-type Context = ComponentContext<ApiServerOptions>;
+type Context = Pick<ComponentContext<ApiServerOptions>, 'options' | 'logger' | 'lifecycle'>;
 
 const startTimeoutMs = 60_000;
 /** Running requests may take that long to end once the server is to stop. */

@@ -1,7 +1,7 @@
 /**
  * Changing objects: replace, patch and subresources are all "make the new object from the stored one
- * and write it unless somebody was faster". A lost race is tried again only where the client named no
- * version. Reads begin with this replica's memory; what would be refused is confirmed by a quorum read.
+ * and write it unless somebody was faster". A lost race is tried again; where the client named a
+ * version, the next attempt finds that it is no longer the stored one. Reads begin with this replica's memory; what would be refused is confirmed by a quorum read.
  */
 import type { ApiObject, RequestContext } from '@orch/api';
 import {
@@ -94,7 +94,7 @@ async function read(
   return entry;
 }
 
-/** `lost`: another writer was faster and the client named no version. */
+/** `lost`: another writer was faster. */
 async function attemptUpdate(
   parts: RegistryParts,
   target: Target,
@@ -107,7 +107,7 @@ async function attemptUpdate(
   const existing = objectOf(entry);
   const object = await update.produce(existing, entry);
   checkIdentity(served, object, namespace, name);
-  const unconditional = checkVersion(target, object, entry);
+  checkVersion(target, object, entry);
   if (update.checksUid) checkUid(target, object, existing);
   const request = requestContext(parts, context, served);
   const admission = {
@@ -129,7 +129,7 @@ async function attemptUpdate(
   await parts.admission.validate(admission);
   const bytes = storedBytes(resource, object);
   if (removedByUpdate(object, existing, definition)) {
-    return removeByUpdate(parts, target, object, entry, context, unconditional);
+    return removeByUpdate(parts, target, object, entry, context);
   }
   if (isUnchanged(resource, bytes, object, entry)) return entry;
   const claims = allocate(parts, served, context, object, existing);
@@ -148,9 +148,7 @@ async function attemptUpdate(
     ],
     timeLeftMs(parts, context.deadlineMs),
   );
-  if (result.succeeded) return result.entries[0]!;
-  if (!unconditional && result.failedOperation === 0) throw conflict(served.groupResource, name);
-  return 'lost';
+  return result.succeeded ? result.entries[0]! : 'lost';
 }
 
 /** Writing what is there already changes nothing; keys of maps may stand in another order. */
@@ -160,8 +158,8 @@ function isUnchanged(resource: Resource, bytes: Buffer, object: ApiObject, entry
   return bytes.length + versionBytes === entry.bytes.length && deepEqual(object, objectOf(entry));
 }
 
-/** True when the client named no version. Sets the stored version on the object. Throws 409, 422. */
-function checkVersion({ served, name }: Target, object: ApiObject, entry: Entry): boolean {
+/** A version the client named must be the stored one; otherwise it is set. Throws 409, 422. */
+function checkVersion({ served, name }: Target, object: ApiObject, entry: Entry): void {
   const metadata = metadataOf(object);
   const sent = metadata.resourceVersion ?? '';
   const current = String(entry.revision);
@@ -178,13 +176,12 @@ function checkVersion({ served, name }: Target, object: ApiObject, entry: Entry)
         ),
       ]);
     }
-    return true;
+    return;
   }
   if (!/^\d+$/.test(sent)) {
     throw badRequest(`strconv.ParseUint: parsing ${JSON.stringify(sent)}: invalid syntax`);
   }
   if (sent !== current) throw conflict(served.groupResource, name);
-  return false;
 }
 
 function checkUid({ served, name }: Target, object: ApiObject, existing: ApiObject): void {
@@ -216,11 +213,10 @@ function validate(
 
 async function removeByUpdate(
   parts: RegistryParts,
-  { served, name }: Target,
+  { served }: Target,
   object: ApiObject,
   entry: Entry,
   context: WriteContext,
-  unconditional: boolean,
 ): Promise<Entry | 'lost'> {
   const last = detachedEntry(served.resource, object, entry.key);
   if (context.dryRun) return last;
@@ -235,7 +231,5 @@ async function removeByUpdate(
     ],
     timeLeftMs(parts, context.deadlineMs),
   );
-  if (result.succeeded) return last;
-  if (!unconditional) throw conflict(served.groupResource, name);
-  return 'lost';
+  return result.succeeded ? last : 'lost';
 }

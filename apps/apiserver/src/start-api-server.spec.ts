@@ -1,0 +1,262 @@
+/** The whole server, over TLS, on a port and in a directory of its own. */
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:http2';
+import { request as httpsRequest } from 'node:https';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger, Lifecycle, parseOptions, systemClock } from '@orch/component';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiServerOptions } from './api-server-options.js';
+import { startApiServer } from './start-api-server.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'orch-apiserver-'));
+const tokenFile = join(directory, 'tokens.csv');
+writeFileSync(tokenFile, 'secret,admin,1,"system:masters"\n');
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  probe.listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+function start(dataDir: string, port: number) {
+  const logger = createLogger({
+    component: 'test',
+    format: 'text',
+    level: 'fatal',
+    write: () => undefined,
+  });
+  const lifecycle = new Lifecycle({ clock: systemClock, logger, shutdownTimeoutMs: 10_000 });
+  const options = parseOptions(
+    ApiServerOptions,
+    [
+      `--data-dir=${dataDir}`,
+      `--secure-port=${port}`,
+      '--bind-address=127.0.0.1',
+      `--token-auth-file=${tokenFile}`,
+    ],
+    { program: 'orch-apiserver', description: '', version: '0' },
+  );
+  return { lifecycle, started: startApiServer({ options, logger, lifecycle }) };
+}
+
+interface Reply {
+  readonly code: number;
+  readonly body: unknown;
+}
+
+interface Ask {
+  readonly body?: object;
+  readonly type?: string;
+  readonly token?: string | null;
+}
+
+let port = 0;
+
+function open(method: string, path: string, ask: Ask = {}): Promise<IncomingMessage> {
+  const { body, type = 'application/json', token = 'secret' } = ask;
+  const outgoing = httpsRequest({
+    host: '127.0.0.1',
+    port,
+    path,
+    method,
+    agent: false,
+    rejectUnauthorized: false,
+    headers: {
+      ...(token !== null && { authorization: `Bearer ${token}` }),
+      ...(body && { 'content-type': type }),
+    },
+  });
+  outgoing.end(body && JSON.stringify(body));
+  return once(outgoing, 'response').then(([answer]) => answer as IncomingMessage);
+}
+
+async function call(method: string, path: string, ask: Ask = {}): Promise<Reply> {
+  const answer = await open(method, path, ask);
+  let text = '';
+  for await (const chunk of answer) text += chunk;
+  const isJson = answer.headers['content-type']?.startsWith('application/json');
+  return { code: answer.statusCode ?? 0, body: isJson ? JSON.parse(text) : text };
+}
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+
+describe('API server', () => {
+  let lifecycle: Lifecycle;
+
+  beforeAll(async () => {
+    port = await freePort();
+    const running = start(join(directory, 'data'), port);
+    lifecycle = running.lifecycle;
+    await running.started;
+  }, 30_000);
+
+  afterAll(async () => {
+    lifecycle.stop('test');
+    await lifecycle.whenEnded();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('creates, reads, changes and deletes an object', async () => {
+    const created = await call('POST', configMaps, {
+      body: { metadata: { name: 'life' }, data: { a: '1' } },
+    });
+    expect(created).toMatchObject({
+      code: 201,
+      body: { kind: 'ConfigMap', metadata: { name: 'life', namespace: 'default' } },
+    });
+    expect(await call('GET', `${configMaps}/life`)).toEqual({ code: 200, body: created.body });
+    const patched = await call('PATCH', `${configMaps}/life`, {
+      type: 'application/merge-patch+json',
+      body: { data: { b: '2' } },
+    });
+    expect(patched).toMatchObject({ code: 200, body: { data: { a: '1', b: '2' } } });
+    const stale = await call('PUT', `${configMaps}/life`, { body: created.body as object });
+    expect(stale).toMatchObject({ code: 409, body: { reason: 'Conflict' } });
+    expect(await call('DELETE', `${configMaps}/life`)).toMatchObject({
+      code: 200,
+      body: { kind: 'Status', status: 'Success', details: { name: 'life', kind: 'configmaps' } },
+    });
+    expect(await call('GET', `${configMaps}/life`)).toMatchObject({ code: 404 });
+  });
+
+  it('pages through a list at one version', async () => {
+    for (const name of ['p1', 'p2', 'p3']) {
+      await call('POST', configMaps, { body: { metadata: { name, labels: { page: 'x' } } } });
+    }
+    const path = `${configMaps}?limit=2&labelSelector=page%3Dx`;
+    const first = (await call('GET', path)).body as {
+      metadata: { continue: string; resourceVersion: string };
+      items: { metadata: { name: string } }[];
+    };
+    expect(first.items.map(({ metadata }) => metadata.name)).toEqual(['p1', 'p2']);
+    await call('DELETE', `${configMaps}/p3`);
+    const second = await call('GET', `${path}&continue=${first.metadata.continue}`);
+    expect(second.body).toMatchObject({
+      metadata: { resourceVersion: first.metadata.resourceVersion },
+      items: [{ metadata: { name: 'p3' } }],
+    });
+  });
+
+  it('streams changes from a version, in order, to many watchers alike', async () => {
+    const list = (await call('GET', configMaps)).body as { metadata: { resourceVersion: string } };
+    const path = `${configMaps}?watch=1&resourceVersion=${list.metadata.resourceVersion}`;
+    const watchers = await Promise.all(
+      [1, 2, 3].map(() => open('GET', `${path}&fieldSelector=metadata.name%3Dseen`)),
+    );
+    await call('POST', configMaps, { body: { metadata: { name: 'unseen' } } });
+    await call('POST', configMaps, { body: { metadata: { name: 'seen' } } });
+    await call('PUT', `${configMaps}/seen`, {
+      body: { metadata: { name: 'seen' }, data: { x: 'y' } },
+    });
+    await call('DELETE', `${configMaps}/seen`);
+    const streams = await Promise.all(watchers.map((answer) => events(answer, 3)));
+    for (const stream of streams) {
+      expect(stream.map(({ type }) => type)).toEqual(['ADDED', 'MODIFIED', 'DELETED']);
+      expect(stream).toEqual(streams[0]);
+    }
+  });
+
+  it('keeps names unique and lets one of two racing writers win', async () => {
+    const bodies = Array.from({ length: 8 }, (_, index) => ({
+      metadata: { name: 'race' },
+      data: { writer: String(index) },
+    }));
+    const codes = await Promise.all(
+      bodies.map((body) => call('POST', configMaps, { body }).then(({ code }) => code)),
+    );
+    expect(codes.filter((code) => code === 201)).toHaveLength(1);
+    expect(codes.filter((code) => code === 409)).toHaveLength(7);
+    const patches = await Promise.all(
+      bodies.map((_, index) =>
+        call('PATCH', `${configMaps}/race`, {
+          type: 'application/merge-patch+json',
+          body: { data: { [`k${index}`]: 'v' } },
+        }),
+      ),
+    );
+    expect(patches.every(({ code }) => code === 200)).toBe(true);
+    const final = (await call('GET', `${configMaps}/race`)).body as { data: object };
+    expect(Object.keys(final.data)).toHaveLength(9);
+  });
+
+  it('gives every service an address of its own', async () => {
+    const created = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        call('POST', '/api/v1/namespaces/default/services', {
+          body: { metadata: { name: `s${index}` }, spec: { ports: [{ port: 80 }] } },
+        }),
+      ),
+    );
+    const addresses = created.map(
+      ({ body }) => (body as { spec: { clusterIP: string } }).spec.clusterIP,
+    );
+    expect(new Set(addresses).size).toBe(10);
+  });
+
+  it('speaks HTTP/2 on the same port', async () => {
+    const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+    const stream = session.request({
+      ':path': '/api/v1/namespaces',
+      authorization: 'Bearer secret',
+    });
+    const [headers] = await once(stream, 'response');
+    let text = '';
+    for await (const chunk of stream) text += chunk;
+    session.close();
+    expect(headers[':status']).toBe(200);
+    expect(
+      JSON.parse(text).items.map((item: { metadata: { name: string } }) => item.metadata.name),
+    ).toContain('default');
+  });
+
+  it('lets strangers see health and nothing else', async () => {
+    expect(await call('GET', '/readyz', { token: null })).toEqual({ code: 200, body: 'ok' });
+    expect(await call('GET', configMaps, { token: null })).toMatchObject({
+      code: 403,
+      body: {
+        message:
+          'configmaps is forbidden: User "system:anonymous" cannot list resource "configmaps" in API group "" in the namespace "default"',
+      },
+    });
+    expect(await call('GET', '/readyz', { token: 'wrong' })).toMatchObject({
+      code: 401,
+      body: { reason: 'Unauthorized' },
+    });
+  });
+
+  it('refuses a port in use before it touches its directory', async () => {
+    const other = join(directory, 'other');
+    await expect(start(other, port).started).rejects.toThrow('is in use; choose another');
+    expect(readdirSync(directory)).not.toContain('other');
+  });
+
+  it('refuses a directory that holds something else', async () => {
+    await expect(start(directory, await freePort()).started).rejects.toThrow(
+      /holds .*not an API server/,
+    );
+  });
+});
+
+interface Event {
+  readonly type: string;
+  readonly object: object;
+}
+
+async function events(answer: IncomingMessage, count: number): Promise<Event[]> {
+  let text = '';
+  for await (const chunk of answer) {
+    text += chunk;
+    const lines = text.split('\n').slice(0, -1);
+    if (lines.length >= count)
+      return lines.slice(0, count).map((line) => JSON.parse(line) as Event);
+  }
+  throw new Error(`the watch ended after ${text}`);
+}
