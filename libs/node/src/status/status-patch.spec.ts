@@ -48,3 +48,11 @@ it('changes, adds and takes away fields, and only its own conditions', () => {
     },
   });
 });
+
+it('gives a first address without asking for a replacement', () => {
+  const patch = statusPatch(podWith({ phase: 'Pending' }), {
+    phase: 'Pending',
+    podIPs: [{ ip: '10.0.0.2' }],
+  });
+  expect(patch).toMatchObject({ status: { podIPs: [{ ip: '10.0.0.2' }] } });
+});

@@ -24,8 +24,11 @@ export function statusPatch(pod: Pod, wanted: PodStatus): object | undefined {
     if (same(is, shouldBe)) continue;
     status[field] = shouldBe ?? null;
   }
-  // Merged by address otherwise: the one of an earlier sandbox would stay.
-  if (Array.isArray(status.podIPs)) status.podIPs = [...status.podIPs, { $patch: 'replace' }];
+  // Merged by address otherwise: the one of an earlier sandbox would stay. Where there is no list yet, a
+  // server takes the directive for an entry.
+  if (Array.isArray(status.podIPs) && current.podIPs?.length) {
+    status.podIPs = [...status.podIPs, { $patch: 'replace' }];
+  }
   const conditions = (wanted.conditions ?? []).flatMap((next) => {
     const before = current.conditions?.find(({ type }) => type === next.type);
     return same(before, next) ? [] : [withoutLeftovers(next, before)];
