@@ -41,6 +41,8 @@ export class TestApiServer {
   readonly requests: { method: string; url: string; headers: IncomingMessage['headers'] }[] = [];
   /** Answers for the next requests, instead of the real ones. */
   readonly faults: Fault[] = [];
+  /** Takes requests and never answers. */
+  isSilent = false;
   private readonly objects = new Map<string, Stored>();
   private readonly changes: Change[] = [];
   private readonly watchers = new Set<Watcher>();
@@ -145,6 +147,7 @@ export class TestApiServer {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString();
     const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
+    if (this.isSilent) return;
     const fault = this.faults.shift();
     if (fault) {
       const headers: Record<string, string> = {};

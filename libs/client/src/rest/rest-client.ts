@@ -16,7 +16,7 @@ import type {
   RestResponse,
   StreamResponse,
 } from './rest-types.js';
-import { retryDelayMs, shouldMoveOn } from './retry-policy.js';
+import { isSilence, retryDelayMs, shouldMoveOn } from './retry-policy.js';
 import { type Server, Transport } from './transport.js';
 import { fromSocketError, TransportError } from './transport-error.js';
 import { waitMs } from './wait.js';
@@ -117,7 +117,7 @@ export class RestClient {
         if (options.signal?.aborted) throw options.signal.reason;
         const failure =
           error instanceof ApiError ? error : fromSocketError(error, server.url.origin);
-        if (shouldMoveOn(failure)) this.transport.moveOn(server);
+        if (shouldMoveOn(failure)) this.transport.moveOn(server, isSilence(failure));
         const delayMs = options.sendOnce
           ? undefined
           : retryDelayMs(method, failure, attemptCount, this.random);

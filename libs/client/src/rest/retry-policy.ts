@@ -44,6 +44,12 @@ export function shouldMoveOn(error: unknown): boolean {
   return error instanceof ApiError && error.statusCode === 503;
 }
 
+/** Whether the server seems not to be there at all. */
+export function isSilence(error: unknown): boolean {
+  if (!(error instanceof TransportError)) return false;
+  return error.code === 'timeout' || error.code === 'connect_failed';
+}
+
 function backoffMs(attemptCount: number, random: () => number): number {
   return Math.min(maxDelayMs, baseDelayMs * 2 ** (attemptCount - 1)) * (0.5 + random());
 }

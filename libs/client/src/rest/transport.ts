@@ -11,7 +11,7 @@ export interface Server {
   /** Path before every request's, without a slash at its end. */
   readonly basePath: string;
   readonly requests: Dispatcher;
-  readonly streams: Dispatcher;
+  streams: Dispatcher;
 }
 
 const connectTimeoutMs = 5_000;
@@ -21,24 +21,31 @@ const tcpProbeMs = 15_000;
 
 export class Transport {
   private readonly servers: Server[];
-  private currentIndex = 0;
+  private currentIndex: number;
 
-  constructor(options: RestClientOptions) {
+  constructor(private readonly options: RestClientOptions) {
     if (options.servers.length === 0) throw new Error('a client needs at least one server');
     this.servers = options.servers.map((server) => openServer(server, options));
+    // Clients of several servers spread over them.
+    const random = options.random ?? Math.random;
+    this.currentIndex = Math.floor(random() * this.servers.length) % this.servers.length;
   }
 
   get current(): Server {
     return this.servers[this.currentIndex]!;
   }
 
-  get serverCount(): number {
-    return this.servers.length;
-  }
-
-  /** Leaves `failed`, unless another request has done so already. */
-  moveOn(failed: Server): void {
-    if (this.current === failed) this.currentIndex = (this.currentIndex + 1) % this.servers.length;
+  /**
+   * Leaves `failed` for the next server, unless another request has done so already. With `isSilent`, its
+   * streams are cut too: a server that does not answer sends no changes either, and nobody would notice.
+   */
+  moveOn(failed: Server, isSilent: boolean): void {
+    if (this.servers.length === 1 || this.current !== failed) return;
+    this.currentIndex = (this.currentIndex + 1) % this.servers.length;
+    if (!isSilent) return;
+    const silent = failed.streams;
+    failed.streams = openPool(failed.url, limits.streamCountMax, this.options);
+    void silent.destroy(new Error('the server does not answer'));
   }
 
   async close(): Promise<void> {
@@ -53,25 +60,28 @@ function openServer(server: string, options: RestClientOptions): Server {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw new Error(`server ${server} is neither http nor https`);
   }
-  const pool = (connections: number, bodyTimeout: number) =>
-    new Pool(url.origin, {
-      connections,
-      bodyTimeout,
-      headersTimeout: 0,
-      keepAliveTimeout: keepAliveMs,
-      connect: {
-        timeout: connectTimeoutMs,
-        keepAlive: true,
-        keepAliveInitialDelay: tcpProbeMs,
-        ...(url.protocol === 'https:' ? tlsOptions(options) : {}),
-      },
-    });
   return {
     url,
     basePath: url.pathname.replace(/\/+$/, ''),
-    requests: pool(options.connectionsMax ?? 16, 0),
-    streams: pool(limits.streamCountMax, 0),
+    requests: openPool(url, options.connectionsMax ?? 16, options),
+    streams: openPool(url, limits.streamCountMax, options),
   };
+}
+
+/** Deadlines are kept by the client, which knows what it asked for. */
+function openPool(url: URL, connections: number, options: RestClientOptions): Dispatcher {
+  return new Pool(url.origin, {
+    connections,
+    bodyTimeout: 0,
+    headersTimeout: 0,
+    keepAliveTimeout: keepAliveMs,
+    connect: {
+      timeout: connectTimeoutMs,
+      keepAlive: true,
+      keepAliveInitialDelay: tcpProbeMs,
+      ...(url.protocol === 'https:' ? tlsOptions(options) : {}),
+    },
+  });
 }
 
 function tlsOptions(options: RestClientOptions) {

@@ -1,51 +1,34 @@
 /**
- * Rolls deployments out. The shell around `planRollout`: it claims the replica sets, carries a plan out
- * and writes the status. One sync makes one step; the change of a replica set brings the next.
+ * Rolls deployments out. The shell around `planRollout`: it claims the replica sets, asks for a plan
+ * and has it carried out (`DeploymentWriter`). One sync makes one step; the change of a replica set
+ * brings the next.
  */
-import {
-  controllerOf,
-  isControlledBy,
-  labelSelectorFromObject,
-  semanticallyEqual,
-} from '@orch/apimachinery';
+import { controllerOf, isControlledBy } from '@orch/apimachinery';
 import {
   type EventRecorder,
   type Informer,
-  isAlreadyExists,
-  isConflict,
-  isNamespaceTerminating,
-  isNotFound,
   keyOf,
   objectKey,
-  type ResourceClient,
   resources,
   type WorkQueue,
 } from '@orch/client';
-import type { Deployment, DeploymentCondition, ReplicaSet } from '@orch/types/apps/v1';
+import type { Deployment, ReplicaSet } from '@orch/types/apps/v1';
 import type { Pod } from '@orch/types/core/v1';
 import { claim } from '../common/claimer.js';
-import type { ConditionFacts } from '../common/conditions.js';
-import { conditionOf } from '../common/conditions.js';
 import { candidatesOf, controlledBy, indexOwned } from '../common/owned.js';
 import { replaceStatus } from '../common/replace-status.js';
+import { selectorOf } from '../common/selectors.js';
 import {
   type Controller,
   type ControllerContext,
   queueFor,
   workOff,
 } from '../manager/controller.js';
-import { revisionKey, revisionOf } from './annotations.js';
+import { DeploymentWriter } from './deployment-writer.js';
 import { rollbackOf } from './rollback.js';
-import { allOf, type Rollout, rolloutOf, sameTemplate, sizeOf } from './rollout.js';
-import { planRollout, type RolloutPlan } from './rollout-plan.js';
-import {
-  countedStatus,
-  hasProgressDeadline,
-  pauseConditions,
-  progressCheckMs,
-  rolloutStatus,
-  withCondition,
-} from './status.js';
+import { rolloutOf } from './rollout.js';
+import { planRollout } from './rollout-plan.js';
+import { pauseConditions } from './status.js';
 
 const ownerType = { apiVersion: 'apps/v1', kind: 'Deployment' } as const;
 
@@ -55,6 +38,7 @@ export class DeploymentController implements Controller {
   private readonly pods: Informer<Pod>;
   private readonly queue: WorkQueue;
   private readonly recorder: EventRecorder;
+  private readonly writer: DeploymentWriter;
 
   constructor(
     private readonly context: ControllerContext,
@@ -65,6 +49,7 @@ export class DeploymentController implements Controller {
     this.pods = context.informers.informer(resources.pods);
     this.queue = queueFor(context, 'deployment');
     this.recorder = context.recorder('deployment-controller');
+    this.writer = new DeploymentWriter(context.client, this.recorder, context.clock);
     indexOwned(this.replicaSets);
     indexOwned(this.pods);
     this.deployments.addHandlers({
@@ -96,38 +81,34 @@ export class DeploymentController implements Controller {
     const nowMs = this.context.clock.nowMs();
     const conditions = pauseConditions(deployment, nowMs);
     if (deployment.metadata?.deletionTimestamp) {
-      return this.writeStatus(rollout, conditions, false);
+      return this.writer.writeStatus(rollout, conditions, false);
     }
     const rollback = rollbackOf(rollout);
     if (rollback) {
-      await this.deploymentsIn(deployment).replace(rollback.deployment);
+      await this.writer.deploymentsIn(deployment).replace(rollback.deployment);
       const { type, reason, message } = rollback.event;
       this.recorder.event(deployment, type, reason, message);
       return undefined;
     }
     const plan = planRollout(rollout, (one) => controlledBy(this.pods, one.metadata?.uid ?? ''));
-    if (plan.create) return this.createAndTell(rollout, plan.create, conditions);
-    const next = await this.carryOut(rollout, plan);
-    return this.writeStatus(next, this.foundConditions(next, conditions), plan.isRollout);
-  }
-
-  private deploymentsIn(deployment: Deployment): ResourceClient<Deployment> {
-    return this.context.client.resource(resources.deployments, deployment.metadata?.namespace);
-  }
-
-  private replicaSetsIn(deployment: Deployment): ResourceClient<ReplicaSet> {
-    return this.context.client.resource(resources.replicaSets, deployment.metadata?.namespace);
+    if (plan.create) return this.writer.createAndTell(rollout, plan.create, conditions);
+    const next = await this.writer.carryOut(rollout, plan);
+    return this.writer.writeStatus(
+      next,
+      this.writer.foundConditions(next, conditions),
+      plan.isRollout,
+    );
   }
 
   private selectsEverything(deployment: Deployment): boolean {
-    return labelSelectorFromObject(deployment.spec?.selector).everything;
+    return selectorOf(deployment).everything;
   }
 
   private async refuse(deployment: Deployment): Promise<undefined> {
     const message = 'This deployment is selecting all pods. A non-empty selector is required.';
     this.recorder.event(deployment, 'Warning', 'SelectingAll', message);
     const observedGeneration = deployment.metadata?.generation ?? 0;
-    await replaceStatus(this.deploymentsIn(deployment), deployment, (current) =>
+    await replaceStatus(this.writer.deploymentsIn(deployment), deployment, (current) =>
       current.status?.observedGeneration === observedGeneration
         ? undefined
         : { ...current, status: { ...current.status, observedGeneration } },
@@ -141,162 +122,10 @@ export class DeploymentController implements Controller {
       owner: deployment,
       ownerResource: resources.deployments,
       ownerType,
-      selector: labelSelectorFromObject(deployment.spec?.selector),
+      selector: selectorOf(deployment),
       dependentResource: resources.replicaSets,
       candidates: candidatesOf(this.replicaSets, deployment),
     });
-  }
-
-  /** Makes the replica set of a new template. One that is there already is taken, or avoided. */
-  private async createAndTell(
-    rollout: Rollout,
-    wanted: ReplicaSet,
-    conditions: readonly DeploymentCondition[],
-  ): Promise<number | undefined> {
-    const { deployment } = rollout;
-    const name = wanted.metadata?.name ?? '';
-    let current: ReplicaSet;
-    try {
-      current = await this.replicaSetsIn(deployment).create(wanted);
-    } catch (error) {
-      if (isNamespaceTerminating(error)) return undefined;
-      if (!isAlreadyExists(error)) return this.creationFailed(rollout, name, conditions, error);
-      const existing = await this.replicaSetsIn(deployment).get(name);
-      if (
-        !isControlledBy(existing, deployment) ||
-        !sameTemplate(existing.spec?.template, wanted.spec?.template)
-      ) {
-        await this.avoidName(deployment);
-        throw error;
-      }
-      // An earlier sync made it and the cache has not seen it yet.
-      return undefined;
-    }
-    const replicas = sizeOf(current);
-    if (replicas > 0) {
-      const message = `Scaled up replica set ${name} to ${replicas}`;
-      this.recorder.event(deployment, 'Normal', 'ScalingReplicaSet', message);
-    }
-    const next: Rollout = { ...rollout, current };
-    const message = `Created new replica set "${name}"`;
-    return this.writeStatus(
-      next,
-      this.noteProgress(deployment, conditions, 'True', 'NewReplicaSetCreated', message),
-      true,
-    );
-  }
-
-  private async creationFailed(
-    rollout: Rollout,
-    name: string,
-    conditions: readonly DeploymentCondition[],
-    error: unknown,
-  ): Promise<never> {
-    const { deployment } = rollout;
-    const cause = error instanceof Error ? error.message : String(error);
-    const message = `Failed to create new replica set "${name}": ${cause}`;
-    this.recorder.event(deployment, 'Warning', 'ReplicaSetCreateError', message);
-    const noted = this.noteProgress(
-      deployment,
-      conditions,
-      'False',
-      'ReplicaSetCreateError',
-      message,
-    );
-    await this.writeStatus(rollout, noted, false);
-    throw error;
-  }
-
-  /** The next sync takes another name for the same template. */
-  private async avoidName(deployment: Deployment): Promise<void> {
-    const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
-    await this.deploymentsIn(deployment).replaceStatus({
-      ...deployment,
-      status: { ...deployment.status, collisionCount },
-    });
-  }
-
-  /** @returns the rollout as it is after the plan. */
-  private async carryOut(rollout: Rollout, plan: RolloutPlan): Promise<Rollout> {
-    const { deployment } = rollout;
-    const written = new Map<string, ReplicaSet>();
-    for (const desired of plan.changes) {
-      const uid = desired.metadata?.uid ?? '';
-      const before = allOf(rollout).find((one) => one.metadata?.uid === uid);
-      written.set(uid, await this.replicaSetsIn(deployment).replace(desired));
-      const from = before ? sizeOf(before) : 0;
-      const to = sizeOf(desired);
-      if (from === to) continue;
-      const direction = to > from ? 'up' : 'down';
-      const message = `Scaled ${direction} replica set ${desired.metadata?.name} to ${to}`;
-      this.recorder.event(deployment, 'Normal', 'ScalingReplicaSet', message);
-    }
-    for (const expired of plan.expired) await this.deleteExpired(deployment, expired);
-    const latest = (one: ReplicaSet) => written.get(one.metadata?.uid ?? '') ?? one;
-    const next: Rollout = {
-      deployment,
-      current: rollout.current && latest(rollout.current),
-      old: rollout.old.filter((one) => !plan.expired.includes(one)).map(latest),
-    };
-    return next;
-  }
-
-  private async deleteExpired(deployment: Deployment, expired: ReplicaSet): Promise<void> {
-    const { name = '', uid } = expired.metadata ?? {};
-    try {
-      await this.replicaSetsIn(deployment).delete(name, { preconditions: { uid } });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
-  }
-
-  private foundConditions(
-    rollout: Rollout,
-    conditions: readonly DeploymentCondition[],
-  ): readonly DeploymentCondition[] {
-    if (!rollout.current || conditionOf(conditions, 'Progressing')) return conditions;
-    const message = `Found new replica set "${rollout.current.metadata?.name}"`;
-    const { deployment } = rollout;
-    return this.noteProgress(deployment, conditions, 'True', 'FoundNewReplicaSet', message);
-  }
-
-  private noteProgress(
-    deployment: Deployment,
-    conditions: readonly DeploymentCondition[],
-    status: string,
-    reason: string,
-    message: string,
-  ): readonly DeploymentCondition[] {
-    if (!hasProgressDeadline(deployment)) return conditions;
-    const facts: ConditionFacts = { type: 'Progressing', status, reason, message };
-    return withCondition(conditions, facts, this.context.clock.nowMs());
-  }
-
-  /** @returns when to look again at a rollout that does not move. */
-  private async writeStatus(
-    rollout: Rollout,
-    conditions: readonly DeploymentCondition[],
-    isRollout: boolean,
-  ): Promise<number | undefined> {
-    const { deployment } = rollout;
-    const nowMs = this.context.clock.nowMs();
-    const status = isRollout
-      ? rolloutStatus(rollout, conditions, nowMs)
-      : countedStatus(rollout, conditions, nowMs);
-    const metadata = metadataWithRevision(rollout);
-    const isSame =
-      metadata === deployment.metadata && semanticallyEqual(deployment.status ?? {}, status);
-    if (!isSame) {
-      try {
-        await this.deploymentsIn(deployment).replaceStatus({ ...deployment, metadata, status });
-      } catch (error) {
-        if (isNotFound(error)) return undefined;
-        // The informer brings the newer object, and with it the next sync.
-        if (!isConflict(error)) throw error;
-        return 1_000;
-      }
-    }
-    return isRollout ? progressCheckMs(deployment, status, nowMs) : undefined;
   }
 
   private replicaSetChanged(replicaSet: ReplicaSet): void {
@@ -307,8 +136,7 @@ export class DeploymentController implements Controller {
     }
     if (controllerOf(replicaSet)) return;
     for (const one of this.deployments.lister.list(replicaSet.metadata?.namespace ?? '')) {
-      const selector = labelSelectorFromObject(one.spec?.selector);
-      if (selector.matches(replicaSet.metadata?.labels)) this.queue.add(objectKey(one));
+      if (selectorOf(one).matches(replicaSet.metadata?.labels)) this.queue.add(objectKey(one));
     }
   }
 
@@ -331,13 +159,4 @@ export class DeploymentController implements Controller {
     const isRecreate = this.deployments.lister.get(owner)?.spec?.strategy?.type === 'Recreate';
     if (isRecreate) this.queue.add(owner);
   }
-}
-
-/** The deployment carries the revision of its present replica set; its own generation stays as it is. */
-function metadataWithRevision({ deployment, current }: Rollout): Deployment['metadata'] {
-  const { metadata } = deployment;
-  const revision = current ? revisionOf(current) : 0;
-  if (revision === 0 || revisionOf(deployment) === revision) return metadata;
-  const annotations = { ...metadata?.annotations, [revisionKey()]: String(revision) };
-  return { ...metadata, annotations };
 }

@@ -2,6 +2,7 @@
  * The addresses behind a service: one entry for each pod and port, put together into the fewest subsets
  * (addresses that have the same ports in the same state share one), in a stable order. Pure.
  */
+import { dialect } from '@orch/component';
 import type {
   EndpointAddress,
   EndpointPort,
@@ -23,7 +24,7 @@ export function subsetsOf(service: Service, pods: readonly Pod[]): EndpointSubse
 }
 
 function entriesOf(service: Service, pod: Pod): Entry[] {
-  const publishAll = Boolean(service.spec?.publishNotReadyAddresses);
+  const publishAll = publishesNotReady(service);
   if (!pod.status?.podIP || (pod.metadata?.deletionTimestamp && !publishAll)) return [];
   const isReady = publishAll || isPodReady(pod);
   if (!isReady && !willRunAgain(pod)) return [];
@@ -37,6 +38,15 @@ function entriesOf(service: Service, pod: Pod): Entry[] {
     const number = portNumber(pod, servicePort);
     return number === undefined ? [] : [{ address, port: portOf(servicePort, number), isReady }];
   });
+}
+
+/** By field, or by the annotation that came before it and still wins. */
+function publishesNotReady(service: Service): boolean {
+  const key = dialect().key('tolerate-unready-endpoints', 'service.alpha');
+  const annotation = service.metadata?.annotations?.[key];
+  return annotation === undefined
+    ? Boolean(service.spec?.publishNotReadyAddresses)
+    : annotation === 'true';
 }
 
 function willRunAgain(pod: Pod): boolean {

@@ -2,7 +2,7 @@
  * Keeps the Endpoints of every service that selects pods. Services without a selector are left to whoever
  * made them. Level-based: a service's key in, its Endpoints out.
  */
-import { labelSelectorFromMap, semanticallyEqual } from '@orch/apimachinery';
+import { semanticallyEqual } from '@orch/apimachinery';
 import {
   type EventRecorder,
   type Informer,
@@ -18,6 +18,7 @@ import {
 import { dialect } from '@orch/component';
 import type { Endpoints, Pod, Service } from '@orch/types/core/v1';
 import { isPodReady } from '../common/pods.js';
+import { mapSelectorOf } from '../common/selectors.js';
 import {
   type Controller,
   type ControllerContext,
@@ -82,7 +83,7 @@ export class EndpointsController implements Controller {
       if (existing && !isElectionLock(existing)) await this.delete(key, existing);
       return;
     }
-    const selector = labelSelectorFromMap(service.spec?.selector);
+    const selector = mapSelectorOf(service);
     if (selector.nothing) return;
     const { namespace = '' } = service.metadata ?? {};
     const pods = this.pods.lister
@@ -132,7 +133,7 @@ export class EndpointsController implements Controller {
   private podChanged(pod: Pod): void {
     const { labels, namespace = '' } = pod.metadata ?? {};
     for (const service of this.services.lister.list(namespace)) {
-      if (labelSelectorFromMap(service.spec?.selector).matches(labels)) {
+      if (mapSelectorOf(service).matches(labels)) {
         this.queue.add(objectKey(service));
       }
     }

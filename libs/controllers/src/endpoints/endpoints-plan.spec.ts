@@ -32,6 +32,9 @@ describe('subsetsOf', () => {
     const own = service({ ports: [http], publishNotReadyAddresses: true });
     const pods = [pod({ ip: '10.0.0.1', ready: false }), pod({ ip: '10.0.0.2', deleting: true })];
     expect(ips(subsetsOf(own, pods)[0]?.addresses)).toEqual(['10.0.0.1', '10.0.0.2']);
+    const key = 'service.alpha.orch.io/tolerate-unready-endpoints';
+    own.metadata!.annotations = { [key]: 'false' };
+    expect(subsetsOf(own, pods)[0]?.addresses).toBeUndefined();
   });
 
   it('finds ports by name, each pod its own number', () => {

@@ -3,7 +3,7 @@
  * (the owner waits for its dependents) and orphan (the dependents are set free). The graph says where to
  * look; before anything is written the object and its owners are read from the server.
  */
-import { type ApiObject, isNotFound, type WorkQueue } from '@orch/client';
+import { type ApiObject, isNotFound, type WorkQueue, waitMs } from '@orch/client';
 import { forEachBounded } from '../common/batches.js';
 import { every } from '../common/every.js';
 import { limits } from '../limits.js';
@@ -54,10 +54,10 @@ export class GarbageCollector implements Controller {
     const { clock, logger } = this.context;
     await Promise.all([
       workOff(this.checks, this.workerCount, signal, (uid) =>
-        this.whenSynced(() => this.check(uid)),
+        this.whenSynced(signal, () => this.check(uid)),
       ),
       workOff(this.orphans, this.workerCount, signal, (uid) =>
-        this.whenSynced(() => this.orphanDependents(uid)),
+        this.whenSynced(signal, () => this.orphanDependents(uid)),
       ),
       every(discoveryPeriodMs, clock, logger, signal, () => this.resources.refresh()),
     ]);
@@ -77,8 +77,15 @@ export class GarbageCollector implements Controller {
   }
 
   /** Without all dependents in sight, an owner could be taken for free of them too early. */
-  private whenSynced(act: () => Promise<number | undefined>): Promise<number | undefined> {
-    return this.resources.hasSynced() ? act() : Promise.resolve(syncCheckMs);
+  private async whenSynced(
+    signal: AbortSignal,
+    act: () => Promise<number | undefined>,
+  ): Promise<number | undefined> {
+    while (!this.resources.hasSynced()) {
+      await new Promise<void>((resolve) => this.context.clock.setTimer(syncCheckMs, resolve));
+      if (signal.aborted) return undefined;
+    }
+    return act();
   }
 
   private handleOf(node: ObservedObject) {

@@ -3,12 +3,7 @@
  * what is asked and what is there goes out. What is there comes from a cache, so a sync does nothing
  * while requests of an earlier one have not shown up in it (`Expectations`).
  */
-import {
-  controllerOf,
-  isControlledBy,
-  type LabelSelector,
-  labelSelectorFromObject,
-} from '@orch/apimachinery';
+import { controllerOf, isControlledBy } from '@orch/apimachinery';
 import {
   type EventRecorder,
   type Informer,
@@ -28,6 +23,7 @@ import { candidatesOf, controlledBy, indexOwned } from '../common/owned.js';
 import { podFromTemplate } from '../common/pod-template.js';
 import { isPodActive, isPodReady } from '../common/pods.js';
 import { replaceStatus } from '../common/replace-status.js';
+import { selectorOf } from '../common/selectors.js';
 import { limits } from '../limits.js';
 import {
   type Controller,
@@ -252,10 +248,6 @@ export class ReplicaSetController implements Controller {
         this.queue.add(objectKey(replicaSet));
     }
   }
-}
-
-function selectorOf(replicaSet: ReplicaSet): LabelSelector {
-  return labelSelectorFromObject(replicaSet.spec?.selector);
 }
 
 function messageOf(error: unknown): string {

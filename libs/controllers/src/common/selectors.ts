@@ -1,0 +1,36 @@
+/** The selectors of objects, compiled once for each version of an object that is looked at. */
+import {
+  type LabelSelector,
+  labelSelectorFromMap,
+  labelSelectorFromObject,
+} from '@orch/apimachinery';
+import type { LabelSelector as LabelSelectorObject } from '@orch/types/meta/v1';
+
+const compiled = new WeakMap<object, LabelSelector>();
+
+interface Selecting {
+  readonly spec?: { readonly selector?: LabelSelectorObject };
+}
+
+interface MapSelecting {
+  readonly spec?: { readonly selector?: Readonly<Record<string, string>> };
+}
+
+/** Of workloads: an absent selector selects nothing, an empty one everything. */
+export function selectorOf(object: Selecting): LabelSelector {
+  return once(object, () => labelSelectorFromObject(object.spec?.selector));
+}
+
+/** Of services: an absent or empty selector selects nothing. */
+export function mapSelectorOf(object: MapSelecting): LabelSelector {
+  return once(object, () => labelSelectorFromMap(object.spec?.selector));
+}
+
+function once(object: object, compile: () => LabelSelector): LabelSelector {
+  let selector = compiled.get(object);
+  if (!selector) {
+    selector = compile();
+    compiled.set(object, selector);
+  }
+  return selector;
+}
