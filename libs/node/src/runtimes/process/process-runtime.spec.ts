@@ -189,11 +189,7 @@ for (const { mode, skip } of modes) {
       const marker = `9${Date.now() % 1e8}`;
       const id = await launch(`echo up; sleep ${marker}`);
       while ((await logOf(id)).length === 0) await new Promise((r) => setTimeout(r, 10));
-      const shims = execFileSync('pgrep', ['-f', `shim.sh run .*${id}`])
-        .toString()
-        .trim()
-        .split('\n');
-      for (const pid of shims) process.kill(Number(pid), 'SIGKILL');
+      execFileSync('pkill', ['-KILL', '-f', `shim.sh run .*${id}`]);
       const status = await whenExited(id);
       expect(status).toMatchObject({ exitCode: 137, reason: 'Error' });
       await eventually(() => {
