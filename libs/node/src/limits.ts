@@ -41,6 +41,10 @@ export const probeBodyBytesMax = 10 * 1024;
 export const watchedObjectCountMax = 2_000;
 /** How long a config map or secret may take to be known for the first time. */
 export const objectSyncTimeoutMs = 10_000;
+/** Tokens of service accounts held for the pods of the node. */
+export const accountTokenCountMax = 4_000;
+/** Life of a service account token whose volume does not say. */
+export const accountTokenSecondsDefault = 3_600;
 /** Pods on one node, finished ones included, whatever `--max-pods` says of running ones. */
 export const podCountMax = 1_000;
 /** Longest a postStart hook may take; the container is not ready before. */

@@ -16,6 +16,7 @@ import {
   type Timer,
 } from '@orch/component';
 import type { Node, NodeStatus, Pod, Service } from '@orch/types/core/v1';
+import { RequestedTokens } from './environment/account-tokens.js';
 import { quantityValue } from './environment/quantity.js';
 import { WatchedObjects } from './environment/watched-objects.js';
 import { informerSyncTimeoutMs, logRotationPeriodMs } from './limits.js';
@@ -193,13 +194,14 @@ export class NodeAgent {
   }
 
   private podContext(info: RuntimeInfo): PodContext {
-    const { runtime, clock, logger } = this.parts;
+    const { runtime, client, clock, logger } = this.parts;
     const reserved = this.reserved();
     return {
       runtime,
       runtimeName: info.name,
       prober: this.prober,
       objects: this.objects,
+      accountTokens: new RequestedTokens({ client, clock, logger }),
       statuses: this.statuses,
       recorder: this.recorder,
       backoff: new RestartBackoff(),

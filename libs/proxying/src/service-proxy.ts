@@ -214,7 +214,7 @@ export class ServiceProxy {
       await forwarder.open();
     } catch (error) {
       forwarder.destroy();
-      throw error;
+      throw listenError(error, settings);
     }
     return forwarder;
   }
@@ -234,6 +234,13 @@ export class ServiceProxy {
     if (!isShared) await this.addresses.release(clusterIp);
     this.parts.logger.info({ clusterIp, port, protocol }, 'service port closed');
   }
+}
+
+/** Says what to do about a port that may not be had. */
+function listenError(cause: unknown, { address, port, name }: ForwarderSettings): unknown {
+  if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'EACCES') return cause;
+  const message = `${name}: port ${port} of ${address} needs root, CAP_NET_BIND_SERVICE, or a service port that is not privileged`;
+  return new Error(message, { cause });
 }
 
 /** Whether the node's agent has said that its pods listen on loopback addresses. */

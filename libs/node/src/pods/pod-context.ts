@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { EventRecorder, ObjectReference } from '@orch/client';
 import type { Clock, Logger } from '@orch/component';
 import type { Pod, Service } from '@orch/types/core/v1';
+import type { AccountTokens } from '../environment/account-tokens.js';
 import type { NodeAllocatable } from '../environment/pod-fields.js';
 import type { ReferencedObjects } from '../environment/referenced-objects.js';
 import type { Prober } from '../probes/prober.js';
@@ -17,6 +18,7 @@ export interface PodContext {
   readonly runtimeName: string;
   readonly prober: Prober;
   readonly objects: ReferencedObjects;
+  readonly accountTokens: AccountTokens;
   readonly statuses: StatusManager;
   readonly recorder: Pick<EventRecorder, 'event'>;
   readonly backoff: RestartBackoff;

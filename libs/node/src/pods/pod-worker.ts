@@ -68,7 +68,6 @@ export class PodWorker {
   private timer: Timer | undefined;
   private running: Promise<void> | undefined;
   private wanted = false;
-  private saidUnsupported = false;
   private stopped = false;
 
   constructor(private readonly settings: PodWorkerSettings) {
@@ -268,18 +267,13 @@ export class PodWorker {
     const directory = podDirectory(context, identity.uid);
     mkdirSync(directory, { recursive: true, mode: 0o750 });
     try {
-      const { paths, unsupported } = await prepareVolumes(directory, {
+      return await prepareVolumes(directory, {
         pod: view.pod,
         addresses: { podIp: this.localIp(view), hostIp: context.hostIp },
         allocatable: context.allocatable,
         objects: context.objects,
+        accountTokens: context.accountTokens,
       });
-      if (unsupported.length > 0 && !this.saidUnsupported) {
-        this.saidUnsupported = true;
-        const message = `left out: ${unsupported.join(', ')}`;
-        context.recorder.event(podReference(identity), 'Warning', 'UnsupportedVolume', message);
-      }
-      return paths;
     } catch (error) {
       if (!(error instanceof BrokenReference)) throw error;
       context.recorder.event(podReference(identity), 'Warning', 'FailedMount', error.message);

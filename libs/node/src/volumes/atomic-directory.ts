@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -24,6 +25,8 @@ export interface VolumeFile {
   readonly content: Buffer;
   /** Permission bits. */
   readonly mode: number;
+  /** User id; the agent's own when left out. */
+  readonly owner?: number;
 }
 
 const dataLink = '..data';
@@ -39,11 +42,12 @@ export function writeAtomicDirectory(
   if (current !== undefined && isSame(join(directory, current), files)) return false;
   const fresh = `..${randomUUID()}`;
   mkdirSync(join(directory, fresh), { mode: 0o755 });
-  for (const [path, { content, mode }] of files) {
+  for (const [path, { content, mode, owner }] of files) {
     const target = join(directory, fresh, path);
     mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
-    writeFileSync(target, content);
+    writeFileSync(target, content, { mode: mode & 0o700 });
     chmodSync(target, mode);
+    if (owner !== undefined) chownSync(target, owner, statSync(target).gid);
   }
   symlinkSync(fresh, `${link}_new`);
   renameSync(`${link}_new`, link);
@@ -69,12 +73,13 @@ function isSame(directory: string, files: ReadonlyMap<string, VolumeFile>): bool
     entry.isFile(),
   );
   if (present.length !== files.size) return false;
-  for (const [path, { content, mode }] of files) {
+  for (const [path, { content, mode, owner }] of files) {
     const target = join(directory, path);
     const stat = statSync(target, { throwIfNoEntry: false });
     if (!stat?.isFile() || (stat.mode & 0o7777) !== mode || stat.size !== content.length) {
       return false;
     }
+    if (owner !== undefined && stat.uid !== owner) return false;
     if (!readFileSync(target).equals(content)) return false;
   }
   return true;

@@ -23,20 +23,12 @@ import { type VolumeFile, writeAtomicDirectory } from './atomic-directory.js';
 import { prepareHostPath } from './host-path.js';
 import { type ProjectionContext, projectedFiles } from './projected-files.js';
 
-export interface PreparedVolumes {
-  /** Host path by volume name. */
-  readonly paths: ReadonlyMap<string, string>;
-  /** What some volume asks for and is not offered: `volume "x": serviceAccountToken`. */
-  readonly unsupported: readonly string[];
-}
-
-/** Makes every volume of the pod, or brings it up to date. Throws `BrokenReference`. */
+/** Makes every volume of the pod, or brings it up to date; their host paths by name. Throws `BrokenReference`. */
 export async function prepareVolumes(
   podDirectory: string,
   context: ProjectionContext,
-): Promise<PreparedVolumes> {
+): Promise<ReadonlyMap<string, string>> {
   const paths = new Map<string, string>();
-  const unsupported: string[] = [];
   const group = context.pod.spec?.securityContext?.fsGroup;
   for (const volume of context.pod.spec?.volumes ?? []) {
     const path = join(podDirectory, 'volumes', volume.name);
@@ -53,10 +45,8 @@ export async function prepareVolumes(
     try {
       const projected = await projectedFiles(volume, context);
       if (!projected) throw new BrokenReference(`${kindOf(volume)} volumes are not supported here`);
-      const files = group === undefined ? projected.files : groupReadable(projected.files);
+      const files = group === undefined ? projected : groupReadable(projected);
       if (writeAtomicDirectory(path, files) && group !== undefined) own(path, group);
-      for (const what of projected.unsupported)
-        unsupported.push(`volume "${volume.name}": ${what}`);
       paths.set(volume.name, path);
     } catch (error) {
       if (!(error instanceof BrokenReference)) throw error;
@@ -64,7 +54,7 @@ export async function prepareVolumes(
       throw new BrokenReference(message, { cause: error });
     }
   }
-  return { paths, unsupported };
+  return paths;
 }
 
 /** The mounts of a container, in the order of its spec. Throws `BrokenReference`. */
@@ -122,9 +112,9 @@ function makeEmptyDirectory(path: string, group: number | undefined): void {
 /** With the owner's rights given to the group as well. */
 function groupReadable(files: ReadonlyMap<string, VolumeFile>): Map<string, VolumeFile> {
   return new Map(
-    [...files].map(([path, { content, mode }]) => [
+    [...files].map(([path, file]) => [
       path,
-      { content, mode: mode | ((mode & 0o600) >> 3) },
+      { ...file, mode: file.mode | ((file.mode & 0o600) >> 3) },
     ]),
   );
 }

@@ -1,7 +1,7 @@
 /** The files of config map, secret, downward API and projected volumes. Reads objects, writes nothing. */
 import { posix } from 'node:path';
-import { dialect } from '@orch/component';
 import type { KeyToPath, Pod, Volume, VolumeProjection } from '@orch/types/core/v1';
+import type { AccountTokens } from '../environment/account-tokens.js';
 import {
   type NodeAllocatable,
   type PodAddresses,
@@ -16,19 +16,14 @@ export interface ProjectionContext {
   readonly addresses: PodAddresses;
   readonly allocatable: NodeAllocatable;
   readonly objects: ReferencedObjects;
-}
-
-export interface ProjectedFiles {
-  readonly files: ReadonlyMap<string, VolumeFile>;
-  /** What the volume asks for and this agent does not offer; the rest is there. */
-  readonly unsupported: readonly string[];
+  readonly accountTokens: AccountTokens;
 }
 
 /** Undefined if the volume is of another kind. Throws `BrokenReference` for what is missing. */
 export async function projectedFiles(
   volume: Volume,
   context: ProjectionContext,
-): Promise<ProjectedFiles | undefined> {
+): Promise<ReadonlyMap<string, VolumeFile> | undefined> {
   const { configMap, secret, downwardAPI, projected } = volume;
   if (configMap) return collect([{ configMap }], configMap.defaultMode, context);
   if (secret) {
@@ -48,10 +43,9 @@ async function collect(
   sources: readonly VolumeProjection[],
   defaultMode = 0o644,
   context: ProjectionContext,
-): Promise<ProjectedFiles> {
+): Promise<ReadonlyMap<string, VolumeFile>> {
   const namespace = context.pod.metadata?.namespace ?? '';
   const files = new Map<string, VolumeFile>();
-  const unsupported: string[] = [];
   const addAll = (
     entries: ReadonlyMap<string, Buffer>,
     items: readonly KeyToPath[] | undefined,
@@ -68,14 +62,17 @@ async function collect(
     }
   };
   for (const { configMap, secret, downwardAPI, serviceAccountToken } of sources) {
-    if (serviceAccountToken) unsupported.push('serviceAccountToken');
+    if (serviceAccountToken) {
+      const token = await context.accountTokens.token(context.pod, serviceAccountToken);
+      const content = Buffer.from(token, 'utf8');
+      files.set(checkPath(serviceAccountToken.path), {
+        content,
+        ...access(context.pod, defaultMode),
+      });
+    }
     if (configMap) {
       const { name = '', items, optional } = configMap;
       const found = await context.objects.configMap(namespace, name);
-      if (!found && isRootAuthority(name)) {
-        unsupported.push(`configmap "${name}", which this cluster does not publish`);
-        continue;
-      }
       if (!found && !optional) throw new BrokenReference(`configmap "${name}" not found`);
       const entries = new Map<string, Buffer>();
       for (const [key, value] of Object.entries(found?.data ?? {})) {
@@ -100,15 +97,18 @@ async function collect(
       files.set(checkPath(item.path), { content, mode: item.mode ?? defaultMode });
     }
   }
-  return { files, unsupported };
+  return files;
 }
 
-/**
- * The config map with the API's authority is put into every pod. A cluster may not have it, and a pod
- * that never asked for it is not to wait for it.
- */
-function isRootAuthority(name: string): boolean {
-  return name === dialect().systemName('root-ca.crt');
+/** Who may read a token: the user of the pod's containers alone, unless they have different ones. */
+function access({ spec }: Pod, defaultMode: number): Pick<VolumeFile, 'mode' | 'owner'> {
+  const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
+  const users = new Set(
+    containers.map((one) => one.securityContext?.runAsUser ?? spec?.securityContext?.runAsUser),
+  );
+  if (users.size !== 1) return { mode: defaultMode };
+  const [owner] = users;
+  return { mode: 0o600, ...(owner !== undefined && { owner }) };
 }
 
 function downwardValue(
