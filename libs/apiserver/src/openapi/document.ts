@@ -8,8 +8,9 @@ import type { Subresource } from '../handlers/subresources.js';
 import type { ServedResource } from '../registry/resource.js';
 import { acceptedTypes } from '../request/media-types.js';
 import { reachableModels } from './models.js';
-import { type Operation, type PathOperations, pathsOf } from './operations.js';
+import { idOfVersion, type Operation, type PathOperations, tagOf } from './operations.js';
 import { type PathItem, pathItem } from './path-items.js';
+import { pathsOf } from './resource-paths.js';
 import { type GroupVersion, type OpenApiVersion, type Schema, typeSchema } from './schema.js';
 
 /** What a document is about. */
@@ -72,12 +73,13 @@ function* allPaths({ served, subresourcesOf }: Contents): Generator<PathOperatio
   }
 }
 
-function discoveryPath({ group, apiVersion, served }: ServedResource): PathOperations {
+function discoveryPath(served: ServedResource): PathOperations {
+  const { group, apiVersion } = served;
   const operation: Operation = {
     method: 'get',
-    id: `get${served.group.replaceAll('.', '')}${served.version}APIResources`,
-    tag: `${served.group}_${served.version}`,
-    description: 'which resources there are',
+    id: `get${idOfVersion(served)}APIResources`,
+    tag: tagOf(served),
+    description: 'list the resources of this version',
     parameters: [],
     consumes: acceptedTypes(),
     produces: acceptedTypes(),
