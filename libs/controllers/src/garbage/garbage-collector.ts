@@ -3,7 +3,7 @@
  * (the owner waits for its dependents) and orphan (the dependents are set free). The graph says where to
  * look; before anything is written the object and its owners are read from the server.
  */
-import { type ApiObject, isNotFound, type WorkQueue, waitMs } from '@orch/client';
+import { type ApiObject, isNotFound, type WorkQueue } from '@orch/client';
 import { forEachBounded } from '../common/batches.js';
 import { every } from '../common/every.js';
 import { limits } from '../limits.js';
