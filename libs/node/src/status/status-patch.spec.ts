@@ -43,7 +43,7 @@ it('changes, adds and takes away fields, and only its own conditions', () => {
     status: {
       reason: null,
       hostIP: '192.0.2.1',
-      podIPs: [{ ip: '10.0.0.2' }, { ip: '10.0.0.1', $patch: 'delete' }],
+      podIPs: [{ ip: '10.0.0.2' }, { $patch: 'replace' }],
       conditions: [{ type: 'Ready', status: 'True', reason: null, message: null }],
     },
   });
