@@ -252,4 +252,5 @@ async function stopServing(
   watches.stopAll();
   await connections?.close(drainMs);
   await closeApp();
+  logger.info({}, 'no longer serving');
 }
