@@ -108,6 +108,8 @@ export class Discovery {
       ]),
       ...healthEndpoints.map((endpoint) => `/${endpoint}`),
       '/metrics',
+      '/openapi/v2',
+      '/openapi/v3',
       '/version',
     ].sort();
   }
