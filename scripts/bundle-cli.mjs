@@ -11,12 +11,12 @@ const tree = resolve(process.argv[2] ?? 'dist');
 const folder = join(tree, 'apps', 'orchctl', 'src');
 const staging = mkdtempSync(join(tree, '.bundle-'));
 
-/** Modules here do nothing when loaded but define: what nobody asks for can be left out. */
+/** What our modules import does nothing when loaded but define: what nobody asks for is left out. */
 const definesOnly = {
   name: 'defines-only',
   setup(bundler) {
     bundler.onResolve({ filter: /./ }, async ({ path, pluginData, ...from }) => {
-      if (pluginData === definesOnly) return undefined;
+      if (pluginData === definesOnly || !from.importer.startsWith(tree)) return undefined;
       const { importer, resolveDir, kind, namespace } = from;
       const found = await bundler.resolve(path, {
         importer,
