@@ -74,28 +74,23 @@ export function servingHosts(options: ApiServerOptions, serviceAddress: string):
     `${word}.default.svc`,
     `${word}.default.svc.cluster.local`,
     serviceAddress,
-    ...(advertised === undefined ? [] : [advertised]),
+    advertised,
   ];
   return [...new Set(hosts)];
 }
 
-/** Where other machines reach this one; undefined when they cannot. */
-export function advertiseAddress(options: ApiServerOptions): string | undefined {
+/** Where nodes reach this server: a loopback address when only this machine can. */
+export function advertiseAddress(options: ApiServerOptions): string {
   if (options.advertiseAddress !== '') return options.advertiseAddress;
   const { bindAddress } = options;
-  if (isIP(bindAddress) && !isAny(bindAddress)) {
-    return isLoopback(bindAddress) ? undefined : bindAddress;
-  }
+  if (isIP(bindAddress) && !isAny(bindAddress)) return bindAddress;
   const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
-  return addresses.find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+  const first = addresses.find(({ internal, family }) => !internal && family === 'IPv4');
+  return first?.address ?? '127.0.0.1';
 }
 
 function isAny(address: string): boolean {
   return address === '0.0.0.0' || address === '::';
-}
-
-function isLoopback(address: string): boolean {
-  return address.startsWith('127.') || address === '::1';
 }
 
 /** Rejects with FatalError when the address cannot be listened on; nothing stays open. */

@@ -115,15 +115,11 @@ export async function startApiServer(context: Context): Promise<void> {
   const openApi = new OpenApiDocuments(table, (served) => api.subresourcesOf(served), systemClock);
   const health = healthChecks(store, lifecycle);
   const port = await listen(context, { api, discovery, health, metrics, openApi, watches });
-  await bootstrapCluster(
-    parts,
-    {
-      serviceClusterIpRange: settings.serviceClusterIpRanges[0]!,
-      advertiseAddress: advertiseAddress(options),
-      securePort: port,
-    },
-    logger,
-  );
+  await bootstrapCluster(parts, {
+    serviceClusterIpRange: settings.serviceClusterIpRanges[0]!,
+    advertiseAddress: advertiseAddress(options),
+    securePort: port,
+  });
   logger.info({ address: options.bindAddress, port }, 'serving');
 }
 

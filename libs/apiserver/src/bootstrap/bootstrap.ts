@@ -11,22 +11,20 @@ import {
   bootstrapPriorityClasses,
 } from '@orch/api';
 import { isStatus } from '@orch/apimachinery';
-import type { Logger } from '@orch/component';
 import type { Endpoints } from '@orch/types/core/v1';
 import { authenticated } from '../authentication/user.js';
 import { createObject } from '../registry/create.js';
 import { freshObject } from '../registry/entry-view.js';
 import type { RegistryParts, WriteContext } from '../registry/registry-parts.js';
 import type { ServedResource } from '../registry/resource.js';
-import { objectStrategy } from '../registry/strategies.js';
-import { updateObject } from '../registry/update.js';
+import { type UpdateStrategy, updateObject } from '../registry/update.js';
 import { toStoredShape } from '../request/decode-object.js';
 
 export interface BootstrapSettings {
   /** The first service range. */
   readonly serviceClusterIpRange: string;
-  /** Where this server is reached; undefined when it can be reached from this machine only. */
-  readonly advertiseAddress: string | undefined;
+  /** Where this server is reached by nodes; a loopback address serves clusters of one machine. */
+  readonly advertiseAddress: string;
   readonly securePort: number;
 }
 
@@ -35,7 +33,6 @@ const bootstrapTimeoutMs = 30_000;
 export async function bootstrapCluster(
   parts: RegistryParts,
   settings: BootstrapSettings,
-  logger: Logger,
 ): Promise<void> {
   const context: WriteContext = {
     user: authenticated('system:apiserver', '', ['system:masters']),
@@ -57,10 +54,6 @@ export async function bootstrapCluster(
     'default',
     apiService(serviceClusterIpRange, securePort),
   );
-  if (advertiseAddress === undefined) {
-    logger.info({}, 'no address to advertise, the API service has no endpoints');
-    return;
-  }
   await bringEndpoints(parts, context, apiEndpoints([advertiseAddress], securePort));
 }
 
@@ -96,19 +89,27 @@ async function ensure(
   }
 }
 
+/** Users may not lead services to loopback addresses; this server may, where everything is on one machine. */
+const ownEndpointsStrategy: UpdateStrategy = {
+  subresource: '',
+  prepare: () => undefined,
+  validate: () => [],
+};
+
 async function bringEndpoints(
   parts: RegistryParts,
   context: WriteContext,
   wanted: Endpoints,
 ): Promise<void> {
   const { name = '', namespace = '' } = wanted.metadata ?? {};
-  if (await ensure(parts, context, 'endpoints', namespace, structuredClone(wanted))) return;
+  const { subsets: _later, ...empty } = structuredClone(wanted);
+  await ensure(parts, context, 'endpoints', namespace, empty);
   const served = servedKind(parts, 'endpoints');
   await updateObject(
     parts,
     { served, namespace, name },
     {
-      strategy: objectStrategy(served),
+      strategy: ownEndpointsStrategy,
       checksUid: false,
       produce(_existing, entry) {
         const endpoints = freshObject(entry) as Endpoints;
