@@ -1,290 +1,173 @@
 /**
- * Figures of the API server over TLS with a plain client on the same machine: creates, gets, lists and
- * watch fan-out, each with the server's own CPU time. Run `npm run build` first, then `npm run bench`
- * (`-- get list` runs some of them). `ORCH_BENCH_OBJECTS` sets how many objects a list has.
+ * Figures of the API server over TLS: creates, gets, lists and watch fan-out, each with the server's own
+ * CPU time and the delay of its event loop. The load comes from another process. `npm run bench -- api`
+ * runs all; `npm run bench -- get list` some. `ORCH_BENCH_OBJECTS` sets how many objects a list has.
  */
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { connect } from 'node:tls';
-import { Agent, request } from 'undici';
+import { dialect } from '../../dist/libs/component/src/index.js';
+import { count, median, printRow } from './row.mjs';
+import { ServerProcess } from './server-process.mjs';
 
-const objectCount = Number(process.env.ORCH_BENCH_OBJECTS ?? 20_000);
-const connectionCount = 32;
-const runMs = 4_000;
-const watcherCount = 1_000;
-const eventCount = 200;
-const clockTicksPerSecond = 100;
-const root = resolve(import.meta.dirname, '../..');
-const token = 'bench';
+const short = process.argv.includes('--short');
+const objectCount = Number(process.env.ORCH_BENCH_OBJECTS ?? (short ? 2_000 : 20_000));
+const runMs = short ? 1_000 : 5_000;
+const requestsMin = short ? 500 : 10_000;
+const watcherCount = short ? 100 : 1_000;
+const eventCount = short ? 50 : 300;
+const roundCount = short ? 3 : 9;
+const protobuf = dialect().protobufMediaType;
+const table = `application/json;as=Table;v=v1;g=${dialect().metaGroup}`;
 
-const agent = new Agent({
-  connections: connectionCount,
-  pipelining: 1,
-  connect: { rejectUnauthorized: false },
-  bodyTimeout: 120_000,
-  headersTimeout: 120_000,
-});
+class Load {
+  constructor(server) {
+    this.child = fork(join(import.meta.dirname, 'load-process.mjs'));
+    this.ready = this.run('connect', { port: server.port, token: server.token });
+  }
 
-function freePort() {
-  return new Promise((done) => {
-    const probe = createServer();
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => done(port));
+  run(command, settings) {
+    return new Promise((done, fail) => {
+      this.child.once('message', ({ result, error }) =>
+        error === undefined ? done(result) : fail(new Error(`${command}: ${error}`)),
+      );
+      this.child.send({ command, ...settings });
     });
-  });
-}
-
-class Server {
-  async start() {
-    this.directory = mkdtempSync(join(tmpdir(), 'orch-api-bench-'));
-    const tokenFile = join(this.directory, 'tokens.csv');
-    writeFileSync(tokenFile, `${token},bench,bench\n`);
-    this.port = await freePort();
-    const startedMs = performance.now();
-    this.child = spawn(
-      process.execPath,
-      [
-        join(root, 'dist/apps/apiserver/src/main.js'),
-        `--data-dir=${join(this.directory, 'data')}`,
-        `--secure-port=${this.port}`,
-        '--bind-address=127.0.0.1',
-        `--token-auth-file=${tokenFile}`,
-        '--log-level=warn',
-      ],
-      { stdio: ['ignore', 'inherit', 'inherit'] },
-    );
-    this.url = `https://127.0.0.1:${this.port}`;
-    for (;;) {
-      try {
-        const { statusCode, body } = await request(`${this.url}/readyz`, { dispatcher: agent });
-        await body.dump();
-        if (statusCode === 200) break;
-      } catch {
-        if (this.child.exitCode !== null) throw new Error('the server did not start');
-      }
-      await new Promise((done) => setTimeout(done, 20));
-    }
-    return performance.now() - startedMs;
   }
 
-  /** CPU time so far, milliseconds. */
-  cpuMs() {
-    const fields = readFileSync(`/proc/${this.child.pid}/stat`, 'utf8').split(') ')[1].split(' ');
-    return ((Number(fields[11]) + Number(fields[12])) * 1_000) / clockTicksPerSecond;
-  }
-
-  residentBytes() {
-    const status = readFileSync(`/proc/${this.child.pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+)/.exec(status)[1]) * 1_024;
-  }
-
-  async call(method, path, body) {
-    const answer = await request(this.url + path, {
-      dispatcher: agent,
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      body,
-    });
-    const bytes = (await answer.body.arrayBuffer()).byteLength;
-    if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode}`);
-    return bytes;
-  }
-
-  async stop() {
-    await agent.close();
-    this.child.kill('SIGTERM');
-    await new Promise((done) => this.child.once('exit', done));
-    rmSync(this.directory, { recursive: true, force: true });
+  stop() {
+    this.child.disconnect();
   }
 }
 
-function print(name, figure, detail) {
-  console.log(`${name.padEnd(36)} ${figure.padStart(16)}   ${detail}`);
-}
-
-function percentile(sorted, share) {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-}
-
-/** Runs `call` on every connection for a while. */
-async function load(server, name, call, durationMs = runMs) {
-  const latencies = [];
-  const cpuBefore = server.cpuMs();
-  const startedMs = performance.now();
-  const worker = async () => {
-    while (performance.now() - startedMs < durationMs) {
-      const beforeMs = performance.now();
-      await call();
-      latencies.push(performance.now() - beforeMs);
-    }
-  };
-  await Promise.all(Array.from({ length: connectionCount }, worker));
-  const seconds = (performance.now() - startedMs) / 1_000;
-  latencies.sort((a, b) => a - b);
-  const cpuUs = ((server.cpuMs() - cpuBefore) * 1_000) / latencies.length;
-  print(
+/** Requests a second, after a warm-up. */
+async function rate({ server, load }, name, connectionCount, what) {
+  const settings = { connectionCount, requestsMin, ...what };
+  await load.run('load', { ...settings, runMs: runMs / 5, requestsMin: requestsMin / 10 });
+  await server.loopDelay();
+  const before = server.cpuUs();
+  const { requestCount, seconds, p50Ms, p99Ms } = await load.run('load', { ...settings, runMs });
+  const cpuUs = (server.cpuUs() - before) / requestCount;
+  const { p99Ms: delayMs } = await server.loopDelay();
+  printRow(
     name,
-    `${Math.round(latencies.length / seconds)}/s`,
-    `server ${cpuUs.toFixed(0)} us/request, p50 ${percentile(latencies, 0.5).toFixed(1)} ms, p99 ${percentile(latencies, 0.99).toFixed(1)} ms`,
+    `${count(requestCount / seconds)}/s`,
+    `server ${cpuUs.toFixed(0)} us/request, p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, loop p99 +${delayMs.toFixed(0)} ms`,
   );
 }
 
-let sequence = 0;
-const payload = 'x'.repeat(900);
+/** Milliseconds of one long answer. */
+async function duration({ server, load }, name, request, rounds = roundCount) {
+  await load.run('rounds', { request, roundCount: 2 });
+  await server.loopDelay();
+  server.forgetPeak();
+  const before = server.cpuUs();
+  const { timesMs, bodyBytes } = await load.run('rounds', { request, roundCount: rounds });
+  const cpuMs = (server.cpuUs() - before) / rounds / 1_000;
+  const peakMb = server.peakBytes() / 1e6;
+  const { maxMs } = await server.loopDelay();
+  printRow(
+    name,
+    `${median(timesMs).toFixed(0)} ms`,
+    `best ${Math.min(...timesMs).toFixed(0)} ms, server ${cpuMs.toFixed(0)} ms, ${(bodyBytes / 1e6).toFixed(1)} MB, peak ${peakMb.toFixed(0)} MB, loop max +${maxMs.toFixed(0)} ms`,
+  );
+}
 
-function configMap(namespace) {
-  sequence += 1;
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: `object-${sequence}`, namespace, labels: { app: 'bench' } },
-    data: { payload },
+async function fanOut({ server, load }, name, settings) {
+  const writer = new Load(server);
+  const namespace = name.toLowerCase().replaceAll(/\W+/g, '-');
+  await server.createNamespace(namespace);
+  await load.run('watch', { namespace, watcherCount, ...settings });
+  await server.loopDelay();
+  const before = server.cpuUs();
+  const startedMs = performance.now();
+  const fill = writer.run('fill', {
+    create: namespace,
+    objectCount: eventCount,
+    connectionCount: 16,
   });
-}
-
-async function namespace(server, name) {
-  await server.call(
-    'POST',
-    '/api/v1/namespaces',
-    JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }),
+  await load.run('watched', { eventCount: eventCount * watcherCount });
+  const seconds = (performance.now() - startedMs) / 1_000;
+  await fill;
+  writer.stop();
+  const deliveries = eventCount * watcherCount;
+  const cpuUs = server.cpuUs() - before;
+  const { p99Ms } = await server.loopDelay();
+  printRow(
+    name,
+    `${count(deliveries / seconds)}/s`,
+    `${count(deliveries)} deliveries, server ${(cpuUs / deliveries).toFixed(2)} us/delivery = ${count((deliveries * 1e6) / cpuUs)}/s a core, loop p99 +${p99Ms.toFixed(0)} ms`,
   );
-  return `/api/v1/namespaces/${name}/configmaps`;
 }
 
 const benches = {
-  async create(server) {
-    const path = await namespace(server, 'creates');
-    await load(server, 'create 1 KB', () => server.call('POST', path, configMap('creates')));
-  },
-
-  async get(server) {
-    const path = await namespace(server, 'gets');
-    await server.call(
-      'POST',
-      path,
-      JSON.stringify({ metadata: { name: 'one' }, data: { payload } }),
-    );
-    await load(server, 'get 1.2 KB, quorum', () => server.call('GET', `${path}/one`));
-    await load(server, 'get 1.2 KB, version 0', () =>
-      server.call('GET', `${path}/one?resourceVersion=0`),
-    );
-  },
-
-  async list(server) {
-    const path = await namespace(server, 'lists');
-    let left = objectCount;
-    const fill = async () => {
-      while (left-- > 0) await server.call('POST', path, configMap('lists'));
-    };
-    await Promise.all(Array.from({ length: connectionCount }, fill));
-    for (const [name, query] of [
-      ['unset', ''],
-      ['version 0', '?resourceVersion=0'],
-    ]) {
-      const times = [];
-      let bytes = 0;
-      const cpuBefore = server.cpuMs();
-      for (let round = 0; round < 5; round += 1) {
-        const startedMs = performance.now();
-        bytes = await server.call('GET', path + query);
-        times.push(performance.now() - startedMs);
-      }
-      times.sort((a, b) => a - b);
-      print(
-        `list ${objectCount}, ${name}`,
-        `${times[2].toFixed(0)} ms`,
-        `${(bytes / 1e6).toFixed(1)} MB, best ${times[0].toFixed(0)} ms, server ${((server.cpuMs() - cpuBefore) / 5).toFixed(0)} ms each`,
-      );
+  async create(bench) {
+    await bench.server.createNamespace('creates');
+    for (const clients of [1, 32, 128]) {
+      await rate(bench, `create 1 KB, ${clients} clients`, clients, { create: 'creates' });
     }
   },
 
-  async watch(server) {
-    const path = await namespace(server, 'watches');
-    const watchers = await openWatchers(server, `${path}?watch=1`);
-    const cpuBefore = server.cpuMs();
-    const startedMs = performance.now();
-    let left = eventCount;
-    const write = async () => {
-      while (left-- > 0) await server.call('POST', path, configMap('watches'));
-    };
-    await Promise.all(Array.from({ length: 8 }, write));
-    await watchers.received(eventCount * watcherCount);
-    const seconds = (performance.now() - startedMs) / 1_000;
-    print(
-      `watch, ${watcherCount} watchers, ${eventCount} events`,
-      `${Math.round((eventCount * watcherCount) / seconds)}/s`,
-      `server ${((server.cpuMs() - cpuBefore) / seconds / 1_000).toFixed(2)} cores`,
+  async get(bench) {
+    const { server } = bench;
+    await server.createNamespace('gets');
+    const path = '/api/v1/namespaces/gets/configmaps';
+    await server.call('POST', path, {
+      metadata: { name: 'one' },
+      data: { payload: 'x'.repeat(900) },
+    });
+    await rate(bench, 'get 1.2 KB, quorum, 32 clients', 32, { request: { path: `${path}/one` } });
+    await rate(bench, 'get 1.2 KB, version 0, 32 clients', 32, {
+      request: { path: `${path}/one?resourceVersion=0` },
+    });
+    await rate(bench, 'get 1.2 KB, protobuf, 32 clients', 32, {
+      request: { path: `${path}/one`, accept: protobuf },
+    });
+  },
+
+  async list(bench) {
+    const { server, load } = bench;
+    await server.createNamespace('lists');
+    await load.run('fill', { create: 'lists', objectCount, connectionCount: 64 });
+    const path = '/api/v1/namespaces/lists/configmaps';
+    printRow(
+      `memory after ${count(objectCount)} objects`,
+      `${count(server.residentBytes() / 1e6)} MB`,
     );
-    watchers.close();
+    const name = `list ${count(objectCount)}`;
+    await duration(bench, `${name}, unset`, { path });
+    await duration(bench, `${name}, version 0`, { path: `${path}?resourceVersion=0` });
+    await duration(bench, `${name}, gzip`, { path, gzip: true }, 3);
+    await duration(bench, 'list page of 500', { path: `${path}?limit=500` });
+    await duration(bench, `${name}, protobuf`, { path, accept: protobuf }, 3);
+    await duration(bench, `${name}, table`, { path, accept: table }, 3);
+    await duration(bench, `${name}, by label`, { path: `${path}?labelSelector=app%3Dnone` }, 3);
+  },
+
+  async watch(bench) {
+    await fanOut(bench, `watch, ${watcherCount} watchers, own connections`, {});
+    await fanOut(bench, `watch, ${watcherCount} watchers, 4 HTTP2 connections`, {
+      sessionCount: 4,
+    });
   },
 };
 
-/** Counts events by their line ends. */
-async function openWatchers(server, path) {
-  let count = 0;
-  let wake = () => undefined;
-  let goal = Number.POSITIVE_INFINITY;
-  const sockets = [];
-  const open = () =>
-    new Promise((done, fail) => {
-      const socket = connect({ host: '127.0.0.1', port: server.port, rejectUnauthorized: false });
-      sockets.push(socket);
-      socket.once('error', fail);
-      let inBody = false;
-      socket.once('secureConnect', () => {
-        socket.write(
-          `GET ${path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${token}\r\n\r\n`,
-        );
-      });
-      socket.on('data', (chunk) => {
-        let at = 0;
-        if (!inBody) {
-          at = chunk.indexOf('\r\n\r\n') + 4;
-          inBody = true;
-          done();
-        }
-        for (at = chunk.indexOf('}\n', at); at >= 0; at = chunk.indexOf('}\n', at + 2)) count += 1;
-        if (count >= goal) wake();
-      });
-    });
-  for (let opened = 0; opened < watcherCount; opened += 50) {
-    await Promise.all(Array.from({ length: 50 }, open));
-  }
-  return {
-    received(wanted) {
-      goal = wanted;
-      return new Promise((done) => {
-        wake = done;
-        if (count >= goal) done();
-      });
-    },
-    close() {
-      for (const socket of sockets) socket.destroy();
-    },
-  };
-}
+export const apiBenchNames = Object.keys(benches);
 
-const chosen = process.argv.slice(2);
-const unknown = chosen.filter((name) => !benches[name]);
-if (unknown.length > 0) {
-  console.error(`no bench ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}`);
-  process.exit(2);
-}
-const server = new Server();
-print('ready after start, empty', `${(await server.start()).toFixed(0)} ms`, '');
-try {
-  for (const [name, run] of Object.entries(benches)) {
-    if (chosen.length === 0 || chosen.includes(name)) await run(server);
+/** Runs the chosen ones on one server that starts empty. */
+export async function runApiBenches(names) {
+  const server = new ServerProcess();
+  let load;
+  try {
+    const startMs = await server.start();
+    const startCpuMs = server.cpuUs() / 1_000;
+    printRow('ready after start, empty', `${count(startMs)} ms`, `CPU ${count(startCpuMs)} ms`);
+    load = new Load(server);
+    await load.ready;
+    for (const name of names) await benches[name]({ server, load });
+    printRow('memory at the end', `${count(server.residentBytes() / 1e6)} MB`);
+  } finally {
+    load?.stop();
+    await server.stop();
   }
-  print('resident memory at the end', `${(server.residentBytes() / 1e6).toFixed(0)} MB`, '');
-} finally {
-  await server.stop();
 }

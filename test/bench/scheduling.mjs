@@ -1,6 +1,6 @@
 /**
  * How many pods a second the pure scheduling cycle places on 1,000 nodes: no server, no bindings.
- * Run after `npm run build`: node test/bench/scheduling.mjs [nodes] [pods]
+ * `npm run bench -- scheduling`.
  */
 import {
   ClusterCache,
@@ -9,9 +9,10 @@ import {
   runCycle,
   scorePlugins,
 } from '../../dist/libs/scheduling/src/index.js';
+import { count, printRow } from './row.mjs';
 
-const nodeCount = Number(process.argv[2] ?? 1_000);
-const podCount = Number(process.argv[3] ?? 10_000);
+const nodeCount = 1_000;
+const podCount = process.argv.includes('--short') ? 1_000 : 10_000;
 const clock = { monotonicMs: () => performance.now() };
 let seed = 42;
 const random = () => {
@@ -69,10 +70,8 @@ function measure(title, specOf) {
     longestMs = Math.max(longestMs, performance.now() - beganMs);
   }
   const seconds = (performance.now() - startMs) / 1_000;
-  const rate = Math.round(podCount / seconds);
-  console.log(
-    `${title}: ${rate} pods/s on ${nodeCount} nodes, longest cycle ${longestMs.toFixed(1)} ms`,
-  );
+  const detail = `${nodeCount} nodes, longest cycle ${longestMs.toFixed(1)} ms`;
+  printRow(`schedule pods, ${title}`, `${count(podCount / seconds)}/s`, detail);
 }
 
 measure('plain', () => ({}));

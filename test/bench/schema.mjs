@@ -1,12 +1,13 @@
 /**
- * Figures of the codecs: microseconds for one Pod of about 3.7 KB, over objects of many shapes. Run
- * `npm run build` first, then `node test/bench/schema.mjs`.
+ * Figures of the codecs: microseconds for one Pod of about 3.7 KB, over objects of many shapes:
+ * `npm run bench -- schema`.
  */
 import { performance } from 'node:perf_hooks';
 import { codecFor } from '../../dist/libs/apimachinery/src/index.js';
+import { printRow } from './row.mjs';
 
 const SHAPE_COUNT = 64;
-const ROUND_COUNT = 12;
+const ROUND_COUNT = process.argv.includes('--short') ? 2 : 12;
 const REPEAT_COUNT = 40;
 
 function probe(path) {
@@ -127,11 +128,11 @@ function measure(label, inputs, work) {
     const us = ((performance.now() - start) * 1000) / (REPEAT_COUNT * inputs.length);
     bestUs = Math.min(bestUs, us);
   }
-  console.log(`${label.padEnd(34)} ${bestUs.toFixed(1).padStart(7)} us`);
+  printRow(label, `${bestUs.toFixed(1)} us`);
 }
 
 const bytes = Math.round(texts.reduce((sum, text) => sum + text.length, 0) / texts.length);
-console.log(`${SHAPE_COUNT} shapes, ${bytes} bytes of JSON each on average`);
+printRow('shapes', SHAPE_COUNT, `${bytes} bytes of JSON each on average`);
 measure('JSON.parse', texts, (text) => JSON.parse(text));
 measure('JSON.parse, fromJson', texts, (text) => codec.fromJson(JSON.parse(text)));
 measure('JSON.parse, fromJson, setDefaults', texts, (text) =>

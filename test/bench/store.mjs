@@ -1,6 +1,6 @@
 /**
  * Figures of the store alone, over the local log on a real disk: commits a second and their latency,
- * lists, watch fan-out and start-up. Run `npm run build` first, then `node test/bench/store.mjs [directory]`.
+ * lists, watch fan-out and start-up. `npm run bench -- store`; `ORCH_BENCH_DIRECTORY` names another disk.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,10 +8,12 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { systemClock } from '../../dist/libs/component/src/index.js';
 import { openLocalStore } from '../../dist/libs/store/src/index.js';
+import { percentile, printRow } from './row.mjs';
 
 const OBJECT_BYTES = 1_024;
-const COMMIT_SECONDS = 3;
-const LIST_COUNT = 20_000;
+const short = process.argv.includes('--short');
+const COMMIT_SECONDS = short ? 0.5 : 3;
+const LIST_COUNT = short ? 2_000 : 20_000;
 const silent = {
   debug() {},
   info() {},
@@ -29,7 +31,7 @@ const dependencies = {
   },
 };
 
-const parent = process.argv[2] ?? tmpdir();
+const parent = process.env.ORCH_BENCH_DIRECTORY ?? tmpdir();
 const directory = await mkdtemp(join(parent, 'store-bench-'));
 const body = Buffer.from(`{"rv":"","data":"${'x'.repeat(OBJECT_BYTES - 20)}"}`);
 const delay = monitorEventLoopDelay({ resolution: 1 });
@@ -40,13 +42,9 @@ function put(key) {
   return { kind: 'put', key, bytes: body, revisionOffset: 7 };
 }
 
-function percentile(sorted, share) {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-}
-
-function report(name, figures) {
-  const worst = (delay.max / 1e6).toFixed(1);
-  console.log(`${name.padEnd(34)} ${figures}  (loop delay max ${worst} ms)`);
+function report(name, figure, detail = '') {
+  const worst = `loop max ${(delay.max / 1e6).toFixed(0)} ms`;
+  printRow(name, figure, detail === '' ? worst : `${detail}, ${worst}`);
   delay.reset();
 }
 
@@ -70,8 +68,8 @@ async function commits(writers) {
   latencies.sort((left, right) => left - right);
   report(
     `commit 1 KB, ${writers} writers`,
-    `${Math.round(latencies.length / seconds)}/s  p50 ${percentile(latencies, 0.5).toFixed(2)} ms  ` +
-      `p99 ${percentile(latencies, 0.99).toFixed(2)} ms  cpu ${Math.round((user + system) / latencies.length)} us`,
+    `${Math.round(latencies.length / seconds)}/s`,
+    `${Math.round((user + system) / latencies.length)} us CPU, p50 ${percentile(latencies, 0.5).toFixed(2)} ms, p99 ${percentile(latencies, 0.99).toFixed(2)} ms`,
   );
 }
 
@@ -94,7 +92,7 @@ async function timed(name, rounds, action) {
     times.push(performance.now() - beganMs);
   }
   times.sort((left, right) => left - right);
-  report(name, `p50 ${percentile(times, 0.5).toFixed(3)} ms  max ${times.at(-1).toFixed(3)} ms`);
+  report(name, `${percentile(times, 0.5).toFixed(3)} ms`, `max ${times.at(-1).toFixed(3)} ms`);
   return result;
 }
 
@@ -136,7 +134,8 @@ async function fanOut(watcherCount, eventCount) {
   for (const handle of handles) handle.close();
   report(
     `watch fan-out, ${watcherCount} watches`,
-    `${Math.round(delivered / seconds)} deliveries/s, ${delivered} of ${watcherCount * eventCount}`,
+    `${Math.round(delivered / seconds)}/s`,
+    `${delivered} of ${watcherCount * eventCount} delivered`,
   );
 }
 
@@ -144,8 +143,8 @@ try {
   delay.enable();
   for (const writers of [1, 32, 256]) await commits(writers);
   await lists();
-  await fanOut(1_000, 2_000);
-  await fanOut(10_000, 500);
+  await fanOut(1_000, short ? 100 : 2_000);
+  await fanOut(10_000, short ? 20 : 500);
   const { keyCount, revision } = store.status();
   await store.stop();
   delay.reset();
@@ -156,7 +155,7 @@ try {
     `${Math.round(performance.now() - beganMs)} ms`,
   );
   const { rss, heapUsed } = process.memoryUsage();
-  console.log(`memory: rss ${Math.round(rss / 1e6)} MB, heap ${Math.round(heapUsed / 1e6)} MB`);
+  printRow('memory', `${Math.round(rss / 1e6)} MB`, `heap ${Math.round(heapUsed / 1e6)} MB`);
 } finally {
   await store.stop();
   await rm(directory, { recursive: true, force: true });

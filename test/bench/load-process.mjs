@@ -1,0 +1,239 @@
+/**
+ * The load generator: a process of its own, so that its work is not the server's. It takes one command a
+ * message from the bench that forked it and answers each with one result.
+ */
+import { randomBytes } from 'node:crypto';
+import { connect as connectHttp2 } from 'node:http2';
+import { performance } from 'node:perf_hooks';
+import { connect } from 'node:tls';
+import { RawConnection, requestBytes } from './raw-client.mjs';
+import { percentile } from './row.mjs';
+
+const openAtOnce = 50;
+/** Under load of others a run may last that many times longer, to see enough requests. */
+const patience = 4;
+let port;
+let token;
+let sequence = 0;
+const payloadBytes = 880;
+/** Payloads are cut from it anywhere, so that compressing them is work. */
+const noise = randomBytes(1 << 19).toString('hex');
+
+function noiseAt(offset) {
+  return noise.slice(offset, offset + payloadBytes);
+}
+
+function configMap(namespace) {
+  sequence += 1;
+  const name = `object-${String(sequence).padStart(7, '0')}`;
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace, labels: { app: 'bench' } },
+    data: { payload: noiseAt((sequence * 7_919) % (noise.length - payloadBytes)) },
+  });
+}
+
+function createBytes(namespace) {
+  const path = `/api/v1/namespaces/${namespace}/configmaps`;
+  return requestBytes('POST', path, { token, body: configMap(namespace) });
+}
+
+async function openConnections(count) {
+  const connections = [];
+  while (connections.length < count) {
+    const more = Math.min(openAtOnce, count - connections.length);
+    connections.push(
+      ...(await Promise.all(Array.from({ length: more }, () => RawConnection.open(port)))),
+    );
+  }
+  return connections;
+}
+
+function source({ create, request }) {
+  if (create) return () => createBytes(create);
+  const bytes = requestBytes(request.method ?? 'GET', request.path, { token, ...request });
+  return () => bytes;
+}
+
+const commands = {
+  connect(settings) {
+    ({ port, token } = settings);
+  },
+
+  /** Every connection sends one request after the other, for a time and at least `requestsMin`. */
+  async load({ connectionCount, runMs, requestsMin, ...what }) {
+    const next = source(what);
+    const connections = await openConnections(connectionCount);
+    const latencies = [];
+    const startedMs = performance.now();
+    const goesOn = () => {
+      const spentMs = performance.now() - startedMs;
+      return spentMs < runMs || (latencies.length < requestsMin && spentMs < runMs * patience);
+    };
+    let bytes = 0;
+    await Promise.all(
+      connections.map(async (connection) => {
+        while (goesOn()) {
+          const sentMs = performance.now();
+          bytes = await connection.send(next());
+          latencies.push(performance.now() - sentMs);
+        }
+      }),
+    );
+    const seconds = (performance.now() - startedMs) / 1_000;
+    for (const connection of connections) connection.close();
+    latencies.sort((a, b) => a - b);
+    return {
+      requestCount: latencies.length,
+      seconds,
+      bytes,
+      p50Ms: percentile(latencies, 0.5),
+      p99Ms: percentile(latencies, 0.99),
+    };
+  },
+
+  /** A fixed number of creates. */
+  async fill({ create, objectCount, connectionCount }) {
+    const connections = await openConnections(connectionCount);
+    let left = objectCount;
+    await Promise.all(
+      connections.map(async (connection) => {
+        while (left-- > 0) await connection.send(createBytes(create));
+      }),
+    );
+    for (const connection of connections) connection.close();
+    return {};
+  },
+
+  /** The same request again and again on one connection. */
+  async rounds({ request, roundCount }) {
+    const connection = await RawConnection.open(port);
+    const bytes = requestBytes('GET', request.path, { token, ...request });
+    const timesMs = [];
+    let bodyBytes = 0;
+    for (let round = 0; round < roundCount; round += 1) {
+      const startedMs = performance.now();
+      bodyBytes = await connection.send(bytes);
+      timesMs.push(performance.now() - startedMs);
+    }
+    connection.close();
+    return { timesMs, bodyBytes };
+  },
+
+  /** Opens watches and counts what they get. Answers when they are open. */
+  async watch({ namespace, watcherCount, sessionCount }) {
+    const path = `/api/v1/namespaces/${namespace}/configmaps?watch=1`;
+    watchers = sessionCount
+      ? await openHttp2Watchers(path, watcherCount, sessionCount)
+      : await openWatchers(path, watcherCount);
+    return {};
+  },
+
+  /** Waits for `eventCount` events on all watches together. */
+  async watched({ eventCount }) {
+    await watchers.reached(eventCount);
+    watchers.close();
+    return {};
+  },
+};
+
+let watchers;
+
+/** Counts line ends: every event is one line and the payload has none. */
+class EventCount {
+  count = 0;
+  goal = Number.POSITIVE_INFINITY;
+
+  add(chunk, from = 0) {
+    for (let at = chunk.indexOf(0x0a, from); at >= 0; at = chunk.indexOf(0x0a, at + 1)) {
+      // Lines of events end with a brace, those of chunk frames with a carriage return.
+      if (at > 0 ? chunk[at - 1] === 0x7d : this.lastByte === 0x7d) this.count += 1;
+    }
+    this.lastByte = chunk[chunk.length - 1];
+  }
+}
+
+async function reached(counters, goal) {
+  for (;;) {
+    let total = 0;
+    for (const counter of counters) total += counter.count;
+    if (total >= goal) return;
+    await new Promise((done) => setTimeout(done, 2));
+  }
+}
+
+async function openWatchers(path, watcherCount) {
+  const counters = [];
+  const sockets = [];
+  const open = () =>
+    new Promise((done, fail) => {
+      const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
+      const counter = new EventCount();
+      sockets.push(socket);
+      counters.push(counter);
+      socket.once('error', fail);
+      socket.once('secureConnect', () => socket.write(requestBytes('GET', path, { token })));
+      let begun = false;
+      socket.on('data', (chunk) => {
+        counter.add(chunk);
+        if (!begun) done();
+        begun = true;
+      });
+    });
+  while (sockets.length < watcherCount) {
+    const more = Math.min(openAtOnce, watcherCount - sockets.length);
+    await Promise.all(Array.from({ length: more }, open));
+  }
+  return {
+    reached: (goal) => reached(counters, goal),
+    close() {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+async function openHttp2Watchers(path, watcherCount, sessionCount) {
+  const counters = [];
+  const sessions = Array.from({ length: sessionCount }, () =>
+    connectHttp2(`https://127.0.0.1:${port}`, {
+      rejectUnauthorized: false,
+      settings: { initialWindowSize: 1 << 20 },
+    }),
+  );
+  for (const session of sessions) {
+    session.setMaxListeners(0);
+    await new Promise((done, fail) => session.once('connect', done).once('error', fail));
+    session.setLocalWindowSize(1 << 26);
+  }
+  const open = (index) =>
+    new Promise((done, fail) => {
+      const stream = sessions[index % sessionCount].request({
+        ':path': path,
+        authorization: `Bearer ${token}`,
+      });
+      const counter = new EventCount();
+      counters.push(counter);
+      stream.once('error', fail);
+      stream.once('response', done);
+      stream.on('data', (chunk) => counter.add(chunk));
+    });
+  for (let opened = 0; opened < watcherCount; opened += openAtOnce) {
+    const more = Math.min(openAtOnce, watcherCount - opened);
+    await Promise.all(Array.from({ length: more }, (_, index) => open(opened + index)));
+  }
+  return {
+    reached: (goal) => reached(counters, goal),
+    close() {
+      for (const session of sessions) session.destroy();
+    },
+  };
+}
+
+process.on('message', async ({ command, ...settings }) => {
+  try {
+    process.send({ result: (await commands[command](settings)) ?? {} });
+  } catch (error) {
+    process.send({ error: error.message });
+  }
+});

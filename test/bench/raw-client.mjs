@@ -1,0 +1,96 @@
+/**
+ * The least HTTP/1.1 client that keeps its connection: requests are bytes made beforehand, answers are
+ * read by their length or their chunks and thrown away. So that on one machine with the server most of
+ * the time is the server's.
+ */
+import { connect } from 'node:tls';
+
+const headEnd = Buffer.from('\r\n\r\n');
+
+export class RawConnection {
+  static open(port) {
+    return new Promise((done, fail) => {
+      const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
+      socket.setNoDelay(true);
+      socket.once('error', fail);
+      socket.once('secureConnect', () => {
+        socket.removeListener('error', fail);
+        done(new RawConnection(socket));
+      });
+    });
+  }
+
+  constructor(socket) {
+    this.socket = socket;
+    this.pending = undefined;
+    socket.on('data', (chunk) => this.take(chunk));
+    socket.on('error', (error) => this.fail(error));
+    socket.on('close', () => this.fail(new Error('the server closed the connection')));
+  }
+
+  /** Resolves with the bytes of the answer's body. Rejects when it is no success. */
+  send(bytes) {
+    return new Promise((done, fail) => {
+      this.pending = { done, fail };
+      this.state = { inBody: false, status: 0, chunked: false, left: 0, bodyBytes: 0, tail: '' };
+      this.socket.write(bytes);
+    });
+  }
+
+  close() {
+    this.pending = undefined;
+    this.socket.destroy();
+  }
+
+  fail(error) {
+    this.pending?.fail(error);
+    this.pending = undefined;
+  }
+
+  take(chunk) {
+    const { state } = this;
+    let body = chunk;
+    if (!state.inBody) {
+      const whole = state.head ? Buffer.concat([state.head, chunk]) : chunk;
+      const end = whole.indexOf(headEnd);
+      if (end < 0) {
+        state.head = whole;
+        return;
+      }
+      const head = whole.latin1Slice(0, end);
+      state.inBody = true;
+      state.status = Number(head.slice(9, 12));
+      const length = /content-length: (\d+)/i.exec(head);
+      state.chunked = length === null;
+      state.left = length ? Number(length[1]) : 0;
+      body = whole.subarray(end + headEnd.length);
+    }
+    state.bodyBytes += body.length;
+    if (state.chunked) {
+      state.tail = (state.tail + body.latin1Slice(Math.max(0, body.length - 5))).slice(-5);
+      if (state.tail === '0\r\n\r\n') this.finish();
+      return;
+    }
+    if (state.status >= 300) state.tail += body.latin1Slice();
+    if (state.bodyBytes >= state.left) this.finish();
+  }
+
+  finish() {
+    const { pending, state } = this;
+    this.pending = undefined;
+    if (state.status >= 300) pending.fail(new Error(`status ${state.status}: ${state.tail}`));
+    else pending.done(state.bodyBytes);
+  }
+}
+
+/** Bytes of one request. */
+export function requestBytes(method, path, { token, accept, gzip, body, contentType } = {}) {
+  const lines = [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', `Authorization: Bearer ${token}`];
+  if (accept) lines.push(`Accept: ${accept}`);
+  if (gzip) lines.push('Accept-Encoding: gzip');
+  if (body !== undefined) {
+    lines.push(`Content-Type: ${contentType ?? 'application/json'}`);
+    lines.push(`Content-Length: ${Buffer.byteLength(body)}`);
+  }
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body ?? ''}`);
+}

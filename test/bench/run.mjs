@@ -1,0 +1,44 @@
+/**
+ * `npm run bench -- [name...] [--short]`: runs the named benches, all without a name, and prints one
+ * table. Asserts nothing: figures are for people to compare. `--short` only shows that all of them run.
+ */
+import { spawnSync } from 'node:child_process';
+import { availableParallelism, cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { setupOrExit } from '../../scripts/setup.mjs';
+import { printHeading } from './row.mjs';
+
+const others = ['store', 'schema', 'scheduling'];
+
+setupOrExit();
+const { apiBenchNames, runApiBenches } = await import('./api.mjs');
+const options = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
+const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const known = ['api', ...apiBenchNames, ...others];
+const unknown = [
+  ...names.filter((name) => !known.includes(name)),
+  ...options.filter((option) => option !== '--short'),
+];
+if (unknown.length > 0) {
+  console.error(`no ${unknown.join(', ')}; there are ${known.join(', ')} and --short`);
+  process.exit(2);
+}
+
+console.log(
+  `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${availableParallelism()} cores of ${cpus()[0].model}, load before ${loadavg()[0].toFixed(1)}`,
+);
+const all = names.length === 0;
+const api =
+  all || names.includes('api')
+    ? apiBenchNames
+    : apiBenchNames.filter((name) => names.includes(name));
+if (api.length > 0) {
+  printHeading('API server');
+  await runApiBenches(api);
+}
+for (const name of others.filter((other) => all || names.includes(other))) {
+  printHeading(name);
+  const script = join(import.meta.dirname, `${name}.mjs`);
+  const { status } = spawnSync(process.execPath, [script, ...options], { stdio: 'inherit' });
+  if (status !== 0) process.exitCode = 1;
+}

@@ -1,0 +1,140 @@
+/** The built API server as a process of its own, and what it costs: CPU time, memory, loop delay. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { Agent, request } from 'undici';
+
+const root = resolve(import.meta.dirname, '../..');
+const clockTicksPerSecond = 100;
+const readyPollMs = 5;
+const readyTimeoutMs = 60_000;
+/** What the delay's own timer waits: no delay shows as this. */
+const delayTimerMs = 10;
+
+function freePort() {
+  return new Promise((done) => {
+    const probe = createServer();
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => done(port));
+    });
+  });
+}
+
+export class ServerProcess {
+  token = 'bench';
+  agent = new Agent({ connect: { rejectUnauthorized: false } });
+
+  /** Answers with the milliseconds until the server was ready. `ORCH_BENCH_NODE_ARGS`: for profiles. */
+  async start() {
+    this.directory = mkdtempSync(join(tmpdir(), 'orch-bench-'));
+    const tokenFile = join(this.directory, 'tokens.csv');
+    writeFileSync(tokenFile, `${this.token},bench,bench\n`);
+    this.port = await freePort();
+    this.url = `https://127.0.0.1:${this.port}`;
+    const nodeArguments = (process.env.ORCH_BENCH_NODE_ARGS ?? '').split(' ').filter(Boolean);
+    const startedMs = performance.now();
+    this.child = spawn(
+      process.execPath,
+      [
+        ...nodeArguments,
+        join(root, 'dist/apps/apiserver/src/main.js'),
+        `--data-dir=${join(this.directory, 'data')}`,
+        `--secure-port=${this.port}`,
+        '--bind-address=127.0.0.1',
+        `--token-auth-file=${tokenFile}`,
+        '--log-level=warn',
+      ],
+      { stdio: ['ignore', 'inherit', 'inherit'] },
+    );
+    while (!(await this.isReady())) {
+      if (this.child.exitCode !== null || performance.now() - startedMs > readyTimeoutMs) {
+        throw new Error('the server did not start; has `npm run build` been run?');
+      }
+      await new Promise((done) => setTimeout(done, readyPollMs));
+    }
+    return performance.now() - startedMs;
+  }
+
+  async isReady() {
+    try {
+      const { statusCode, body } = await request(`${this.url}/readyz`, { dispatcher: this.agent });
+      await body.dump();
+      return statusCode === 200;
+    } catch {
+      // Not listening yet.
+      return false;
+    }
+  }
+
+  /** CPU time so far, microseconds, all threads. */
+  cpuUs() {
+    const fields = readFileSync(`/proc/${this.child.pid}/stat`, 'utf8').split(') ')[1].split(' ');
+    return ((Number(fields[11]) + Number(fields[12])) * 1e6) / clockTicksPerSecond;
+  }
+
+  residentBytes() {
+    return this.statusBytes('VmRSS');
+  }
+
+  /** The most since the last `forgetPeak`. */
+  peakBytes() {
+    return this.statusBytes('VmHWM');
+  }
+
+  forgetPeak() {
+    writeFileSync(`/proc/${this.child.pid}/clear_refs`, '5');
+  }
+
+  statusBytes(field) {
+    const status = readFileSync(`/proc/${this.child.pid}/status`, 'utf8');
+    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)[1]) * 1_024;
+  }
+
+  /** p99 and maximum of the event loop's delay since it was last asked for. */
+  async loopDelay() {
+    const text = await this.call('GET', '/metrics');
+    const [p99Ms, maxMs] = ['p99', 'max'].map((which) => {
+      const found = new RegExp(`^nodejs_eventloop_lag_${which}_seconds (\\S+)`, 'm').exec(text);
+      return Math.max(0, Number(found[1]) * 1_000 - delayTimerMs);
+    });
+    return { p99Ms, maxMs };
+  }
+
+  async call(method, path, body) {
+    const answer = await request(this.url + path, {
+      dispatcher: this.agent,
+      method,
+      headers: {
+        authorization: `Bearer ${this.token}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode >= 300)
+      throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
+    return text;
+  }
+
+  async createNamespace(name) {
+    await this.call('POST', '/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name },
+    });
+  }
+
+  async stop() {
+    await this.agent.close();
+    if (this.child.exitCode === null) {
+      const ended = new Promise((done) => this.child.once('exit', done));
+      this.child.kill('SIGTERM');
+      await ended;
+    }
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
