@@ -61,3 +61,7 @@ if (SEQUENCE_WINDOW < 2 * PENDING_COMMITS_MAX) {
 if (OBJECT_BYTES_MAX * 2 > COMMIT_BYTES_MAX) {
   throw new RangeError('a commit must hold two objects of the largest size');
 }
+
+/** Commits looked through to count exactly what follows a page of an older revision; raised, such pages
+ *  take longer (some 0.1 us a commit), lowered, their count of what remains is more often an estimate. */
+export const REMAINING_COUNT_COMMITS_MAX = 20_000;

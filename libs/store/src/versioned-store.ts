@@ -54,8 +54,8 @@ export interface ListResult {
   readonly entries: readonly Entry[];
   /** Revision the list shows: every entry is as of it, nothing newer. */
   readonly revision: Revision;
-  /** How many entries follow after the last one returned; 0 exactly when the list is complete. For an
-   *  older revision an estimate by the keys of now: counting those of then would cost a scan a page. */
+  /** How many entries follow after the last one returned; 0 exactly when the list is complete. Exact
+   *  as long as the changes since `revision` are few and in memory, else an estimate by the keys of now. */
   readonly remainingCount: number;
 }
 

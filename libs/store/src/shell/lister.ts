@@ -7,7 +7,7 @@ import { countBelow, prefixEnd } from '../core/ordered-map.js';
 import type { StateMachine } from '../core/state-machine.js';
 import type { StoredEntry } from '../core/stored-entry.js';
 import type { VersionName } from '../core/versions.js';
-import { DISK_READ_UNITS, LIST_SLICE_UNITS } from '../limits.js';
+import { DISK_READ_UNITS, LIST_SLICE_UNITS, REMAINING_COUNT_COMMITS_MAX } from '../limits.js';
 import { type Entry, type ListResult, type Revision, StoreError } from '../versioned-store.js';
 import { nextTurn } from './turns.js';
 import type { VersionReader } from './version-reader.js';
@@ -62,6 +62,7 @@ export class Lister {
     const entries: Entry[] = [];
     const bounds = boundsOf(range);
     const indexes = this.#snapshot(range.prefix);
+    const shownRevision = this.machine.revision;
     let units = 0;
     for (const [at, { live, history }] of indexes.entries()) {
       for (const [key, entry] of merged(live, history, bounds)) {
@@ -74,8 +75,11 @@ export class Lister {
         const found = entry && entry.revision <= revision ? entry : this.#versionOf(key, revision);
         if (found === undefined) continue;
         if (entries.length >= range.limit) {
-          const remainingCount = estimateFrom(indexes.slice(at), key, bounds.end);
-          return { entries, revision, remainingCount };
+          const following = indexes.slice(at);
+          const remainingCount =
+            countPresent(following, key, bounds.end) +
+            this.#goneSince(revision, shownRevision, following, key, bounds.end);
+          return { entries, revision, remainingCount: Math.max(1, remainingCount) };
         }
         if (found === entry) {
           entries.push(entry);
@@ -87,6 +91,34 @@ export class Lister {
       }
     }
     return { entries, revision, remainingCount: 0 };
+  }
+
+  /**
+   * How many more keys of the range there were at `revision` than at `shownRevision`, which `indexes`
+   * show: told by the events between. 0 when those are too many or no longer in memory: the count of
+   * what remains is then an estimate.
+   */
+  #goneSince(
+    revision: Revision,
+    shownRevision: Revision,
+    indexes: readonly ResourceIndex[],
+    low: string,
+    end: string | undefined,
+  ): number {
+    const { ring } = this.machine;
+    if (ring.firstRevision > revision + 1) return 0;
+    if (shownRevision - revision > REMAINING_COUNT_COMMITS_MAX) return 0;
+    const seen = new Set<string>();
+    let difference = 0;
+    for (let at = revision + 1; at <= shownRevision; at++) {
+      for (const { key, previous } of ring.commit(at) ?? []) {
+        if (key < low || (end !== undefined && key >= end) || seen.has(key)) continue;
+        seen.add(key);
+        const isThere = indexes.some(({ live }) => live.has(key));
+        difference += Number(previous !== undefined) - Number(isThere);
+      }
+    }
+    return difference;
   }
 
   #versionOf(key: string, revision: Revision): VersionName | undefined {
@@ -134,15 +166,15 @@ function reusedPair(): (string | StoredEntry)[] {
   return [];
 }
 
-/** At least one follows; how many is told by the present keys, since counting old ones is a scan. */
-function estimateFrom(
+/** How many live keys of these resources there are from `low` on, before `end`. */
+function countPresent(
   indexes: readonly ResourceIndex[],
   low: string,
   end: string | undefined,
 ): number {
   let count = 0;
   for (const { live } of indexes) count += countFrom(live, low, end);
-  return Math.max(1, count);
+  return count;
 }
 
 /** How many live keys there are from `low` on, before `end`. */
