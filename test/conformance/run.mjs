@@ -64,6 +64,8 @@ async function startServer(directory) {
       `--token-auth-file=${tokenFile}`,
       '--service-cluster-ip-range=10.96.0.0/16',
       '--service-node-port-range=30000-32767',
+      '--service-account-issuer=https://orch.local',
+      '--api-audiences=api',
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );

@@ -99,6 +99,15 @@ export class ApiServerOptions {
   serviceAccountIssuer!: string;
 
   @Flag({
+    name: 'service-account-jwks-uri',
+    description:
+      'https URL where others fetch the keys of the issuer; without it that of this server',
+    default: '',
+  })
+  @Matches(/^$|^https:\/\/[^\s]+$/, { message: 'must be an https URL' })
+  serviceAccountKeySetUri!: string;
+
+  @Flag({
     name: 'api-audiences',
     description:
       'audiences of tokens for this API, the first ones given to tokens that name none; the issuer when left out',

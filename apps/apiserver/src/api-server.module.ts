@@ -1,10 +1,17 @@
 /** The Nest module: which controllers there are and what they are given. */
 
 import { type DynamicModule, Module } from '@nestjs/common';
-import { ApiHandler, Discovery, OpenApiDocuments, WatchRegistry } from '@orch/apiserver';
+import {
+  ApiHandler,
+  Discovery,
+  IssuerDocuments,
+  OpenApiDocuments,
+  WatchRegistry,
+} from '@orch/apiserver';
 import { HealthChecks, Metrics } from '@orch/component';
 import { DiscoveryController } from './controllers/discovery.controller.js';
 import { HealthController } from './controllers/health.controller.js';
+import { IssuerController } from './controllers/issuer.controller.js';
 import { OpenApiController } from './controllers/openapi.controller.js';
 import { RootController } from './controllers/root.controller.js';
 
@@ -12,12 +19,21 @@ export interface ApiServerProviders {
   readonly api: ApiHandler;
   readonly discovery: Discovery;
   readonly health: HealthChecks;
+  readonly issuer: IssuerDocuments;
   readonly metrics: Metrics;
   readonly openApi: OpenApiDocuments;
   readonly watches: WatchRegistry;
 }
 
-@Module({ controllers: [RootController, DiscoveryController, HealthController, OpenApiController] })
+@Module({
+  controllers: [
+    RootController,
+    DiscoveryController,
+    HealthController,
+    IssuerController,
+    OpenApiController,
+  ],
+})
 class ApiServerModule {}
 
 /** The module around what the composition root has made. */
@@ -28,6 +44,7 @@ export function apiServerModule(providers: ApiServerProviders): DynamicModule {
       { provide: ApiHandler, useValue: providers.api },
       { provide: Discovery, useValue: providers.discovery },
       { provide: HealthChecks, useValue: providers.health },
+      { provide: IssuerDocuments, useValue: providers.issuer },
       { provide: Metrics, useValue: providers.metrics },
       { provide: OpenApiDocuments, useValue: providers.openApi },
       { provide: WatchRegistry, useValue: providers.watches },

@@ -16,6 +16,7 @@ import {
   ClaimIndex,
   Discovery,
   InFlight,
+  IssuerDocuments,
   KindRules,
   NamespaceLifecycle,
   OpenApiDocuments,
@@ -114,7 +115,12 @@ export async function startApiServer(context: Context): Promise<void> {
   const discovery = new Discovery(table, (served) => api.subresourcesOf(served));
   const openApi = new OpenApiDocuments(table, (served) => api.subresourcesOf(served), systemClock);
   const health = healthChecks(store, lifecycle);
-  const port = await listen(context, { api, discovery, health, metrics, openApi, watches });
+  const issuer = new IssuerDocuments({
+    tokens: accountTokens,
+    keySetUri: options.serviceAccountKeySetUri,
+    host: advertiseAddress(options),
+  });
+  const port = await listen(context, { api, discovery, health, issuer, metrics, openApi, watches });
   await bootstrapCluster(parts, {
     serviceClusterIpRange: settings.serviceClusterIpRanges[0]!,
     advertiseAddress: advertiseAddress(options),

@@ -3,11 +3,11 @@ export { Admission, type AdmissionPlugin, type AdmissionRequest } from './admiss
 export { KindRules } from './admission/kind-rules.js';
 export { NamespaceLifecycle } from './admission/namespace-lifecycle.js';
 export { Authenticator } from './authentication/authenticator.js';
+export { IssuerDocuments } from './authentication/issuer-documents.js';
 export { ServiceAccountAuthenticator } from './authentication/service-account-authenticator.js';
 export {
   createSigningKeyPem,
   type KeyFile,
-  keySet,
   ServiceAccountKeyError,
   serviceAccountKeys,
 } from './authentication/service-account-keys.js';

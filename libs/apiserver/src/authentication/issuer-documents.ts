@@ -1,0 +1,36 @@
+/**
+ * What others need to believe service account tokens without asking this server: who issues them and
+ * with which keys, as OpenID discovery knows it.
+ */
+import { keySet } from './service-account-keys.js';
+import type { ServiceAccountTokens } from './service-account-tokens.js';
+
+export interface IssuerSettings {
+  readonly tokens: ServiceAccountTokens;
+  /** Where others fetch the keys; empty is this server. */
+  readonly keySetUri: string;
+  /** Where others reach this server. */
+  readonly host: string;
+}
+
+export class IssuerDocuments {
+  constructor(private readonly settings: IssuerSettings) {}
+
+  /** `port`: the one this server was asked at. */
+  configuration(port: number): object {
+    const { tokens, keySetUri, host } = this.settings;
+    const authority = host.includes(':') ? `[${host}]` : host;
+    const algorithms = [...tokens.keys.believed.values()].map(({ algorithm }) => algorithm);
+    return {
+      issuer: tokens.issuer,
+      jwks_uri: keySetUri || `https://${authority}:${port}/openid/v1/jwks`,
+      response_types_supported: ['id_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: [...new Set(algorithms)].sort(),
+    };
+  }
+
+  keySet(): object {
+    return keySet(this.settings.tokens.keys);
+  }
+}
