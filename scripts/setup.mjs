@@ -118,7 +118,7 @@ function build() {
   }
 }
 
-const linkTarget = join('..', '..', 'bin', 'orchctl.mjs');
+const linkTarget = join('..', '..', 'apps', 'orchctl', 'bin', 'orchctl.mjs');
 
 function linkPath() {
   return join(root, 'node_modules', '.bin', 'orchctl');
