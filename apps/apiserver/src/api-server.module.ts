@@ -13,7 +13,7 @@ import { DiscoveryController } from './controllers/discovery.controller.js';
 import { HealthController } from './controllers/health.controller.js';
 import { IssuerController } from './controllers/issuer.controller.js';
 import { OpenApiController } from './controllers/openapi.controller.js';
-import { RootController } from './controllers/root.controller.js';
+import { RootController, StoredCounts } from './controllers/root.controller.js';
 
 export interface ApiServerProviders {
   readonly api: ApiHandler;
@@ -22,6 +22,7 @@ export interface ApiServerProviders {
   readonly issuer: IssuerDocuments;
   readonly metrics: Metrics;
   readonly openApi: OpenApiDocuments;
+  readonly storedCounts: StoredCounts;
   readonly watches: WatchRegistry;
 }
 
@@ -47,6 +48,7 @@ export function apiServerModule(providers: ApiServerProviders): DynamicModule {
       { provide: IssuerDocuments, useValue: providers.issuer },
       { provide: Metrics, useValue: providers.metrics },
       { provide: OpenApiDocuments, useValue: providers.openApi },
+      { provide: StoredCounts, useValue: providers.storedCounts },
       { provide: WatchRegistry, useValue: providers.watches },
     ],
   };

@@ -24,6 +24,7 @@ import {
   ResourceTable,
   readTokenFile,
   ServiceAccountAuthenticator,
+  StorageMetrics,
   WatchRegistry,
 } from '@orch/apiserver';
 import {
@@ -44,6 +45,7 @@ import { type ApiServerProviders, apiServerModule } from './api-server.module.js
 import type { ApiServerOptions } from './api-server-options.js';
 import { clusterSettings, firstServiceAddress } from './cluster-settings.js';
 import { Connections } from './connections.js';
+import { StoredCounts } from './controllers/root.controller.js';
 import { checkDataDirectory, claimDataDirectory } from './data-directory.js';
 import { serviceAccountTokens } from './service-account-signing.js';
 import {
@@ -72,13 +74,14 @@ export async function startApiServer(context: Context): Promise<void> {
   await checkAddress(options.bindAddress, options.securePort);
   claimDataDirectory(options.dataDir);
   const accountTokens = serviceAccountTokens(options);
-  const store = await openStore(context);
+  const metrics = new Metrics();
+  const storageMetrics = new StorageMetrics(metrics);
+  const store = await openStore(context, storageMetrics);
   const table = new ResourceTable(definitions);
   const claims = new ClaimIndex((error) => lifecycle.fail(storageFailure(error)));
   await claims.start(store, startTimeoutMs);
   lifecycle.onStop('claims', () => claims.stop());
   const parts = registryParts(store, table, claims, settings);
-  const metrics = new Metrics();
   const inFlight = new InFlight({
     readOnly: options.maxRequestsInflight,
     mutating: options.maxMutatingRequestsInflight,
@@ -120,7 +123,17 @@ export async function startApiServer(context: Context): Promise<void> {
     keySetUri: options.serviceAccountKeySetUri,
     host: advertiseAddress(options),
   });
-  const port = await listen(context, { api, discovery, health, issuer, metrics, openApi, watches });
+  const storedCounts = new StoredCounts(() => storageMetrics.refresh(store, table));
+  const port = await listen(context, {
+    api,
+    discovery,
+    health,
+    issuer,
+    metrics,
+    openApi,
+    storedCounts,
+    watches,
+  });
   await bootstrapCluster(parts, {
     serviceClusterIpRange: settings.serviceClusterIpRanges[0]!,
     advertiseAddress: advertiseAddress(options),
@@ -146,12 +159,17 @@ function registryParts(
   return { store, table, clock, settings, claims, admission, random, newUid: randomUUID };
 }
 
-async function openStore({ options, logger, lifecycle }: Context): Promise<VersionedStore> {
+async function openStore(
+  { options, logger, lifecycle }: Context,
+  { observer, logObserver }: StorageMetrics,
+): Promise<VersionedStore> {
   try {
     const store = await openLocalStore(options.dataDir, {
       clock: systemClock,
       logger,
       onFatal: (error) => lifecycle.fail(storageFailure(error)),
+      observer,
+      logObserver,
     });
     lifecycle.onStop('store', () => store.stop());
     return store;
@@ -179,6 +197,8 @@ function healthChecks(store: VersionedStore, lifecycle: Lifecycle): HealthChecks
       },
     });
   }
+  // What is read once at start is there before anything is served.
+  health.add({ name: 'informer-sync', run: () => undefined }, ['readyz']);
   health.add(
     {
       name: 'shutdown',

@@ -24,6 +24,7 @@ export { type BootstrapSettings, bootstrapCluster } from './bootstrap/bootstrap.
 export { Discovery } from './discovery/discovery.js';
 export type { NodeAgentTls } from './handlers/pod-logs.js';
 export { ApiMetrics } from './observability/api-metrics.js';
+export { StorageMetrics } from './observability/storage-metrics.js';
 export { WatchRegistry } from './observability/watch-registry.js';
 export { OpenApiDocuments } from './openapi/openapi-documents.js';
 export { serveGroupVersion, serveIndex, serveWholeDocument } from './openapi/serve-openapi.js';

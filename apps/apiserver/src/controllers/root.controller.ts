@@ -6,6 +6,11 @@ import { interfaceVersion, Metrics, orchVersion } from '@orch/component';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerWith, onlyGet, sendJson, sendText } from './answer.js';
 
+/** Brings the metrics of what is stored up to date. */
+export class StoredCounts {
+  constructor(readonly refresh: () => Promise<void>) {}
+}
+
 @Controller()
 export class RootController {
   constructor(
@@ -13,6 +18,7 @@ export class RootController {
     private readonly discovery: Discovery,
     private readonly metrics: Metrics,
     private readonly watches: WatchRegistry,
+    private readonly storage: StoredCounts,
   ) {}
 
   @All()
@@ -46,6 +52,7 @@ export class RootController {
     return answerWith(this.api, request, reply, async (admitted) => {
       onlyGet(admitted);
       this.watches.flushCounts();
+      await this.storage.refresh();
       sendText(admitted, 200, this.metrics.contentType, await this.metrics.render());
     });
   }

@@ -29,7 +29,7 @@ export class WatchRegistry implements WatchObserver {
     this.sentCounts.set(served, (this.sentCounts.get(served) ?? 0) + 1);
   }
 
-  /** Before metrics are rendered. */
+  /** Hands the counts to the metrics; before these are rendered. */
   flushCounts(): void {
     for (const [served, count] of this.sentCounts) this.metrics.watchSent(served, count);
     this.sentCounts.clear();

@@ -1,0 +1,103 @@
+/**
+ * Metrics of the store under the API: what it holds, told when metrics are asked for, and how long its
+ * commits, quorum rounds and disk writes take, told as they happen.
+ */
+import type { Metrics } from '@orch/component';
+import type { StoreObserver, VersionedStore } from '@orch/store';
+import type { ResourceTable } from '../registry/resource-table.js';
+
+/** Seconds: from a commit in memory to a disk that stalls. */
+const durationBuckets = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
+];
+const countBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+const countTimeoutMs = 5_000;
+
+export class StorageMetrics {
+  /** For the store, which is opened before anything it can be asked. */
+  readonly observer: StoreObserver;
+  /** For the log: entries and time of one synced write. */
+  readonly logObserver: {
+    synced(entryCount: number, byteCount: number, durationMs: number): void;
+  };
+  private readonly objects;
+  private readonly sizes;
+
+  constructor(metrics: Metrics) {
+    this.objects = metrics.gauge({
+      name: 'apiserver_storage_objects',
+      help: 'Objects stored, by resource.',
+      stability: 'STABLE',
+      labels: ['resource'],
+    });
+    this.sizes = metrics.gauge({
+      name: 'apiserver_storage_size_bytes',
+      help: 'Payload bytes of all stored objects.',
+    });
+    const operations = metrics.histogram({
+      name: 'apiserver_storage_operation_duration_seconds',
+      help: 'Time of commits, quorum rounds, applied slices and synced writes, in seconds.',
+      labels: ['operation'],
+      buckets: durationBuckets,
+    });
+    const batches = metrics.histogram({
+      name: 'apiserver_storage_batch_size',
+      help: 'Readers served by one quorum round and entries in one synced write.',
+      labels: ['operation'],
+      buckets: countBuckets,
+    });
+    const failures = metrics.counter({
+      name: 'apiserver_storage_commit_failures_total',
+      help: 'Commits without a result, by cause.',
+      labels: ['code'],
+    });
+    const timer = (operation: string) => {
+      const series = operations.labels({ operation });
+      return (durationMs: number) => series.observe(durationMs / 1_000);
+    };
+    const [commit, apply, barrier, state, checkpoint, sync] = [
+      'commit',
+      'apply',
+      'read_barrier',
+      'state_write',
+      'checkpoint',
+      'log_sync',
+    ].map(timer) as [Timer, Timer, Timer, Timer, Timer, Timer];
+    const readers = batches.labels({ operation: 'read_barrier' });
+    const entries = batches.labels({ operation: 'log_sync' });
+    this.observer = {
+      committed: commit,
+      commitFailed: (code) => failures.inc({ code }),
+      applied: (_entryCount, durationMs) => apply(durationMs),
+      barrier(durationMs, readerCount) {
+        barrier(durationMs);
+        readers.observe(readerCount);
+      },
+      stateWritten: (_recordCount, _byteCount, durationMs) => state(durationMs),
+      checkpointed: checkpoint,
+    };
+    this.logObserver = {
+      synced(entryCount, _byteCount, durationMs) {
+        sync(durationMs);
+        entries.observe(entryCount);
+      },
+    };
+  }
+
+  /** Counts what is stored; before metrics are rendered. */
+  async refresh(store: VersionedStore, table: ResourceTable): Promise<void> {
+    this.sizes.set(store.status().valueBytes);
+    for (const { keyPrefix, definition, storedApiVersion } of table.resources) {
+      const { entries, remainingCount } = await store.list(keyPrefix, {
+        consistency: { kind: 'any' },
+        timeoutMs: countTimeoutMs,
+        limit: 1,
+      });
+      const slash = storedApiVersion.indexOf('/');
+      const group = slash < 0 ? '' : `.${storedApiVersion.slice(0, slash)}`;
+      this.objects.set({ resource: definition.plural + group }, entries.length + remainingCount);
+    }
+  }
+}
+
+type Timer = (durationMs: number) => void;
