@@ -31,6 +31,7 @@ export { serveGroupVersion, serveIndex, serveWholeDocument } from './openapi/ser
 export { ClaimIndex } from './registry/claims.js';
 export type { RegistryParts } from './registry/registry-parts.js';
 export { ResourceTable } from './registry/resource-table.js';
+export { isResourceTarget } from './request/request-info.js';
 export { type Exchange, sendBody } from './response/exchange.js';
 export {
   type Admitted,

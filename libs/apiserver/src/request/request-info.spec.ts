@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRequestInfo } from './request-info.js';
+import { isResourceTarget, parseRequestInfo } from './request-info.js';
 
 function summary(method: string, path: string, watch = false) {
   const info = parseRequestInfo(method, path, watch);
@@ -39,6 +39,26 @@ describe('parseRequestInfo', () => {
   it('takes the watch parameter for collections only', () => {
     expect(summary('GET', '/api/v1/pods', true)).toBe('watch - v1 - pods -');
     expect(summary('GET', '/api/v1/namespaces/a/pods/b', true)).toBe('get - v1 a pods b');
+  });
+
+  it('is worth asking for those targets that name a resource', () => {
+    for (const target of ['/api/v1/pods', '/api/v1/pods?x=/', '/apis/apps/v1/deployments']) {
+      expect([target, isResourceTarget(target)]).toEqual([target, true]);
+    }
+    for (const target of [
+      '/',
+      '/api',
+      '/api/',
+      '/api/v1',
+      '/api/v1/',
+      '/api/v1?x=/y',
+      '/apis/apps',
+    ]) {
+      expect([target, isResourceTarget(target)]).toEqual([target, false]);
+    }
+    for (const target of ['/apis/apps/v1', '/apis/apps/v1/', '/apis/a/v1?b=/c', '/healthz/ping']) {
+      expect([target, isResourceTarget(target)]).toEqual([target, false]);
+    }
   });
 
   it('refuses broken percent-encoding', () => {

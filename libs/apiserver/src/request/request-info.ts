@@ -75,6 +75,20 @@ function segmentsOf(path: string): string[] {
   }
 }
 
+/** Does a request target name a resource, by its shape alone? */
+export function isResourceTarget(target: string): boolean {
+  const mark = target.indexOf('?');
+  const end = mark < 0 ? target.length : mark;
+  let slashes = target.startsWith('/apis/') ? 2 : 1;
+  if (slashes === 1 && !target.startsWith('/api/')) return false;
+  let at = slashes === 2 ? 6 : 5;
+  for (; slashes > 0; slashes -= 1) {
+    at = target.indexOf('/', at) + 1;
+    if (at === 0 || at >= end) return false;
+  }
+  return true;
+}
+
 /** Parses `path` (no query). `watch`: the query's watch parameter, only of weight for collections. */
 export function parseRequestInfo(method: string, path: string, watch: boolean): RequestInfo {
   const segments = segmentsOf(path);
