@@ -15,6 +15,8 @@ export const watchQueueEventsMax = 10_000;
 export const watchQueueBytesMax = 32 * 1024 * 1024;
 /** A watcher whose socket holds more unsent bytes than this gets no further writes until it drains. */
 export const watchSocketBufferBytesMax = 1024 * 1024;
+/** A client must take the objects a watch begins with at least that often. */
+export const watchDrainTimeoutMs = 60_000;
 /** Bytes gathered in one write to a watcher. */
 export const watchWriteBytesMax = 256 * 1024;
 /** Watches without a client limit end within this range, spread so that clients do not return together. */

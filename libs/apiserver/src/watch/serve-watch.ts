@@ -18,7 +18,7 @@ import {
   selectorScanBatch,
   watchDurationMsMax,
   watchDurationMsMin,
-  watchQueueBytesMax,
+  watchSocketBufferBytesMax,
 } from '../limits.js';
 import { listObjects } from '../registry/list.js';
 import type { RegistryParts } from '../registry/registry-parts.js';
@@ -92,7 +92,7 @@ export class ActiveWatch {
       if (this.stream.isEnded) return;
       this.send(this.encoder.initial(entry));
       if (index % selectorScanBatch === selectorScanBatch - 1) {
-        if (this.stream.queuedBytes > watchQueueBytesMax / 4) await this.stream.whenDrained();
+        if (this.stream.queuedBytes > watchSocketBufferBytesMax) await this.stream.whenDrained();
         else await new Promise((resolve) => setImmediate(resolve));
       }
     }

@@ -5,6 +5,7 @@
  */
 import type { Socket } from 'node:net';
 import {
+  watchDrainTimeoutMs,
   watchQueueBytesMax,
   watchQueueEventsMax,
   watchSocketBufferBytesMax,
@@ -72,6 +73,7 @@ export class WatchStream {
   private blocked = false;
   private ended = false;
   private readonly sink: Sink;
+  private onDrained: (() => void) | undefined;
   private readonly stopListening: () => void;
 
   constructor(
@@ -109,11 +111,17 @@ export class WatchStream {
     this.schedule();
   }
 
-  /** Resolves when the queue is empty or the stream has ended. */
-  async whenDrained(): Promise<void> {
-    while (this.queue.length > 0 && !this.ended) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+  /** Resolves when the queue is empty or the stream has ended; a client that takes nothing ends it. */
+  whenDrained(): Promise<void> {
+    if (this.queue.length === 0 || this.ended) return Promise.resolve();
+    const timer = setTimeout(() => this.end('slow'), watchDrainTimeoutMs);
+    return new Promise((resolve) => {
+      this.onDrained = () => {
+        clearTimeout(timer);
+        this.onDrained = undefined;
+        resolve();
+      };
+    });
   }
 
   /** Sends what is queued, then the end of the answer. */
@@ -134,6 +142,7 @@ export class WatchStream {
       const pieces = this.takePieces();
       if (!this.sink.write(shared.join(pieces))) this.blocked = true;
     }
+    this.onDrained?.();
   }
 
   private takePieces(): Buffer[] {
@@ -165,6 +174,7 @@ export class WatchStream {
     this.stopListening();
     this.queue = [];
     this.queueBytes = 0;
+    this.onDrained?.();
     this.onEnd(reason);
   }
 }
