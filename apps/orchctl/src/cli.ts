@@ -5,8 +5,8 @@
 import { orchVersion } from '@orch/component';
 import { Command } from 'commander';
 import { commands } from './commands/index.js';
-import type { GlobalOptions } from './lib/context.js';
 import { errorLine, exitCodeOf } from './lib/errors.js';
+import type { GlobalOptions } from './lib/global-options.js';
 import type { Io } from './lib/io.js';
 import type { Session } from './lib/session.js';
 

@@ -8,14 +8,13 @@ export {
 } from './events/event-recorder.js';
 export { byControllerUid, byLabel, byNamespace, byOwnerUid } from './informer/indexers.js';
 export {
-  type Indexer,
   Informer,
   type InformerOptions,
   type InformerSelection,
-  type Lister,
   type ResourceHandlers,
 } from './informer/informer.js';
 export { InformerFactory, type InformerFactoryOptions } from './informer/informer-factory.js';
+export type { Indexer, Lister } from './informer/lister.js';
 export { Reflector, type ReflectorOptions, type ReflectorSink } from './informer/reflector.js';
 export {
   type ApiList,

@@ -128,13 +128,8 @@ export {
   loadKeyPair,
   saveKeyPair,
 } from './tls/certificate-files.js';
-export {
-  type CertificateRequest,
-  createAuthority,
-  createSelfSigned,
-  issueCertificate,
-  type KeyPairPem,
-} from './tls/pki.js';
+export type { CertificateRequest, KeyPairPem } from './tls/certificate-request.js';
+export { createAuthority, createSelfSigned, issueCertificate } from './tls/pki.js';
 export {
   type ServerTls,
   serverTlsOptions,

@@ -1,18 +1,8 @@
 /** What every command gets: the global flags, the streams, and the way to the server. */
 import type { Command } from 'commander';
+import type { GlobalOptions } from './global-options.js';
 import type { Io } from './io.js';
 import type { Session } from './session.js';
-
-export interface GlobalOptions {
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly namespace?: string;
-  readonly server?: string;
-  readonly token?: string;
-  readonly certificateAuthority?: string;
-  readonly insecureSkipTlsVerify?: boolean;
-  readonly requestTimeout?: string;
-}
 
 export interface CommandContext {
   readonly io: Io;

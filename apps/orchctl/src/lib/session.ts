@@ -19,8 +19,8 @@ import {
   ValueError,
 } from '@orch/component';
 import { Catalog, type GroupList } from './catalog.js';
-import type { GlobalOptions } from './context.js';
 import { CliError, UsageError } from './errors.js';
+import type { GlobalOptions } from './global-options.js';
 
 export interface Session {
   readonly client: RestClient;

@@ -4,7 +4,7 @@
  */
 import { type ApiObject, objectKey } from '../objects.js';
 import { byNamespace } from './indexers.js';
-import type { Indexer, Lister } from './informer.js';
+import type { Indexer, Lister } from './lister.js';
 
 interface Index<T> {
   readonly indexer: Indexer<T>;

@@ -1,6 +1,6 @@
 /** Indexers that most users of an informer need. */
 import type { ApiObject } from '../objects.js';
-import type { Indexer } from './informer.js';
+import type { Indexer } from './lister.js';
 
 export const byNamespace: Indexer<ApiObject> = (object) => [object.metadata?.namespace ?? ''];
 

@@ -4,10 +4,8 @@ import { type ApiObject, objectKey } from '../objects.js';
 import type { ResourceRef } from '../rest/resource-ref.js';
 import type { RestClient } from '../rest/rest-client.js';
 import { IndexedStore } from './indexed-store.js';
+import type { Indexer, Lister } from './lister.js';
 import { Reflector } from './reflector.js';
-
-/** Values under which an object is found in an index. */
-export type Indexer<T> = (object: T) => readonly string[];
 
 export interface ResourceHandlers<T> {
   onAdd?(object: T): void;
@@ -15,17 +13,6 @@ export interface ResourceHandlers<T> {
   onUpdate?(object: T, old: T): void;
   /** `isLastStateKnown` is false when the deletion was found by a relist: `object` may be outdated. */
   onDelete?(object: T, isLastStateKnown: boolean): void;
-}
-
-export interface Lister<T> {
-  /** By `namespace/name`, or `name`. Objects are shared: never change one. */
-  get(key: string): T | undefined;
-  /** All, or those of one namespace. */
-  list(namespace?: string): T[];
-  keys(): string[];
-  /** Objects that the named index files under `value`. Throws if there is no such index. */
-  byIndex(indexName: string, value: string): T[];
-  readonly objectCount: number;
 }
 
 export interface InformerSelection {

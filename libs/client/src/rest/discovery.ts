@@ -7,7 +7,7 @@ import { limits } from '../limits.js';
 import type { ApiObject } from '../objects.js';
 import { isNotFound } from './api-error.js';
 import type { ResourceRef } from './resource-ref.js';
-import type { RestClient } from './rest-client.js';
+import type { Requester } from './rest-types.js';
 
 /** A resource found by discovery. `group` is a head, as in `ResourceRef`. */
 export interface DiscoveredResource extends ResourceRef<ApiObject> {
@@ -53,7 +53,7 @@ interface ResourceList {
   }[];
 }
 
-export async function discover(client: RestClient): Promise<Discovery> {
+export async function discover(client: Requester): Promise<Discovery> {
   const waiting = await groupVersions(client);
   const found = new Map<GroupVersion, DiscoveredResource[]>();
   const failedGroups: string[] = [];
@@ -72,7 +72,7 @@ export async function discover(client: RestClient): Promise<Discovery> {
   return { resources: order.flatMap((one) => found.get(one) ?? []), failedGroups };
 }
 
-async function groupVersions(client: RestClient): Promise<GroupVersion[]> {
+async function groupVersions(client: Requester): Promise<GroupVersion[]> {
   const [core, named] = await Promise.all([
     client.request('GET', '/api').then((answer) => answer.json<{ versions?: string[] }>()),
     client.request('GET', '/apis').then((answer) => answer.json<GroupList>()),
@@ -91,7 +91,7 @@ async function groupVersions(client: RestClient): Promise<GroupVersion[]> {
   return result;
 }
 
-async function resourcesOf(client: RestClient, one: GroupVersion): Promise<DiscoveredResource[]> {
+async function resourcesOf(client: Requester, one: GroupVersion): Promise<DiscoveredResource[]> {
   const { group, version, preferred } = one;
   const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
   const answer = await client.request('GET', path);

@@ -11,6 +11,7 @@ import type { ResourceClient } from './resource-client.js';
 import type { ResourceRef } from './resource-ref.js';
 import { RestResourceClient } from './rest-resource-client.js';
 import type {
+  Requester,
   RequestOptions,
   RestClientOptions,
   RestResponse,
@@ -23,7 +24,7 @@ import { waitMs } from './wait.js';
 
 const defaultTimeoutMs = 60_000;
 
-export class RestClient {
+export class RestClient implements Requester {
   private readonly limit: RateLimit;
   private readonly clock: Clock;
   private readonly random: () => number;
@@ -60,7 +61,6 @@ export class RestClient {
     return new RestResourceClient<ApiObject>(this, resource, namespace, 'metadata');
   }
 
-  /** Any request; answers of 400 and above are thrown as `ApiError`. */
   request(method: string, path: string, options: RequestOptions = {}): Promise<RestResponse> {
     return this.perform(method, path, options, false, async (answer) => {
       const body = await readAll(answer.body);
@@ -68,7 +68,6 @@ export class RestClient {
     });
   }
 
-  /** As `request`, but the body is handed over as it arrives. No deadline after the headers. */
   stream(method: string, path: string, options: RequestOptions = {}): Promise<StreamResponse> {
     return this.perform(method, path, options, true, async (answer, server) => ({
       statusCode: answer.statusCode,

@@ -15,8 +15,7 @@ import type {
   WriteOptions,
 } from './resource-client.js';
 import type { ResourceRef } from './resource-ref.js';
-import type { RestClient } from './rest-client.js';
-import type { QueryValue, RequestOptions, StreamResponse } from './rest-types.js';
+import type { QueryValue, Requester, RequestOptions, StreamResponse } from './rest-types.js';
 import { decodeWatch } from './watch-decoder.js';
 
 const patchMediaTypes = {
@@ -79,7 +78,7 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
   private readonly path: string;
 
   constructor(
-    private readonly client: RestClient,
+    private readonly client: Requester,
     readonly resource: ResourceRef<T>,
     readonly namespace: string | undefined,
     private readonly view: ObjectView = 'full',

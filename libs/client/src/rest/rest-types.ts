@@ -56,3 +56,11 @@ export interface StreamResponse {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: AsyncIterable<Uint8Array>;
 }
+
+/** Requests to one cluster, wherever they are sent from there. */
+export interface Requester {
+  /** Any request; answers of 400 and above are thrown as `ApiError`. */
+  request(method: string, path: string, options?: RequestOptions): Promise<RestResponse>;
+  /** As `request`, but the body is handed over as it arrives. No deadline after the headers. */
+  stream(method: string, path: string, options?: RequestOptions): Promise<StreamResponse>;
+}

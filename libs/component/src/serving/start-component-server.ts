@@ -8,7 +8,8 @@ import type { Lifecycle } from '../lifecycle/lifecycle.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { ServingOptions } from '../options/serving-options.js';
-import { createSelfSigned, type KeyPairPem } from '../tls/pki.js';
+import type { KeyPairPem } from '../tls/certificate-request.js';
+import { createSelfSigned } from '../tls/pki.js';
 import { ComponentServer } from './component-server.js';
 import { DelegatedAuthorizer, type PostReview } from './request-authorizer.js';
 

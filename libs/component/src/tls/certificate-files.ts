@@ -10,13 +10,8 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../clock.js';
 import { writeFileAtomic } from '../files/write-file-atomic.js';
-import {
-  type CertificateRequest,
-  createAuthority,
-  createSelfSigned,
-  issueCertificate,
-  type KeyPairPem,
-} from './pki.js';
+import type { CertificateRequest, KeyPairPem } from './certificate-request.js';
+import { createAuthority, createSelfSigned, issueCertificate } from './pki.js';
 
 /** A certificate is renewed when less than this share of its life is left. */
 const renewShare = 0.2;

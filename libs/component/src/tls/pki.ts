@@ -4,23 +4,7 @@
  * use: most processes make none, and the command line must start at once.
  */
 import type { Clock } from '../clock.js';
-
-/** A certificate with its private key (PKCS #8), both PEM. */
-export interface KeyPairPem {
-  readonly certificatePem: string;
-  readonly keyPem: string;
-}
-
-export interface CertificateRequest {
-  /** The user name of a client. */
-  readonly commonName: string;
-  /** The groups of a client. */
-  readonly organizations?: readonly string[];
-  /** DNS names and addresses of a server. */
-  readonly hosts?: readonly string[];
-  readonly usages: readonly ('server' | 'client')[];
-  readonly validMs: number;
-}
+import type { CertificateRequest, KeyPairPem } from './certificate-request.js';
 
 const loadMaker = () => import('./x509-certificates.js');
 

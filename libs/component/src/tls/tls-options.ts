@@ -3,7 +3,7 @@
  * strong enough. Client certificates are asked for but not demanded: authentication decides.
  */
 import type { TlsOptions } from 'node:tls';
-import type { KeyPairPem } from './pki.js';
+import type { KeyPairPem } from './certificate-request.js';
 
 export const tlsVersions = {
   VersionTLS10: 'TLSv1',

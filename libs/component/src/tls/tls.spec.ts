@@ -8,7 +8,7 @@ import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../clock.js';
 import { ensureAuthority, ensureCertificate, ensureSelfSigned } from './certificate-files.js';
-import type { KeyPairPem } from './pki.js';
+import type { KeyPairPem } from './certificate-request.js';
 import { serverTlsOptions } from './tls-options.js';
 
 const dayMs = 86_400_000;

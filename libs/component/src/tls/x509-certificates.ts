@@ -19,7 +19,7 @@ import {
   X509CertificateGenerator,
 } from '@peculiar/x509';
 import type { Clock } from '../clock.js';
-import type { CertificateRequest, KeyPairPem } from './pki.js';
+import type { CertificateRequest, KeyPairPem } from './certificate-request.js';
 
 /** Allowance for clocks of peers that are behind. */
 const backdateMs = 5 * 60_000;

@@ -1,8 +1,6 @@
 /** What descriptions of several kinds share. */
 import type { ApiObject } from '@orch/client';
-import type { PodTemplateSpec, ResourceRequirements } from '@orch/types/core/v1';
 import { lastAppliedKey } from '../apply/applier.js';
-import { describeContainers, describeVolumes } from './containers.js';
 import type { Description } from './description.js';
 
 /** Name, namespace, labels and annotations. */
@@ -40,29 +38,6 @@ export function describeConditions(
     message,
   ]);
   description.table('Conditions', [['Type', 'Status', 'Reason', 'Message'], ...rows]);
-}
-
-export function describeTemplate(
-  description: Description,
-  template: PodTemplateSpec | undefined,
-): void {
-  description.block('Pod Template', (inner) => {
-    inner.pairs('Labels', template?.metadata?.labels);
-    inner.field('Service Account', template?.spec?.serviceAccountName);
-    describeContainers(inner, 'Init Containers', template?.spec?.initContainers ?? [], []);
-    describeContainers(inner, 'Containers', template?.spec?.containers ?? [], []);
-    describeVolumes(inner, template?.spec?.volumes ?? []);
-  });
-}
-
-export function describeResources(
-  description: Description,
-  resources: ResourceRequirements | undefined,
-): void {
-  const lines = (list: Readonly<Record<string, string>> | undefined) =>
-    list && Object.entries(list).map(([name, amount]) => `${name}: ${amount}`);
-  description.field('Limits', lines(resources?.limits));
-  description.field('Requests', lines(resources?.requests));
 }
 
 /** Age of a time in the two largest units: `3d4h`, `5m10s`, `42s`. */

@@ -1,14 +1,28 @@
-/** Containers and volumes of pods and pod templates. */
+/** Pod templates, and the containers and volumes of pods. */
 import type {
   Container,
   ContainerState,
   ContainerStatus,
   EnvVar,
+  PodTemplateSpec,
   Probe,
+  ResourceRequirements,
   Volume,
 } from '@orch/types/core/v1';
-import { describeResources } from './common.js';
 import type { Description } from './description.js';
+
+export function describeTemplate(
+  description: Description,
+  template: PodTemplateSpec | undefined,
+): void {
+  description.block('Pod Template', (inner) => {
+    inner.pairs('Labels', template?.metadata?.labels);
+    inner.field('Service Account', template?.spec?.serviceAccountName);
+    describeContainers(inner, 'Init Containers', template?.spec?.initContainers ?? [], []);
+    describeContainers(inner, 'Containers', template?.spec?.containers ?? [], []);
+    describeVolumes(inner, template?.spec?.volumes ?? []);
+  });
+}
 
 export function describeContainers(
   description: Description,
@@ -91,6 +105,16 @@ function describeState(
       ...(message ? [`Message: ${message}`] : []),
     ]);
   }
+}
+
+function describeResources(
+  description: Description,
+  resources: ResourceRequirements | undefined,
+): void {
+  const lines = (list: Readonly<Record<string, string>> | undefined) =>
+    list && Object.entries(list).map(([name, amount]) => `${name}: ${amount}`);
+  description.field('Limits', lines(resources?.limits));
+  description.field('Requests', lines(resources?.requests));
 }
 
 function describeProbe(description: Description, label: string, probe: Probe | undefined): void {

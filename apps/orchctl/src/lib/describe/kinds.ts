@@ -4,8 +4,8 @@ import type { Deployment, ReplicaSet } from '@orch/types/apps/v1';
 import type { Endpoints, Node, Pod, Service, Toleration } from '@orch/types/core/v1';
 import { selectorText } from '../pods-of.js';
 import type { Session } from '../session.js';
-import { controllerOf, describeConditions, describeMetadata, describeTemplate } from './common.js';
-import { describeContainers, describeVolumes } from './containers.js';
+import { controllerOf, describeConditions, describeMetadata } from './common.js';
+import { describeContainers, describeTemplate, describeVolumes } from './containers.js';
 import { Description } from './description.js';
 
 export function describePod(pod: Pod): Description {
