@@ -16,6 +16,12 @@ export const annotationBytesMax = 256 * 1024;
 export const patchDepthMax = 1_000;
 
 /**
+ * Characters that the `copy` operations of one JSON patch may add up to. Higher lets a short patch grow
+ * a large document; lower refuses patches that duplicate large parts.
+ */
+export const jsonPatchCopiedLengthMax = 3 * 1024 * 1024;
+
+/**
  * Characters of a selector. Higher lets one request cost more to parse and match; lower refuses what
  * fits into a request line.
  */

@@ -2,6 +2,13 @@
 
 /** Request bodies above it are refused with 413. */
 export const requestBodyBytesMax = 3 * 1024 * 1024;
+/** Tokens of a YAML body. Higher: one body holds up others for longer (some 4 us a token), lower: long
+ *  manifests have to be sent as JSON. */
+export const yamlTokensMax = 100_000;
+/** Nesting of a YAML body. Higher risks the stack, lower refuses deep custom resources. */
+export const yamlDepthMax = 256;
+/** What anchors in a YAML body may multiply to. */
+export const yamlAliasesMax = 100;
 /** A body must have arrived within this time, whatever the request's own deadline. */
 export const bodyReadTimeoutMs = 30_000;
 /** Bytes of one gathered write of a long answer. */
@@ -17,6 +24,8 @@ export const watchQueueBytesMax = 32 * 1024 * 1024;
 export const watchSocketBufferBytesMax = 1024 * 1024;
 /** A client must take the objects a watch begins with at least that often. */
 export const watchDrainTimeoutMs = 60_000;
+/** Time in one turn of the event loop for writing to watchers. */
+export const watchFlushSliceMs = 4;
 /** Bytes gathered in one write to a watcher. */
 export const watchWriteBytesMax = 256 * 1024;
 /** Watches without a client limit end within this range, spread so that clients do not return together. */

@@ -4,12 +4,13 @@
  * and the first part of a path is dropped whatever it is. Whatever cannot be applied is one and the same
  * refusal; the document that was given is never changed.
  */
-import { jsonPatchOperationCountMax } from '../limits.js';
+import { jsonPatchCopiedLengthMax, jsonPatchOperationCountMax, patchDepthMax } from '../limits.js';
 import { badRequest, requestEntityTooLarge, unprocessable } from '../status/errors.js';
 import {
   deepCopy,
   deepEqual,
   hasKey,
+  isDeeperThan,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -30,12 +31,35 @@ export function applyJsonPatch(document: Json, patch: Json): Json {
       `The allowed maximum operations in a JSON patch is ${jsonPatchOperationCountMax}, got ${patch.length}`,
     );
   }
+  checkDepth(patch);
   const root: JsonObject = { root: deepCopy(document) };
+  const copies: Copies = { length: 0 };
   for (const operation of patch) {
     if (!isJsonObject(operation)) throw unprocessable();
-    applyOperation(root, operation);
+    applyOperation(root, operation, copies);
   }
+  // Operations below each other's values go deeper than any of them.
+  checkDepth(root);
   return root.root ?? null;
+}
+
+/** What the copies of one patch have added up to, as characters of JSON. */
+interface Copies {
+  length: number;
+}
+
+/** A copy of a copy doubles it: few operations would fill any memory. */
+function copyOf(value: Json, copies: Copies): Json {
+  checkDepth(value);
+  copies.length += JSON.stringify(value).length;
+  if (copies.length > jsonPatchCopiedLengthMax) throw unprocessable();
+  return deepCopy(value);
+}
+
+function checkDepth(value: Json): void {
+  if (isDeeperThan(value, patchDepthMax)) {
+    throw badRequest(`patch is nested deeper than ${patchDepthMax} levels`);
+  }
 }
 
 function jsonKind(value: Json): string {
@@ -43,7 +67,7 @@ function jsonKind(value: Json): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-function applyOperation(root: JsonObject, operation: JsonObject): void {
+function applyOperation(root: JsonObject, operation: JsonObject, copies: Copies): void {
   const target = locate(root, operation.path);
   const value = operation.value ?? null;
   switch (operation.op) {
@@ -65,7 +89,7 @@ function applyOperation(root: JsonObject, operation: JsonObject): void {
       return;
     }
     case 'copy':
-      add(target, deepCopy(read(locate(root, operation.from))));
+      add(target, copyOf(read(locate(root, operation.from)), copies));
       return;
     case 'test':
       if (!deepEqual(read(target), value)) throw unprocessable();

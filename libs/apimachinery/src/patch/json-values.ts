@@ -38,6 +38,17 @@ function isVoid(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
+/** Is a value nested deeper than that many levels? Looks no deeper than it must. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((element) => isDeeperThan(element, levels - 1));
+  for (const key in value) {
+    if (isDeeperThan((value as JsonObject)[key], levels - 1)) return true;
+  }
+  return false;
+}
+
 /** A copy that shares nothing. Values are plain JSON. */
 export function deepCopy<T>(value: T): T {
   return structuredClone(value);

@@ -69,6 +69,45 @@ describe('JSON patch', () => {
   });
 });
 
+describe('a patch nested without end', () => {
+  const nested: Json = JSON.parse(`${'{"a":['.repeat(20_000)}${']}'.repeat(20_000)}`);
+  it.each<[string, () => unknown]>([
+    ['JSON', () => applyJsonPatch({}, [{ op: 'add', path: '/x', value: nested }])],
+    [
+      'JSON, one value below the other',
+      () =>
+        applyJsonPatch(
+          {},
+          Array.from({ length: 1_100 }, (_, i) => ({
+            op: 'add',
+            path: '/a'.repeat(i + 1),
+            value: {},
+          })),
+        ),
+    ],
+    ['merge', () => applyMergePatch({}, { x: nested })],
+    ['strategic', () => applyStrategicMergePatch({}, { x: nested }, freeShape)],
+  ])('is a bad request: %s', (_, run) => {
+    expect(failure(run)).toEqual({
+      code: 400,
+      message: 'patch is nested deeper than 1000 levels',
+    });
+  });
+});
+
+describe('JSON patch copies', () => {
+  it('cannot double a document again and again', () => {
+    const copies = Array.from({ length: 40 }, (_, i) => ({
+      op: 'copy',
+      from: '/a',
+      path: `/a/${i}`,
+    }));
+    const patch: Json = [{ op: 'add', path: '/a', value: { text: 'x'.repeat(1_000) } }, ...copies];
+    expect(failure(() => applyJsonPatch({}, patch)).code).toBe(422);
+    expect(() => applyJsonPatch({}, patch.slice(0, 10))).not.toThrow();
+  });
+});
+
 describe('merge patch', () => {
   it('merges maps, removes nulls, replaces the rest', () => {
     const document = { a: { b: 1, c: 2 }, l: [1, 2] };

@@ -12,6 +12,7 @@ import {
   deepCopy,
   deepEqual,
   hasKey,
+  isDeeperThan,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -30,6 +31,9 @@ export function applyStrategicMergePatch(
   patch: JsonObject,
   schema: MergeSchema,
 ): JsonObject {
+  if (isDeeperThan(patch, patchDepthMax)) {
+    throw badRequest(`patch is nested deeper than ${patchDepthMax} levels`);
+  }
   return mergeMap(deepCopy(document), deepCopy(patch), schema, 0);
 }
 

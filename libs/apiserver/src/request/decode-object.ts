@@ -5,9 +5,10 @@
 import type { ApiObject } from '@orch/api';
 import { badRequest, type Codec, kindNamed, SchemaError, unwrapUnknown } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
-import { parse as parseYaml, YAMLError } from 'yaml';
+import { YAMLError } from 'yaml';
 import type { ServedResource } from '../registry/resource.js';
 import type { Format } from './media-types.js';
+import { parseYamlText } from './parse-yaml.js';
 import { type FieldValidation, unknownFields } from './unknown-fields.js';
 
 /** What a body is expected to hold. */
@@ -43,7 +44,7 @@ function unrecognized(expected: Expected, detail: string): Error {
 function parseText(body: Buffer, format: 'json' | 'yaml', expected: Expected): unknown {
   const text = body.toString();
   try {
-    return format === 'json' ? JSON.parse(text) : parseYaml(text, { maxAliasCount: 100 });
+    return format === 'json' ? JSON.parse(text) : parseYamlText(text);
   } catch (error) {
     if (error instanceof SyntaxError) {
       throw unrecognized(expected, `couldn't get version/kind; json parse error: ${error.message}`);

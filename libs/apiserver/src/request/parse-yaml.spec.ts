@@ -1,0 +1,44 @@
+import { isStatus, StatusError } from '@orch/apimachinery';
+import { describe, expect, it } from 'vitest';
+import { yamlTokensMax } from '../limits.js';
+import { parseYamlText } from './parse-yaml.js';
+
+function refusal(text: string): unknown {
+  try {
+    parseYamlText(text);
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('YAML bodies', () => {
+  it('are read, the last of equal keys counting', () => {
+    expect(parseYamlText('a: 1\nb: &x [y]\nc: *x\na: 2')).toEqual({ a: 2, b: ['y'], c: ['y'] });
+  });
+
+  it('may hold much text in few tokens', () => {
+    const block = `a: |\n${'  a line of text\n'.repeat(10_000)}`;
+    expect(parseYamlText(block)).toEqual({ a: 'a line of text\n'.repeat(10_000) });
+  });
+
+  it.each([
+    ['sequence', '- a\n'.repeat(yamlTokensMax / 2)],
+    ['map', Array.from({ length: yamlTokensMax / 4 }, (_, i) => `k${i}: v\n`).join('')],
+    ['comments', '#c\n'.repeat(yamlTokensMax)],
+  ])('with too many tokens are refused before they are read: %s', (_, text) => {
+    const startMs = performance.now();
+    expect(isStatus(refusal(text), 'RequestEntityTooLarge')).toBe(true);
+    expect(performance.now() - startMs).toBeLessThan(2_000);
+  });
+
+  it.each([
+    ['flow', '['.repeat(5_000)],
+    ['block', '- '.repeat(20_000)],
+    ['aliases', `a: &a [x,x]\n${'b: &b [*a,*a,*a,*a,*a,*a]\nc: &a [*b,*b,*b,*b]\n'.repeat(9)}`],
+  ])('nested without end are bad requests: %s', (_, text) => {
+    const error = refusal(text);
+    expect(error).toBeInstanceOf(StatusError);
+    expect((error as StatusError).code).toBe(400);
+  });
+});

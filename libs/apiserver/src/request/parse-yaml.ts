@@ -1,0 +1,48 @@
+/**
+ * YAML bodies. Reading YAML costs some microseconds a token and cannot be interrupted, so the tokens are
+ * counted first, which is cheap: a body with too many of them never holds up other requests. Of a key
+ * that is there twice the last one counts, as in JSON.
+ */
+import { badRequest, requestEntityTooLarge } from '@orch/apimachinery';
+import { Lexer, parse, YAMLError } from 'yaml';
+import { yamlAliasesMax, yamlDepthMax, yamlTokensMax } from '../limits.js';
+
+const opens: ReadonlySet<string> = new Set(['{', '[']);
+const closes: ReadonlySet<string> = new Set(['}', ']']);
+
+/** Throws YAMLError for what is no YAML, StatusError (400, 413) for what is too much of it. */
+export function parseYamlText(text: string): unknown {
+  checkTokens(text);
+  try {
+    return parse(text, { maxAliasCount: yamlAliasesMax, uniqueKeys: false });
+  } catch (error) {
+    if (error instanceof YAMLError && !error.message.startsWith(stackMessage)) throw error;
+    // Aliases that multiply, and block styles nested beyond what the reader can hold.
+    if (error instanceof ReferenceError) throw badRequest(`yaml: ${error.message}`);
+    if (error instanceof RangeError || error instanceof YAMLError) throw tooDeep();
+    throw error;
+  }
+}
+
+const stackMessage = 'Maximum call stack size exceeded';
+
+function checkTokens(text: string): void {
+  let count = 0;
+  let depth = 0;
+  for (const token of new Lexer().lex(text)) {
+    count += 1;
+    if (count > yamlTokensMax) {
+      throw requestEntityTooLarge(
+        `limit is ${yamlTokensMax} tokens in YAML, send JSON for larger objects`,
+      );
+    }
+    if (opens.has(token)) {
+      depth += 1;
+      if (depth > yamlDepthMax) throw tooDeep();
+    } else if (closes.has(token)) depth -= 1;
+  }
+}
+
+function tooDeep(): Error {
+  return badRequest(`yaml: nested deeper than ${yamlDepthMax} levels`);
+}
