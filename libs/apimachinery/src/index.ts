@@ -1,7 +1,7 @@
 /** Shared machinery of the API: errors, names, selectors, patches, metadata. */
 export { type IntOrString, percentOf, scaledValue } from './intstr/int-or-string.js';
 export * from './limits.js';
-export * from './meta/object-key.js';
+export { conditionOf, isConditionTrue } from './meta/conditions.js';
 export * from './meta/owner-references.js';
 export {
   immutable,
@@ -74,6 +74,7 @@ export {
   validateLabels,
 } from './selectors/label-selector.js';
 export { type Labels, type Requirement, SelectorError } from './selectors/requirement.js';
+export { firstUntolerated, tolerates, toleratesTaint } from './selectors/tolerations.js';
 export * from './status/errors.js';
 export {
   aggregateMessages,

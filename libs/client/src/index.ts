@@ -68,5 +68,4 @@ export type {
 } from './rest/rest-types.js';
 export { TokenBucket } from './rest/token-bucket.js';
 export { TransportError, type TransportErrorCode } from './rest/transport-error.js';
-export { waitMs } from './rest/wait.js';
 export { decodeWatch } from './rest/watch-decoder.js';

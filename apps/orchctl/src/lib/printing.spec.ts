@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { ageOf } from './describe/common.js';
 import { Description } from './describe/description.js';
 import { evaluate, parsePath, parseTemplate } from './json-path.js';
 import { objectText, outputFormat } from './output.js';
@@ -131,16 +130,5 @@ describe('descriptions', () => {
         '',
       ].join('\n'),
     );
-  });
-
-  it.each([
-    [30_000, '30s'],
-    [119_000, '119s'],
-    [130_000, '2m10s'],
-    [3_600_000, '60m'],
-    [5 * 3_600_000 + 60_000, '5h1m'],
-    [3 * 86_400_000, '3d'],
-  ])('writes an age of %i ms as %s', (ms, text) => {
-    expect(ageOf(new Date(0).toISOString(), ms)).toBe(text);
   });
 });

@@ -1,5 +1,5 @@
 /** Node: a machine that runs pods. */
-import { deepCopy } from '@orch/apimachinery';
+import { conditionOf, deepCopy } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { Node } from '@orch/types/core/v1';
 import { define, type TableColumn } from '../definition.js';
@@ -22,7 +22,7 @@ function setNodeDefaults(object: Node): void {
 }
 
 function statusCell(object: Node): string {
-  const ready = object.status?.conditions?.find(({ type }) => type === 'Ready');
+  const ready = conditionOf(object.status?.conditions, 'Ready');
   const words = [ready ? (ready.status === 'True' ? 'Ready' : 'NotReady') : 'Unknown'];
   if (object.spec?.unschedulable) words.push('SchedulingDisabled');
   return words.join(',');

@@ -1,4 +1,5 @@
 /** How a pod looks in a table: its state in a word, made from its phase and its containers. */
+import { isConditionTrue } from '@orch/apimachinery';
 import type { ContainerState, Pod } from '@orch/types/core/v1';
 import type { TableColumn, TableRowCondition } from '../definition.js';
 import { ageColumn, nameColumn, none, textOrNone } from '../shared/columns.js';
@@ -32,14 +33,9 @@ function summary(pod: Pod): Summary {
     }
   }
   // One container has ended and another runs: the pod runs.
-  if (reason === 'Completed' && isRunning) reason = isReady(pod) ? 'Running' : 'NotReady';
+  if (reason === 'Completed' && isRunning)
+    reason = isConditionTrue(pod.status?.conditions, 'Ready') ? 'Running' : 'NotReady';
   return { ...finish(pod, reason), readyCount, restartCount };
-}
-
-function isReady(pod: Pod): boolean {
-  return (pod.status?.conditions ?? []).some(
-    ({ type, status }) => type === 'Ready' && status === 'True',
-  );
 }
 
 function terminatedText(state: NonNullable<ContainerState['terminated']>): string {

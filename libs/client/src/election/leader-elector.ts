@@ -5,12 +5,11 @@
  * suspended never takes itself for the leader still.
  */
 import { formatMicroTime } from '@orch/apimachinery';
-import { type Clock, type Logger, systemClock, type Timer } from '@orch/component';
+import { type Clock, type Logger, sleep, systemClock, type Timer } from '@orch/component';
 import type { Lease } from '@orch/types/coordination/v1';
 import { isAlreadyExists, isConflict, isNotFound } from '../rest/api-error.js';
 import { resources } from '../rest/resources.js';
 import type { RestClient } from '../rest/rest-client.js';
-import { waitMs } from '../rest/wait.js';
 import { LeaseView } from './lease-view.js';
 
 export interface LeaderElectorOptions {
@@ -95,7 +94,7 @@ export class LeaderElector {
         ? this.retryPeriodMs
         : this.retryPeriodMs * (1 + jitterFactor * random());
       try {
-        await waitMs(this.clock, delayMs, signal);
+        await sleep(delayMs, signal, this.clock);
       } catch (reason) {
         if (!signal.aborted) throw reason;
       }

@@ -4,14 +4,13 @@
  * events are dropped (and logged), never waited for.
  */
 import { formatTime } from '@orch/apimachinery';
-import { type Clock, type Logger, systemClock } from '@orch/component';
+import { type Clock, type Logger, sleep, systemClock } from '@orch/component';
 import type { Event } from '@orch/types/core/v1';
 import { limits } from '../limits.js';
 import type { ApiObject } from '../objects.js';
 import { ApiError, isNotFound } from '../rest/api-error.js';
 import { resources } from '../rest/resources.js';
 import type { RestClient } from '../rest/rest-client.js';
-import { waitMs } from '../rest/wait.js';
 import { type Correlated, EventCorrelator } from './event-correlator.js';
 
 export type EventType = 'Normal' | 'Warning';
@@ -129,7 +128,7 @@ export class EventRecorder {
           return;
         }
         try {
-          await waitMs(this.clock, retryDelayMs * (0.5 + this.random()), this.stopping.signal);
+          await sleep(retryDelayMs * (0.5 + this.random()), this.stopping.signal, this.clock);
         } catch {
           // Aborted by stop(): the loop's next attempt is not made.
           return;

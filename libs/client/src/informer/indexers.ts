@@ -1,4 +1,5 @@
 /** Indexers that most users of an informer need. */
+import { controllerOf } from '@orch/apimachinery';
 import type { ApiObject } from '../objects.js';
 import type { Indexer } from './lister.js';
 
@@ -17,6 +18,6 @@ export const byOwnerUid: Indexer<ApiObject> = (object) =>
 
 /** By the uid of the owner that manages the object. */
 export const byControllerUid: Indexer<ApiObject> = (object) => {
-  const controller = object.metadata?.ownerReferences?.find((owner) => owner.controller);
+  const controller = controllerOf(object);
   return controller ? [controller.uid] : [];
 };

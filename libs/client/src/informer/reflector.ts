@@ -3,11 +3,10 @@
  * resumed at the last version seen; only when that is no longer kept (410) is everything listed again.
  * The sink therefore sees every change in order, or a full replacement that stands for what was missed.
  */
-import type { Clock, Logger } from '@orch/component';
+import { type Clock, type Logger, sleep } from '@orch/component';
 import type { ApiList, ApiObject } from '../objects.js';
 import { isGone } from '../rest/api-error.js';
 import type { ResourceClient } from '../rest/resource-client.js';
-import { waitMs } from '../rest/wait.js';
 
 export interface ReflectorSink<T> {
   /** These are all the objects there are. */
@@ -53,7 +52,7 @@ export class Reflector<T extends ApiObject> {
         this.failureCount = 0;
         if (this.options.clock.monotonicMs() - startedMs < backoffBaseMs) {
           // A server that ends watches at once must not be asked in a tight loop.
-          await waitMs(this.options.clock, backoffBaseMs, signal);
+          await sleep(backoffBaseMs, signal, this.options.clock);
         }
       } catch (error) {
         if (signal.aborted) return;
@@ -124,7 +123,7 @@ export class Reflector<T extends ApiObject> {
     const level = this.failureCount > 3 ? 'warn' : 'debug';
     logger[level]({ err: error, delayMs }, 'list or watch failed, trying again');
     try {
-      await waitMs(clock, delayMs, signal);
+      await sleep(delayMs, signal, clock);
     } catch (reason) {
       if (!signal.aborted) throw reason;
     }

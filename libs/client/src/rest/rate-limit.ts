@@ -1,9 +1,8 @@
 /** Waits for a token bucket, within a deadline. */
-import type { Clock } from '@orch/component';
+import { type Clock, sleep } from '@orch/component';
 import { limits } from '../limits.js';
 import { TokenBucket } from './token-bucket.js';
 import { TransportError } from './transport-error.js';
-import { waitMs } from './wait.js';
 
 export class RateLimit {
   private readonly bucket: TokenBucket;
@@ -31,7 +30,7 @@ export class RateLimit {
     }
     this.waitingCount++;
     try {
-      await waitMs(this.clock, delayMs, signal);
+      await sleep(delayMs, signal, this.clock);
     } catch (error) {
       this.bucket.cancel();
       throw error;

@@ -1,5 +1,5 @@
 /** The REST client: connections, failover, limits and typed handles on resources. */
-import { type Clock, systemClock } from '@orch/component';
+import { type Clock, sleep, systemClock } from '@orch/component';
 import type { Dispatcher } from 'undici';
 import type { ApiObject } from '../objects.js';
 import { BufferedResponse, readAll, withTransportErrors } from './answer-body.js';
@@ -20,7 +20,6 @@ import type {
 import { isSilence, retryDelayMs, shouldMoveOn } from './retry-policy.js';
 import { type Server, Transport } from './transport.js';
 import { fromSocketError, TransportError } from './transport-error.js';
-import { waitMs } from './wait.js';
 
 const defaultTimeoutMs = 60_000;
 
@@ -125,7 +124,7 @@ export class RestClient implements Requester {
           { method, path, attempt: attemptCount, delayMs, err: failure },
           'request is sent again',
         );
-        await waitMs(this.clock, delayMs, options.signal);
+        await sleep(delayMs, options.signal, this.clock);
       }
     }
   }

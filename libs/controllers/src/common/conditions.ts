@@ -7,13 +7,6 @@ export interface ConditionFacts {
   readonly message: string;
 }
 
-export function conditionOf<C extends { type?: string }>(
-  conditions: readonly C[] | undefined,
-  type: string,
-): C | undefined {
-  return conditions?.find((condition) => condition.type === type);
-}
-
 export function withoutCondition<C extends { type?: string }>(
   conditions: readonly C[],
   type: string,

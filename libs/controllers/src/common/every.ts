@@ -1,6 +1,5 @@
 /** Doing something again and again, never twice at once. */
-import { waitMs } from '@orch/client';
-import type { Clock, Logger } from '@orch/component';
+import { type Clock, type Logger, sleep } from '@orch/component';
 
 /** Runs `act`, waits `periodMs`, and so on until `signal` aborts. A failure is logged, not passed on. */
 export async function every(
@@ -16,7 +15,7 @@ export async function every(
     } catch (error) {
       logger.warn({ err: error }, 'periodic work failed, will be tried again');
     }
-    await waitMs(clock, periodMs, signal).catch((reason: unknown) => {
+    await sleep(periodMs, signal, clock).catch((reason: unknown) => {
       if (!signal.aborted) throw reason;
     });
   }

@@ -1,5 +1,5 @@
 /** What a pod's status says, as the controllers count it. Pure. */
-import { parseTime } from '@orch/apimachinery';
+import { conditionOf, parseTime } from '@orch/apimachinery';
 import type { Pod, PodCondition } from '@orch/types/core/v1';
 
 /** Counts as a replica: neither finished nor being deleted. */
@@ -12,7 +12,7 @@ export function isPodFinished(pod: Pod): boolean {
 }
 
 export function readyCondition(pod: Pod): PodCondition | undefined {
-  return pod.status?.conditions?.find((condition) => condition.type === 'Ready');
+  return conditionOf(pod.status?.conditions, 'Ready');
 }
 
 export function isPodReady(pod: Pod): boolean {

@@ -2,7 +2,7 @@
  * Carries out what was decided about a deployment: makes, resizes and deletes replica sets, tells of it
  * by events, and writes the status.
  */
-import { isControlledBy, semanticallyEqual } from '@orch/apimachinery';
+import { conditionOf, isControlledBy, semanticallyEqual } from '@orch/apimachinery';
 import {
   type EventRecorder,
   isAlreadyExists,
@@ -15,7 +15,7 @@ import {
 } from '@orch/client';
 import type { Clock } from '@orch/component';
 import type { Deployment, DeploymentCondition, ReplicaSet } from '@orch/types/apps/v1';
-import { type ConditionFacts, conditionOf } from '../common/conditions.js';
+import type { ConditionFacts } from '../common/conditions.js';
 import { revisionKey, revisionOf } from './annotations.js';
 import { allOf, type Rollout, sameTemplate, sizeOf } from './rollout.js';
 import type { RolloutPlan } from './rollout-plan.js';

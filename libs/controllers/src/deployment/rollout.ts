@@ -1,7 +1,9 @@
 /** A deployment's replica sets, told apart: the one of the present template and the earlier ones. Pure. */
-import { parseTime, semanticallyEqual } from '@orch/apimachinery';
+
+import { semanticallyEqual } from '@orch/apimachinery';
 import type { Deployment, ReplicaSet } from '@orch/types/apps/v1';
 import type { PodTemplateSpec } from '@orch/types/core/v1';
+import { createdMs } from '../common/created.js';
 import { revisionOf } from './annotations.js';
 import { templateHashLabel } from './template-hash.js';
 
@@ -61,10 +63,6 @@ export function maxRevision(replicaSets: readonly ReplicaSet[]): number {
 
 export function olderFirst(a: ReplicaSet, b: ReplicaSet): number {
   return createdMs(a) - createdMs(b) || (name(a) < name(b) ? -1 : 1);
-}
-
-function createdMs(replicaSet: ReplicaSet): number {
-  return parseTime(replicaSet.metadata?.creationTimestamp) ?? 0;
 }
 
 function name(replicaSet: ReplicaSet): string {

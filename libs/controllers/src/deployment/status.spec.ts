@@ -1,6 +1,6 @@
+import { conditionOf } from '@orch/apimachinery';
 import { describe, expect, it } from 'vitest';
 import { at, deployment, epochMs, replicaSet } from '../../test/objects.js';
-import { conditionOf } from '../common/conditions.js';
 import { rolloutOf } from './rollout.js';
 import { pauseConditions, progressCheckMs, rolloutStatus } from './status.js';
 

@@ -1,12 +1,12 @@
 /** What a deployment's status says about a rollout, in the known words. Pure. */
-import { formatTime, parseTime } from '@orch/apimachinery';
+import { conditionOf, formatTime, parseTime } from '@orch/apimachinery';
 import type {
   Deployment,
   DeploymentCondition,
   DeploymentStatus,
   ReplicaSet,
 } from '@orch/types/apps/v1';
-import { type ConditionFacts, conditionOf, withoutCondition } from '../common/conditions.js';
+import { type ConditionFacts, withoutCondition } from '../common/conditions.js';
 import { boundsOf, wantedReplicas } from './bounds.js';
 import { allOf, availableOf, type Rollout, sizeOf, sum } from './rollout.js';
 

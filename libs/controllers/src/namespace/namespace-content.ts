@@ -2,11 +2,11 @@
  * What is left in a namespace that is being deleted, and the conditions that tell of it, in the known
  * words. Pure.
  */
-import { formatTime } from '@orch/apimachinery';
+import { conditionOf, formatTime } from '@orch/apimachinery';
 import type { ApiObject } from '@orch/client';
 import { dialect } from '@orch/component';
 import type { NamespaceCondition } from '@orch/types/core/v1';
-import { type ConditionFacts, conditionOf, withoutCondition } from '../common/conditions.js';
+import { type ConditionFacts, withoutCondition } from '../common/conditions.js';
 
 export interface RemainingContent {
   /** `pods.` or `deployments.apps` -> how many there are. */

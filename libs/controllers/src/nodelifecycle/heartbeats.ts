@@ -2,9 +2,9 @@
  * When each node last gave a sign of life. Pure: by our own monotonic clock, counted from when we saw a
  * renewed lease or a newer status, never by the times written in them (clocks of nodes differ).
  */
+import { conditionOf } from '@orch/apimachinery';
 import type { Lease } from '@orch/types/coordination/v1';
 import type { Node } from '@orch/types/core/v1';
-import { conditionOf } from '../common/conditions.js';
 
 interface Heartbeat {
   /** What was last seen; any change is a sign of life. */

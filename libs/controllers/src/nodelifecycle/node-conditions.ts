@@ -1,7 +1,6 @@
 /** The conditions of a node that has gone silent. Pure. */
-import { formatTime } from '@orch/apimachinery';
+import { conditionOf, formatTime } from '@orch/apimachinery';
 import type { Node, NodeCondition } from '@orch/types/core/v1';
-import { conditionOf } from '../common/conditions.js';
 
 const reportedTypes = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
 

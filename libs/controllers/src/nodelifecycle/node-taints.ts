@@ -1,8 +1,7 @@
 /** The taints that a node's conditions call for. Pure. Taints of other origin are left alone. */
-import { formatTime } from '@orch/apimachinery';
+import { conditionOf, formatTime } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { Node, Taint } from '@orch/types/core/v1';
-import { conditionOf } from '../common/conditions.js';
 import { readinessOf } from './node-conditions.js';
 
 const key = (name: string) => dialect().key(name, 'node');

@@ -1,5 +1,6 @@
 /** How long a pod may stay on a node with NoExecute taints. Pure. */
-import type { Pod, Taint, Toleration } from '@orch/types/core/v1';
+import { toleratesTaint } from '@orch/apimachinery';
+import type { Pod, Taint } from '@orch/types/core/v1';
 
 /** Milliseconds; 0: it has to go now; undefined: it may stay. */
 export function toleranceMs(pod: Pod, taints: readonly Taint[]): number | undefined {
@@ -7,7 +8,7 @@ export function toleranceMs(pod: Pod, taints: readonly Taint[]): number | undefi
   const tolerations = pod.spec?.tolerations ?? [];
   let least: number | undefined;
   for (const taint of noExecute) {
-    const matching = tolerations.filter((toleration) => tolerates(toleration, taint));
+    const matching = tolerations.filter((toleration) => toleratesTaint(toleration, taint));
     if (matching.length === 0) return 0;
     for (const { tolerationSeconds } of matching) {
       if (tolerationSeconds === undefined) continue;
@@ -16,13 +17,4 @@ export function toleranceMs(pod: Pod, taints: readonly Taint[]): number | undefi
     }
   }
   return least;
-}
-
-export function tolerates(toleration: Toleration, taint: Taint): boolean {
-  if (toleration.effect && toleration.effect !== taint.effect) return false;
-  if (toleration.key && toleration.key !== taint.key) return false;
-  if (toleration.operator === 'Exists') return true;
-  // Without a key only `Exists` can match.
-  if (!toleration.key) return false;
-  return (toleration.value ?? '') === (taint.value ?? '');
 }

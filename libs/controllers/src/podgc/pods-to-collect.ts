@@ -1,6 +1,7 @@
 /** Pods that nobody will take away. Pure. */
-import { parseTime } from '@orch/apimachinery';
+
 import type { Pod } from '@orch/types/core/v1';
+import { createdMs } from '../common/created.js';
 import { isPodFinished } from '../common/pods.js';
 
 /** Finished pods beyond the threshold, oldest first; 0 keeps all. */
@@ -22,10 +23,6 @@ export function unscheduledTerminating(pods: readonly Pod[]): Pod[] {
 export function missingNodes(pods: readonly Pod[], nodeNames: ReadonlySet<string>): Set<string> {
   const names = pods.map((pod) => pod.spec?.nodeName ?? '');
   return new Set(names.filter((name) => name !== '' && !nodeNames.has(name)));
-}
-
-function createdMs(pod: Pod): number {
-  return parseTime(pod.metadata?.creationTimestamp) ?? 0;
 }
 
 function compareNames(a: Pod, b: Pod): number {

@@ -3,9 +3,11 @@
  * assigned, not running, not ready, lower deletion cost, more siblings on the node, ready for less time,
  * more restarts, younger.
  */
+
 import { parseTime } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { Pod } from '@orch/types/core/v1';
+import { createdMs } from '../common/created.js';
 import { isPodActive, isPodReady, readyCondition, restartCountMax } from '../common/pods.js';
 
 const phaseOrder: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
@@ -50,8 +52,4 @@ function siblingCount(pod: Pod, siblings: ReadonlyMap<string, number>): number {
 function readySince(pod: Pod): number {
   if (!isPodReady(pod)) return 0;
   return parseTime(readyCondition(pod)?.lastTransitionTime) ?? 0;
-}
-
-function createdMs(pod: Pod): number {
-  return parseTime(pod.metadata?.creationTimestamp) ?? 0;
 }

@@ -2,9 +2,11 @@
  * What a replica set needs: how many pods to make, which to remove, and the status that tells of it.
  * Pure: the replica set, its active pods and the time go in.
  */
-import { deepEqual, formatTime } from '@orch/apimachinery';
+
+import { conditionOf, deepEqual, formatTime } from '@orch/apimachinery';
 import type { ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '@orch/types/apps/v1';
 import type { Pod } from '@orch/types/core/v1';
+import { withoutCondition } from '../common/conditions.js';
 import { isPodAvailable, isPodReady } from '../common/pods.js';
 import { limits } from '../limits.js';
 import { podsToDelete } from './deletion-order.js';
@@ -62,9 +64,9 @@ function failureConditions(
   failure: ReplicaFailure | undefined,
   nowMs: number,
 ): ReplicaSetCondition[] {
-  const others = conditions.filter((condition) => condition.type !== 'ReplicaFailure');
+  const others = withoutCondition(conditions, 'ReplicaFailure');
   if (!failure) return others;
-  const existing = conditions.find((condition) => condition.type === 'ReplicaFailure');
+  const existing = conditionOf(conditions, 'ReplicaFailure');
   return [
     ...others,
     existing ?? {

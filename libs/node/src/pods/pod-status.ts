@@ -1,5 +1,5 @@
 /** The status of a pod, from its containers: phase, conditions, addresses. Pure. */
-import { formatTime } from '@orch/apimachinery';
+import { conditionOf, formatTime } from '@orch/apimachinery';
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from '@orch/types/core/v1';
 import { containerStatuses, type StatusContext } from './container-statuses.js';
 import type { PodView } from './pod-view.js';
@@ -97,7 +97,7 @@ function podConditions(
     containersReady.status === 'True' && gates.length > 0
       ? condition('Ready', false, 'ReadinessGatesNotReady', gates.join(', '))
       : { ...containersReady, type: 'Ready' };
-  const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  const scheduled = conditionOf(pod.status?.conditions, 'PodScheduled');
   const all = [initialized, ready, containersReady, scheduled ?? condition('PodScheduled', true)];
   return all.map((next) => withTransition(next, pod, nowMs));
 }
@@ -115,7 +115,7 @@ function condition(type: string, holds: boolean, reason?: string, message?: stri
 
 function unmetGates(pod: Pod): string[] {
   return (pod.spec?.readinessGates ?? []).flatMap(({ conditionType }) => {
-    const found = pod.status?.conditions?.find(({ type }) => type === conditionType);
+    const found = conditionOf(pod.status?.conditions, conditionType);
     if (!found)
       return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`];
     if (found.status === 'True') return [];
@@ -127,7 +127,7 @@ function unmetGates(pod: Pod): string[] {
 
 /** The time of the last change is kept while the status stays the same. */
 function withTransition(next: PodCondition, pod: Pod, nowMs: number): PodCondition {
-  const before = pod.status?.conditions?.find(({ type }) => type === next.type);
+  const before = conditionOf(pod.status?.conditions, next.type);
   const unchanged = before?.status === next.status ? before.lastTransitionTime : undefined;
   return { ...next, lastTransitionTime: unchanged ?? formatTime(nowMs) };
 }

@@ -1,5 +1,5 @@
 /** The node as it shows itself in the API: labels, capacity, conditions, addresses. Pure. */
-import { formatTime } from '@orch/apimachinery';
+import { conditionOf, formatTime } from '@orch/apimachinery';
 import { dialect, interfaceVersion } from '@orch/component';
 import type { Node, NodeCondition, NodeStatus } from '@orch/types/core/v1';
 import type { RuntimeInfo, RuntimeStatus } from '../runtimes/container-runtime.js';
@@ -128,7 +128,7 @@ function pressureCondition(
 }
 
 function withTimes(next: NodeCondition, current: Node | undefined, nowMs: number): NodeCondition {
-  const before = current?.status?.conditions?.find(({ type }) => type === next.type);
+  const before = conditionOf(current?.status?.conditions, next.type);
   const now = formatTime(nowMs);
   const unchanged = before?.status === next.status ? before.lastTransitionTime : undefined;
   return { ...next, lastHeartbeatTime: now, lastTransitionTime: unchanged ?? now };
@@ -145,7 +145,7 @@ export function hasChanged(current: Node | undefined, next: NodeStatus): boolean
       boot: status?.nodeInfo?.bootID,
       runtime: status?.nodeInfo?.containerRuntimeVersion,
       conditions: next.conditions?.map(({ type }) => {
-        const found = status?.conditions?.find((one) => one.type === type);
+        const found = conditionOf(status?.conditions, type);
         return [type, found?.status, found?.reason, found?.message];
       }),
     });

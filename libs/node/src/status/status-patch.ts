@@ -1,5 +1,5 @@
 /** The change that brings a pod's status in the API to what the agent sees. Pure. */
-import { deepEqual } from '@orch/apimachinery';
+import { conditionOf, deepEqual } from '@orch/apimachinery';
 import type { Pod, PodCondition, PodStatus } from '@orch/types/core/v1';
 
 /** Fields of the status that are the agent's; null is written where one has to go. */
@@ -30,7 +30,7 @@ export function statusPatch(pod: Pod, wanted: PodStatus): object | undefined {
     status.podIPs = [...status.podIPs, { $patch: 'replace' }];
   }
   const conditions = (wanted.conditions ?? []).flatMap((next) => {
-    const before = current.conditions?.find(({ type }) => type === next.type);
+    const before = conditionOf(current.conditions, next.type);
     return same(before, next) ? [] : [withoutLeftovers(next, before)];
   });
   if (conditions.length > 0) status.conditions = conditions;
@@ -47,7 +47,7 @@ function withoutLeftovers(next: PodCondition, before: PodCondition | undefined):
 }
 
 function same(left: unknown, right: unknown): boolean {
-  return deepEqual(plain(left) as never, plain(right) as never);
+  return deepEqual(plain(left), plain(right));
 }
 
 /** As it would come back: without undefined members, times of probes not being the agent's to keep. */

@@ -1,7 +1,7 @@
 /** Filters that look at the node alone: its name, whether it takes pods, taints, labels and ports. */
+import { firstUntolerated, tolerates } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { FilterPlugin } from '../framework/plugin.js';
-import { firstUntolerated, tolerates } from '../model/tolerations.js';
 
 /** Effects that keep a pod off a node. */
 const repellingEffects = ['NoSchedule', 'NoExecute'];

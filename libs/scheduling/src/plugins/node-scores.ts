@@ -1,6 +1,6 @@
 /** Scores that look at the node alone: preferred affinity, tolerable taints, images already there. */
+import { toleratesTaint } from '@orch/apimachinery';
 import { type ScorePlugin, scaleToMax, scoreMax } from '../framework/plugin.js';
-import { toleratesTaint } from '../model/tolerations.js';
 
 /** The weights of the preferred terms that a node matches, summed. */
 export const preferredNodeAffinity: ScorePlugin = {

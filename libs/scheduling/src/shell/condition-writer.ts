@@ -2,6 +2,7 @@
  * Writes `PodScheduled=False` into the status of pods that found no node, in the background. A pod
  * whose condition says so already is left alone; of several writes for one pod only the latest is made.
  */
+import { conditionOf, formatTime } from '@orch/apimachinery';
 import { isNotFound, type RestClient, resources } from '@orch/client';
 import type { Clock, Logger } from '@orch/component';
 import type { Pod } from '@orch/types/core/v1';
@@ -25,7 +26,7 @@ export class ConditionWriter {
   ) {}
 
   refused(pod: Pod, reason: string, message: string): void {
-    const current = pod.status?.conditions?.find((condition) => condition.type === 'PodScheduled');
+    const current = conditionOf(pod.status?.conditions, 'PodScheduled');
     if (current?.status === 'False' && current.reason === reason && current.message === message) {
       return;
     }
@@ -59,8 +60,8 @@ export class ConditionWriter {
   }
 
   private async write({ pod, reason, message }: Refusal): Promise<void> {
-    const current = pod.status?.conditions?.find((condition) => condition.type === 'PodScheduled');
-    const now = new Date(this.clock.nowMs()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const current = conditionOf(pod.status?.conditions, 'PodScheduled');
+    const now = formatTime(this.clock.nowMs());
     const lastTransitionTime =
       current?.status === 'False' ? (current.lastTransitionTime ?? now) : now;
     const condition = {

@@ -1,4 +1,5 @@
 /** What descriptions of several kinds share. */
+import { controllerOf } from '@orch/apimachinery';
 import type { ApiObject } from '@orch/client';
 import { lastAppliedKey } from '../apply/applier.js';
 import type { Description } from './description.js';
@@ -14,8 +15,8 @@ export function describeMetadata(description: Description, { metadata }: ApiObje
 }
 
 /** `ReplicaSet/web-1` of the controller. */
-export function controllerOf({ metadata }: ApiObject): string | undefined {
-  const owner = metadata?.ownerReferences?.find((reference) => reference.controller);
+export function controllerTitle(object: ApiObject): string | undefined {
+  const owner = controllerOf(object);
   return owner && `${owner.kind}/${owner.name}`;
 }
 
@@ -38,20 +39,4 @@ export function describeConditions(
     message,
   ]);
   description.table('Conditions', [['Type', 'Status', 'Reason', 'Message'], ...rows]);
-}
-
-/** Age of a time in the two largest units: `3d4h`, `5m10s`, `42s`. */
-export function ageOf(time: string | undefined, nowMs: number): string {
-  if (!time) return '<unknown>';
-  const seconds = Math.max(0, Math.floor((nowMs - Date.parse(time)) / 1_000));
-  const minutes = Math.floor(seconds / 60);
-  const hours = Math.floor(minutes / 60);
-  const days = Math.floor(hours / 24);
-  if (seconds < 120) return `${seconds}s`;
-  if (minutes < 10) return seconds % 60 === 0 ? `${minutes}m` : `${minutes}m${seconds % 60}s`;
-  if (minutes < 180) return `${minutes}m`;
-  if (hours < 8) return minutes % 60 === 0 ? `${hours}h` : `${hours}h${minutes % 60}m`;
-  if (hours < 48) return `${hours}h`;
-  if (days < 8) return hours % 24 === 0 ? `${days}d` : `${days}d${hours % 24}h`;
-  return days < 730 ? `${days}d` : `${Math.floor(days / 365)}y`;
 }

@@ -1,8 +1,8 @@
 /** The events about an object, as the last table of its description. */
+import { ageCell } from '@orch/apimachinery';
 import { type ApiObject, resources } from '@orch/client';
 import type { Event } from '@orch/types/core/v1';
 import type { Session } from '../session.js';
-import { ageOf } from './common.js';
 import type { Description } from './description.js';
 
 /** The newest of so many are shown. */
@@ -48,7 +48,7 @@ function lastSeen(event: Event): string {
 
 function whenText(event: Event, nowMs: number): string {
   const count = event.series?.count ?? event.count ?? 1;
-  const age = ageOf(lastSeen(event), nowMs);
+  const age = ageCell(lastSeen(event), nowMs);
   const first = event.firstTimestamp ?? event.eventTime ?? event.metadata?.creationTimestamp;
-  return count > 1 ? `${age} (x${count} over ${ageOf(first, nowMs)})` : age;
+  return count > 1 ? `${age} (x${count} over ${ageCell(first, nowMs)})` : age;
 }

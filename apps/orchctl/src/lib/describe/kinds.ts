@@ -4,7 +4,7 @@ import type { Deployment, ReplicaSet } from '@orch/types/apps/v1';
 import type { Endpoints, Node, Pod, Service, Toleration } from '@orch/types/core/v1';
 import { selectorText } from '../pods-of.js';
 import type { Session } from '../session.js';
-import { controllerOf, describeConditions, describeMetadata } from './common.js';
+import { controllerTitle, describeConditions, describeMetadata } from './common.js';
 import { describeContainers, describeTemplate, describeVolumes } from './containers.js';
 import { Description } from './description.js';
 
@@ -25,7 +25,7 @@ export function describePod(pod: Pod): Description {
     .field('Reason', status?.reason)
     .field('Message', status?.message)
     .field('IP', status?.podIP)
-    .field('Controlled By', controllerOf(pod));
+    .field('Controlled By', controllerTitle(pod));
   describeContainers(
     description,
     'Init Containers',
@@ -187,7 +187,7 @@ export function describeAny(object: ApiObject): Description {
     ...fields
   } = object as ApiObject & Record<string, unknown>;
   description.field('Created', metadata?.creationTimestamp);
-  description.field('Controlled By', controllerOf(object));
+  description.field('Controlled By', controllerTitle(object));
   addFields(description, fields);
   return description;
 }

@@ -1,4 +1,5 @@
 /** The revisions of a workload: replica sets of a deployment, controller revisions of the others. */
+import { isControlledBy } from '@orch/apimachinery';
 import { type ApiObject, resources } from '@orch/client';
 import { dialect } from '@orch/component';
 import type { ControllerRevision } from '@orch/types/apps/v1';
@@ -26,10 +27,7 @@ export function revisionKey(): string {
 export async function revisionsOf(named: Named, workload: Workload): Promise<Revision[]> {
   const { client, namespace } = named.session;
   const labelSelector = selectorText(workload.object.spec?.selector);
-  const uid = workload.object.metadata?.uid;
-  const isOwned = (object: ApiObject) =>
-    object.metadata?.ownerReferences?.some((owner) => owner.controller && owner.uid === uid) ??
-    false;
+  const isOwned = (object: ApiObject) => isControlledBy(object, workload.object);
   const revisions =
     workload.kind === 'Deployment'
       ? (await client.resource(resources.replicaSets, namespace).listAll({ labelSelector })).items

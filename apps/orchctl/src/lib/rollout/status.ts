@@ -1,4 +1,5 @@
 /** How a rollout stands, in words, and following it until it is done. */
+import { conditionOf } from '@orch/apimachinery';
 import { isGone } from '@orch/client';
 import { systemClock } from '@orch/component';
 import type { DaemonSet, Deployment, StatefulSet } from '@orch/types/apps/v1';
@@ -81,7 +82,7 @@ export function statusOf(workload: Workload): RolloutStatus {
 }
 
 function deploymentStatus(name: string, { spec, status }: Deployment): RolloutStatus {
-  const progressing = status?.conditions?.find((condition) => condition.type === 'Progressing');
+  const progressing = conditionOf(status?.conditions, 'Progressing');
   if (progressing?.reason === 'ProgressDeadlineExceeded') {
     throw new CliError(`deployment "${name}" exceeded its progress deadline`);
   }

@@ -1,4 +1,5 @@
 /** Starting all pods anew, pausing and resuming: small changes of the workload. */
+import { formatTime } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import { CliError } from '../errors.js';
 import { clientOf, type Named, readWorkload, titleOfNamed } from './workload.js';
@@ -9,7 +10,7 @@ export async function restart(named: Named): Promise<string> {
   if (workload.kind === 'Deployment' && workload.object.spec?.paused) {
     throw new CliError("can't restart a paused deployment (run rollout resume first)");
   }
-  const restartedAt = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+  const restartedAt = formatTime(Date.now());
   const annotations = { [dialect().key('restartedAt', 'kubectl')]: restartedAt };
   const patch = { spec: { template: { metadata: { annotations } } } };
   await clientOf(named).patch(named.name, patch, { type: 'strategic' });
