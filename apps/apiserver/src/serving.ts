@@ -20,6 +20,11 @@ const selfSignedValidMs = 365 * 86_400_000;
 const headersTimeoutMs = 30_000;
 const keepAliveTimeoutMs = 180_000;
 const concurrentStreamsMax = 1_000;
+/**
+ * Request line and headers of HTTP/1.1. Higher: more memory for connections that only ever begin a
+ * request; lower: long selectors are refused. HTTP/2 has a fixed maximum of 64 KiB.
+ */
+export const headerBytesMax = 128 * 1024;
 
 /** Throws FatalError for a file that cannot be read; undefined for no path. */
 export function readPem(path: string): string | undefined {
@@ -135,6 +140,7 @@ export function createHttpsServer(
     headersTimeout: headersTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     requestTimeout: 0,
+    maxHeaderSize: headerBytesMax,
   });
   return server;
 }

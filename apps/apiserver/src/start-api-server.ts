@@ -43,8 +43,10 @@ import {
   systemClock,
 } from '@orch/component';
 import { openLocalStore, StoreError, type VersionedStore } from '@orch/store';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type ApiServerProviders, apiServerModule } from './api-server.module.js';
 import type { ApiServerOptions } from './api-server-options.js';
+import { answerClientError } from './client-errors.js';
 import { clusterSettings, firstServiceAddress } from './cluster-settings.js';
 import { Connections } from './connections.js';
 import { StoredCounts } from './controllers/root.controller.js';
@@ -67,6 +69,7 @@ const startTimeoutMs = 60_000;
 /** Running requests may take that long to end once the server is to stop. */
 const drainMs = 10_000;
 const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+const routedMethods: ReadonlySet<string> = new Set(allMethods);
 
 export async function startApiServer(context: Context): Promise<void> {
   const { options, logger, lifecycle } = context;
@@ -224,9 +227,16 @@ async function listen(context: Context, providers: ApiServerProviders): Promise<
   let connections: Connections | undefined;
   const adapter = new FastifyAdapter({
     routerOptions: { ignoreTrailingSlash: true },
+    clientErrorHandler: answerClientError,
+    // Paths that cannot be decoded; the pipeline says so in a Status.
+    frameworkErrors(_error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+      reply.hijack();
+      api.handle(request.raw, reply.raw);
+    },
     serverFactory(handler: Listener) {
       const listener: Listener = (request, response) => {
-        if (isResourceTarget(request.url ?? '')) api.handle(request, response);
+        const { url = '', method = '' } = request;
+        if (isResourceTarget(url) || !routedMethods.has(method)) api.handle(request, response);
         else handler(request, response);
       };
       const server = createHttpsServer(pair, options, listener);

@@ -47,3 +47,9 @@ export const protobufBytesMax = 512 * 1024 * 1024;
 
 /** Scratch memory kept between two protobuf encodings. Lower allocates more often; higher holds more for good. */
 export const protobufScratchBytesKept = 1024 * 1024;
+
+/**
+ * Errors of one object that its refusal names. Higher lets a short request have a very long answer; lower
+ * makes users with many mistakes try more often.
+ */
+export const fieldErrorsShownMax = 1_000;

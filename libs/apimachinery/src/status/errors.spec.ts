@@ -64,6 +64,13 @@ describe('status errors', () => {
     );
   });
 
+  it('names only so many mistakes of one object, and says how many more there are', () => {
+    const errors = Array.from({ length: 1_500 }, (_, i) => fieldError.required(`f${i}`, ''));
+    const { status } = invalid({ group: '', kind: 'Pod' }, 'x', errors);
+    expect(status.details?.causes).toHaveLength(1_000);
+    expect(status.message).toMatch(/f999: Required value] and 500 more$/);
+  });
+
   it('answers without a reason where the interface does', () => {
     expect(unknownError('x').status).not.toHaveProperty('reason');
     expect(badRequest('x').status).not.toHaveProperty('details');

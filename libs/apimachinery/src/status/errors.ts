@@ -2,6 +2,7 @@
  * Constructors of every failure the interface answers with, in its wording. Groups are wire names, empty
  * for the core group; `resource` is a plural, `kind` a kind.
  */
+import { fieldErrorsShownMax } from '../limits.js';
 import {
   aggregateMessages,
   type FieldError,
@@ -118,12 +119,14 @@ export function invalid(
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
-  const causes = errors.map((error) => ({
+  const shown = errors.length > fieldErrorsShownMax ? errors.slice(0, fieldErrorsShownMax) : errors;
+  const causes = shown.map((error) => ({
     reason: fieldErrorReason(error),
     message: fieldErrorBody(error),
     field: error.field,
   }));
-  const reasons = aggregateMessages(errors.map(fieldErrorMessage));
+  const more = errors.length > shown.length ? ` and ${errors.length - shown.length} more` : '';
+  const reasons = aggregateMessages(shown.map(fieldErrorMessage)) + more;
   return new StatusError({
     code: 422,
     reason: 'Invalid',

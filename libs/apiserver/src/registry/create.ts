@@ -12,6 +12,7 @@ import type { Entry } from '@orch/store';
 import { allocationAttemptsMax, generatedNameAttemptsMax } from '../limits.js';
 import { allocate } from './allocation.js';
 import { objectOf } from './entry-view.js';
+import { listedErrors } from './listed-errors.js';
 import { detachedEntry, storedBytes } from './object-bytes.js';
 import {
   checkNamespace,
@@ -79,11 +80,11 @@ async function validate(
 ): Promise<void> {
   const { definition } = served;
   const request = requestContext(parts, context, served);
-  const errors = [
+  const errors = listedErrors(() => [
     ...metadataErrors(object, definition),
     ...(definition.validate?.(object, request) ?? []),
     ...(definition.validateCreate?.(object, request) ?? []),
-  ];
+  ]);
   const name = object.metadata?.name ?? '';
   if (errors.length > 0) throw invalid(served.groupKind, name, errors);
   if (definition.warnings) context.warnings.push(...definition.warnings(object));

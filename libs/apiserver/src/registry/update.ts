@@ -20,6 +20,7 @@ import { updateAttemptsMax } from '../limits.js';
 import { allocate, release } from './allocation.js';
 import { freshObject, objectOf } from './entry-view.js';
 import { removedByUpdate } from './finalization.js';
+import { listedErrors } from './listed-errors.js';
 import { detachedEntry, sameStoredBytes, storedBytes, versionEnd } from './object-bytes.js';
 import {
   checkIdentity,
@@ -202,12 +203,12 @@ function validate(
   existing: ApiObject,
   context: RequestContext,
 ): void {
-  const errors = [
+  const errors = listedErrors(() => [
     // Clients know these twice: once from the registry, once from the kind.
     ...metadataUpdateErrors(object, existing),
     ...metadataUpdateErrors(object, existing),
     ...strategy.validate(object, existing, context),
-  ];
+  ]);
   if (errors.length > 0) throw invalid(served.groupKind, name, errors);
 }
 
