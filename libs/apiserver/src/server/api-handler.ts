@@ -130,7 +130,11 @@ export class ApiHandler {
   private async dispatch(admitted: Admitted): Promise<void> {
     const { info, exchange } = admitted;
     const { parts, requestTimeoutMs } = this.settings;
-    if (!info.isResource) return sendUnknownPath(exchange, this.settings.paths());
+    if (!info.isResource) {
+      // The path of a resource with a method that there is not.
+      if (info.version !== '') throw methodNotSupported();
+      return sendUnknownPath(exchange, this.settings.paths());
+    }
     const served = parts.table.find(info.group, info.version, info.resource);
     if (!served) {
       if (!parts.table.hasGroup(info.group)) return sendNotFoundText(exchange);
