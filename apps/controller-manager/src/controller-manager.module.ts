@@ -1,9 +1,8 @@
 /** The parts of the controller manager process, put together once. Each is a plain class. */
 import { readFileSync } from 'node:fs';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { RestClient, restClientOptions } from '@orch/client';
+import { clientOfFlags, RestClient } from '@orch/client';
 import {
-  type ConnectionConfig,
   connectionOf,
   HealthChecks,
   type Lifecycle,
@@ -31,7 +30,7 @@ export function controllerManagerModule({ options, logger }: ProcessParts): Dyna
     providers: [
       { provide: HealthChecks, useFactory: healthChecks },
       { provide: Metrics, useFactory: () => new Metrics() },
-      { provide: RestClient, useFactory: () => restClient(options, logger) },
+      { provide: RestClient, useFactory: () => clientOfFlags(options.client, logger) },
       {
         provide: ControllerManager,
         inject: [RestClient, Metrics],
@@ -63,7 +62,9 @@ function healthChecks(): HealthChecks {
 /** What pods check the API's certificate with: a file of its own, or what this process checks it with. */
 function authorityPem(options: ControllerManagerOptions): string | undefined {
   const { rootCaFile } = options.controllers;
-  if (rootCaFile === '') return connection(options).certificateAuthorityPem;
+  if (rootCaFile === '') {
+    return connectionOf(options.client.requiredKubeconfig()).certificateAuthorityPem;
+  }
   let text: string;
   try {
     text = readFileSync(rootCaFile, 'utf8');
@@ -74,19 +75,4 @@ function authorityPem(options: ControllerManagerOptions): string | undefined {
     throw new UsageError(`--root-ca-file: ${rootCaFile} holds no PEM certificate`);
   }
   return text;
-}
-
-function connection({ client: { kubeconfig } }: ControllerManagerOptions): ConnectionConfig {
-  if (kubeconfig) return connectionOf(kubeconfig);
-  throw new UsageError('--kubeconfig: give the file that says where the API server is');
-}
-
-function restClient(options: ControllerManagerOptions, logger: Logger): RestClient {
-  const { apiQps, apiBurst } = options.client;
-  return new RestClient({
-    ...restClientOptions(connection(options)),
-    qps: apiQps,
-    burst: apiBurst,
-    logger,
-  });
 }

@@ -2,16 +2,11 @@
  * Starts the controller manager: serves health at once, stands for election and runs the controllers
  * while leading. A process that loses the lease ends, so that nothing it had under way goes on.
  */
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { NestFactory } from '@nestjs/core';
-import { LeaderElector, RestClient } from '@orch/client';
+import { electionOfFlags, LeaderElector, RestClient } from '@orch/client';
 import {
-  dialect,
   exitCodes,
-  FatalError,
   HealthChecks,
-  type LeaderElectionOptions,
   Metrics,
   nestLogger,
   startComponentServer,
@@ -21,7 +16,6 @@ import { controllerManagerModule, type ProcessParts } from './controller-manager
 
 export async function startControllerManager(parts: ProcessParts): Promise<void> {
   const { options, logger, lifecycle } = parts;
-  options.election.checkRelations();
   const context = await NestFactory.createApplicationContext(controllerManagerModule(parts), {
     logger: nestLogger(logger),
     abortOnError: false,
@@ -57,16 +51,9 @@ export async function startControllerManager(parts: ProcessParts): Promise<void>
 
 function electorFor(parts: ProcessParts, client: RestClient, lead: () => void): LeaderElector {
   const { options, logger } = parts;
-  const { election } = options;
-  requireLeases(election);
   return new LeaderElector({
     client: client.derive({ qps: 0 }),
-    namespace: election.resourceNamespace,
-    name: election.resourceName || dialect().systemName('controller-manager'),
-    identity: `${hostname()}_${randomUUID()}`,
-    leaseDurationMs: election.leaseDurationMs,
-    renewDeadlineMs: election.renewDeadlineMs,
-    retryPeriodMs: election.retryPeriodMs,
+    ...electionOfFlags(options.election, 'controller-manager'),
     logger,
     onStartedLeading: lead,
     onLost: () => {
@@ -76,12 +63,4 @@ function electorFor(parts: ProcessParts, client: RestClient, lead: () => void): 
     },
     onNewLeader: (leader) => logger.info({ leader }, 'leader seen'),
   });
-}
-
-function requireLeases(election: LeaderElectionOptions): void {
-  if (election.resourceLock === 'leases') return;
-  throw new FatalError(
-    exitCodes.usage,
-    `--leader-elect-resource-lock: ${election.resourceLock} is not supported, use leases`,
-  );
 }

@@ -1,16 +1,14 @@
 /** The parts of the node agent process, put together once. Each is a plain class. */
 import { join, resolve } from 'node:path';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { RestClient, restClientOptions } from '@orch/client';
+import { clientOfFlags, RestClient } from '@orch/client';
 import {
-  connectionOf,
   HealthChecks,
   type Lifecycle,
   type Logger,
   Metrics,
   pingCheck,
   systemClock,
-  UsageError,
 } from '@orch/component';
 import { NodeAgent, nodeNameOf, ProcessRuntime } from '@orch/node';
 import type { NodeAgentProcessOptions } from './node-agent-process-options.js';
@@ -30,7 +28,7 @@ export function nodeAgentModule({ options, logger }: ProcessParts): DynamicModul
     providers: [
       { provide: HealthChecks, useFactory: healthChecks },
       { provide: Metrics, useFactory: () => new Metrics() },
-      { provide: RestClient, useFactory: () => restClient(options, logger) },
+      { provide: RestClient, useFactory: () => clientOfFlags(options.client, logger) },
       { provide: ProcessRuntime, useFactory: () => processRuntime(options, logger) },
       {
         provide: NodeAgent,
@@ -73,17 +71,4 @@ function healthChecks(): HealthChecks {
   const health = new HealthChecks();
   health.add(pingCheck);
   return health;
-}
-
-function restClient(options: NodeAgentProcessOptions, logger: Logger): RestClient {
-  const { kubeconfig, apiQps, apiBurst } = options.client;
-  if (!kubeconfig) {
-    throw new UsageError('--kubeconfig: give the file that says where the API server is');
-  }
-  return new RestClient({
-    ...restClientOptions(connectionOf(kubeconfig)),
-    qps: apiQps,
-    burst: apiBurst,
-    logger,
-  });
 }

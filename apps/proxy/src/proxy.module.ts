@@ -1,16 +1,14 @@
 /** The parts of the service proxy process, put together once. Each is a plain class. */
 import { resolve } from 'node:path';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { RestClient, restClientOptions } from '@orch/client';
+import { clientOfFlags, RestClient } from '@orch/client';
 import {
-  connectionOf,
   HealthChecks,
   type Lifecycle,
   type Logger,
   Metrics,
   pingCheck,
   systemClock,
-  UsageError,
 } from '@orch/component';
 import { ServiceProxy } from '@orch/proxying';
 import type { ProxyProcessOptions } from './proxy-process-options.js';
@@ -25,22 +23,11 @@ export interface ProcessParts {
 class ProxyModule {}
 
 export function proxyModule({ options, logger }: ProcessParts): DynamicModule {
-  const kubeconfig = requiredKubeconfig(options);
-  const { apiQps, apiBurst } = options.client;
   return {
     module: ProxyModule,
     providers: [
       { provide: Metrics, useFactory: () => new Metrics() },
-      {
-        provide: RestClient,
-        useFactory: () =>
-          new RestClient({
-            ...restClientOptions(connectionOf(kubeconfig)),
-            qps: apiQps,
-            burst: apiBurst,
-            logger,
-          }),
-      },
+      { provide: RestClient, useFactory: () => clientOfFlags(options.client, logger) },
       {
         provide: ServiceProxy,
         inject: [RestClient, Metrics],
@@ -48,7 +35,7 @@ export function proxyModule({ options, logger }: ProcessParts): DynamicModule {
           new ServiceProxy({
             options: options.proxy,
             client,
-            owner: resolve(kubeconfig),
+            owner: resolve(options.client.requiredKubeconfig()),
             metrics,
             clock: systemClock,
             logger,
@@ -67,10 +54,4 @@ function healthChecks(proxy: ServiceProxy): HealthChecks {
   };
   health.add({ name: 'services', run }, ['healthz', 'readyz']);
   return health;
-}
-
-function requiredKubeconfig(options: ProxyProcessOptions): string {
-  const { kubeconfig } = options.client;
-  if (kubeconfig) return kubeconfig;
-  throw new UsageError('--kubeconfig: give the file that says where the API server is');
 }

@@ -1,15 +1,13 @@
 /** The parts of the scheduler process, put together once. Everything it holds is a plain class. */
 import { type DynamicModule, Module } from '@nestjs/common';
-import { EventRecorder, InformerFactory, RestClient, restClientOptions } from '@orch/client';
+import { clientOfFlags, EventRecorder, InformerFactory, RestClient } from '@orch/client';
 import {
-  connectionOf,
   HealthChecks,
   type Lifecycle,
   type Logger,
   Metrics,
   pingCheck,
   systemClock,
-  UsageError,
 } from '@orch/component';
 import { Scheduler, SchedulerMetrics } from '@orch/scheduling';
 import type { SchedulerOptions } from './scheduler-options.js';
@@ -30,7 +28,7 @@ export function schedulerModule({ options, logger }: ProcessParts): DynamicModul
     providers: [
       { provide: HealthChecks, useFactory: healthChecks },
       { provide: Metrics, useFactory: () => new Metrics() },
-      { provide: RestClient, useFactory: () => restClient(options, logger) },
+      { provide: RestClient, useFactory: () => clientOfFlags(options.client, logger) },
       {
         provide: InformerFactory,
         inject: [RestClient],
@@ -72,17 +70,4 @@ function healthChecks(): HealthChecks {
   const health = new HealthChecks();
   health.add(pingCheck);
   return health;
-}
-
-function restClient(options: SchedulerOptions, logger: Logger): RestClient {
-  const { kubeconfig, apiQps, apiBurst } = options.client;
-  if (!kubeconfig) {
-    throw new UsageError('--kubeconfig: give the file that says where the API server is');
-  }
-  return new RestClient({
-    ...restClientOptions(connectionOf(kubeconfig)),
-    qps: apiQps,
-    burst: apiBurst,
-    logger,
-  });
 }

@@ -2,16 +2,18 @@
  * Starts the scheduler: serves health at once, fills the caches, stands for election and places pods
  * while leading. A process that loses the lease ends: its state may be behind that of the next leader.
  */
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { NestFactory } from '@nestjs/core';
-import { EventRecorder, InformerFactory, LeaderElector, RestClient } from '@orch/client';
 import {
-  dialect,
+  EventRecorder,
+  electionOfFlags,
+  InformerFactory,
+  LeaderElector,
+  RestClient,
+} from '@orch/client';
+import {
   exitCodes,
   FatalError,
   HealthChecks,
-  type LeaderElectionOptions,
   Metrics,
   nestLogger,
   retry,
@@ -25,7 +27,6 @@ const syncTimeoutMs = 120_000;
 
 export async function startScheduler(parts: ProcessParts): Promise<void> {
   const { options, logger, lifecycle } = parts;
-  options.election.checkRelations();
   const context = await NestFactory.createApplicationContext(schedulerModule(parts), {
     logger: nestLogger(logger),
     abortOnError: false,
@@ -95,16 +96,9 @@ async function servedResources(
 
 function electorFor(parts: ProcessParts, client: RestClient, scheduler: Scheduler): LeaderElector {
   const { options, logger, lifecycle } = parts;
-  const { election } = options;
-  requireLeases(election);
   return new LeaderElector({
     client,
-    namespace: election.resourceNamespace,
-    name: election.resourceName || dialect().systemName('scheduler'),
-    identity: `${hostname()}_${randomUUID()}`,
-    leaseDurationMs: election.leaseDurationMs,
-    renewDeadlineMs: election.renewDeadlineMs,
-    retryPeriodMs: election.retryPeriodMs,
+    ...electionOfFlags(options.election, 'scheduler'),
     logger,
     onStartedLeading: (signal) => {
       signal.addEventListener('abort', () => scheduler.stop(), { once: true });
@@ -114,13 +108,4 @@ function electorFor(parts: ProcessParts, client: RestClient, scheduler: Schedule
       lifecycle.fail(new FatalError(exitCodes.leadershipLost, 'the leadership was lost')),
     onNewLeader: (leader) => logger.info({ leader }, 'leader seen'),
   });
-}
-
-/** The other kinds of lock were for clusters in the middle of an upgrade from releases without leases. */
-function requireLeases(election: LeaderElectionOptions): void {
-  if (election.resourceLock === 'leases') return;
-  throw new FatalError(
-    exitCodes.usage,
-    `--leader-elect-resource-lock: ${election.resourceLock} is not supported, use leases`,
-  );
 }

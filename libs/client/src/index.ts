@@ -1,3 +1,4 @@
+export { electionOfFlags } from './election/election-of-flags.js';
 export { LeaderElector, type LeaderElectorOptions } from './election/leader-elector.js';
 export { BoundedMap } from './events/bounded-map.js';
 export {
@@ -41,6 +42,7 @@ export {
   type StatusCause,
   type StatusDetails,
 } from './rest/api-error.js';
+export { clientOfFlags } from './rest/client-of-flags.js';
 export type { DiscoveredResource, Discovery } from './rest/discovery.js';
 export { restClientOptions } from './rest/from-connection.js';
 export type {

@@ -2,6 +2,7 @@
 import { IsIn, IsOptional, Min } from 'class-validator';
 import { dialect } from '../dialect/dialect.js';
 import { Flag } from './flag.js';
+import { ValueError } from './values.js';
 
 /** What the client can write; the binary form is read and written by the API server only. */
 export const clientContentTypes = ['application/json'] as const;
@@ -42,4 +43,10 @@ export class ClientOptions {
   })
   @IsIn(clientContentTypes)
   apiContentType!: (typeof clientContentTypes)[number];
+
+  /** Throws `ValueError` when the process was started without one. */
+  requiredKubeconfig(): string {
+    if (this.kubeconfig) return this.kubeconfig;
+    throw new ValueError('--kubeconfig: give the file that says where the API server is');
+  }
 }

@@ -53,7 +53,8 @@ export class LeaderElectionOptions {
 
   @Flag({
     name: 'leader-elect-resource-lock',
-    description: `kind of object that holds the lease: ${leaderElectionLocks.join(', ')}`,
+    description:
+      'kind of object that holds the lease: leases; the others that earlier releases knew are refused',
     default: 'leases',
     type: 'string',
   })
@@ -75,8 +76,13 @@ export class LeaderElectionOptions {
   @IsNotEmpty()
   resourceNamespace!: string;
 
-  /** Throws `ValueError` when the times do not fit together. */
+  /** Throws `ValueError` when the times do not fit together, or the lock is one of those given up. */
   checkRelations(): void {
+    if (this.enabled && this.resourceLock !== 'leases') {
+      throw new ValueError(
+        `--leader-elect-resource-lock: ${this.resourceLock} is not supported, use leases`,
+      );
+    }
     if (this.renewDeadlineMs >= this.leaseDurationMs) {
       throw new ValueError(
         '--leader-elect-renew-deadline: must be less than --leader-elect-lease-duration, or two leaders could work at once',
