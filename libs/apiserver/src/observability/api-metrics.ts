@@ -1,11 +1,13 @@
 /**
  * Metrics of the API. Names, labels and buckets are the interface's. Series of a request are found once
- * per combination of labels and kept, so that counting costs a map lookup.
+ * per combination of labels and kept; counts are handed on when they are asked for. So that counting a
+ * request costs a map lookup and a few comparisons.
  */
 import type { Metrics } from '@orch/component';
 import type { ServedResource } from '../registry/resource.js';
 import type { RequestInfo } from '../request/request-info.js';
 import type { InFlight } from '../server/in-flight.js';
+import { DurationHistogram, type DurationSeries } from './duration-histogram.js';
 
 const durationBuckets = [
   0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
@@ -27,16 +29,32 @@ const verbNames: Readonly<Record<string, string>> = {
 };
 
 const seriesMax = 20_000;
+/** Looked through one by one. */
+const seriesOfResourceMax = 256;
+const noLabels = {
+  component: 'apiserver',
+  dry_run: '',
+  group: '',
+  resource: '',
+  scope: '',
+  subresource: '',
+  verb: '',
+  version: '',
+};
 
+/** Counts of requests that are alike. */
 interface Series {
-  count(): void;
-  observe(seconds: number): void;
+  readonly durations: DurationSeries;
+  readonly add: (count: number) => void;
+  /** Not yet handed on. */
+  pendingCount: number;
 }
 
-/** What labels say about a request. */
-export interface RequestLabels {
+/** A series and the first request of it. */
+interface KnownSeries {
   readonly info: RequestInfo;
-  readonly dryRun: boolean;
+  readonly statusCode: number;
+  readonly series: Series;
 }
 
 function scopeOf({ isResource, name, namespace }: RequestInfo): string {
@@ -45,8 +63,25 @@ function scopeOf({ isResource, name, namespace }: RequestInfo): string {
   return namespace !== '' ? 'namespace' : 'cluster';
 }
 
+function isAlike(
+  { info: first, statusCode: code }: KnownSeries,
+  info: RequestInfo,
+  status: number,
+) {
+  return (
+    code === status &&
+    first.verb === info.verb &&
+    first.version === info.version &&
+    first.group === info.group &&
+    first.subresource === info.subresource &&
+    scopeOf(first) === scopeOf(info)
+  );
+}
+
 export class ApiMetrics {
-  private readonly series = new Map<string, Series>();
+  private readonly byResource = new Map<string, KnownSeries[]>();
+  private readonly allSeries: Series[] = [];
+  private overflow: Series | undefined;
   private readonly requests;
   private readonly durations;
   private readonly watchEvents;
@@ -69,22 +104,13 @@ export class ApiMetrics {
         'verb',
         'version',
       ],
+      collect: () => this.handOn(),
     });
-    this.durations = metrics.histogram({
+    this.durations = new DurationHistogram({
       name: 'apiserver_request_duration_seconds',
-      help: 'Time from the request to the end of its answer, in seconds.',
-      stability: 'STABLE',
+      help: '[STABLE] Time from the request to the end of its answer, in seconds.',
       buckets: durationBuckets,
-      labels: [
-        'component',
-        'dry_run',
-        'group',
-        'resource',
-        'scope',
-        'subresource',
-        'verb',
-        'version',
-      ],
+      registers: [metrics.registry],
     });
     metrics.gauge({
       name: 'apiserver_current_inflight_requests',
@@ -113,23 +139,24 @@ export class ApiMetrics {
     });
   }
 
-  finished(labels: RequestLabels, statusCode: number, seconds: number): void {
-    const { info, dryRun } = labels;
-    const key = `${info.verb} ${info.group}/${info.version}/${info.resource}/${info.subresource} ${scopeOf(info)} ${dryRun} ${statusCode}`;
-    let series = this.series.get(key);
-    if (!series) {
-      if (this.series.size >= seriesMax) this.series.clear();
-      series = this.newSeries(labels, statusCode);
-      this.series.set(key, series);
-    }
-    series.count();
-    series.observe(seconds);
+  finished(info: RequestInfo, statusCode: number, seconds: number): void {
+    const alike = this.byResource.get(info.resource);
+    const known = alike?.find((entry) => isAlike(entry, info, statusCode));
+    const series = known ? known.series : this.newSeries(info, statusCode);
+    series.pendingCount += 1;
+    series.durations.observe(seconds);
   }
 
-  private newSeries({ info, dryRun }: RequestLabels, statusCode: number): Series {
-    const common = {
+  /** Above a maximum, what is new is counted together: clients choose what their paths say. */
+  private newSeries(info: RequestInfo, statusCode: number): Series {
+    const alike = this.byResource.get(info.resource) ?? [];
+    if (this.allSeries.length >= seriesMax || alike.length >= seriesOfResourceMax) {
+      this.overflow ??= this.makeSeries({ ...noLabels, verb: 'other' }, '');
+      return this.overflow;
+    }
+    const labels = {
       component: 'apiserver',
-      dry_run: dryRun ? 'All' : '',
+      dry_run: '',
       group: info.group,
       resource: info.resource,
       scope: scopeOf(info),
@@ -137,9 +164,28 @@ export class ApiMetrics {
       verb: verbNames[info.verb] ?? 'other',
       version: info.version,
     };
-    const counter = this.requests.labels({ ...common, code: String(statusCode) });
-    const histogram = this.durations.labels(common);
-    return { count: () => counter.inc(), observe: (seconds) => histogram.observe(seconds) };
+    const series = this.makeSeries(labels, String(statusCode));
+    alike.push({ info, statusCode, series });
+    this.byResource.set(info.resource, alike);
+    return series;
+  }
+
+  private makeSeries(labels: typeof noLabels, code: string): Series {
+    const counter = this.requests.labels({ ...labels, code });
+    const series: Series = {
+      durations: this.durations.series(labels),
+      add: (count) => counter.inc(count),
+      pendingCount: 0,
+    };
+    this.allSeries.push(series);
+    return series;
+  }
+
+  private handOn(): void {
+    for (const series of this.allSeries) {
+      if (series.pendingCount > 0) series.add(series.pendingCount);
+      series.pendingCount = 0;
+    }
   }
 
   watchBegan(served: ServedResource): void {

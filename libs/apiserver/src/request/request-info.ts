@@ -63,9 +63,23 @@ function nonResource(method: string, path: string): RequestInfo {
   };
 }
 
+/** The segments of `path` up to `end`. Several times faster than slicing and `split`. */
+function split(path: string, end: number): string[] {
+  const segments: string[] = [];
+  for (let from = 1; ; ) {
+    const slash = path.indexOf('/', from);
+    if (slash < 0 || slash >= end) {
+      segments.push(path.slice(from, end));
+      return segments;
+    }
+    segments.push(path.slice(from, slash));
+    from = slash + 1;
+  }
+}
+
 function segmentsOf(path: string): string[] {
   const end = path.length > 1 && path.endsWith('/') ? path.length - 1 : path.length;
-  const segments = path.slice(1, end).split('/');
+  const segments = split(path, end);
   if (!path.includes('%')) return segments;
   try {
     return segments.map(decodeURIComponent);

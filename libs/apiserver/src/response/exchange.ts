@@ -46,10 +46,11 @@ export function headersFor(exchange: Exchange, contentType: string): OutgoingHtt
   const headers: OutgoingHttpHeaders = {
     'content-type': contentType,
     'cache-control': 'no-cache, private',
-    ...exchange.headers,
   };
-  if (exchange.warnings.length > 0)
+  for (const name in exchange.headers) headers[name] = exchange.headers[name];
+  if (exchange.warnings.length > 0) {
     Object.assign(headers, { warning: warningHeaders(exchange.warnings) });
+  }
   return headers;
 }
 
@@ -58,10 +59,8 @@ export function writeHead(
   statusCode: number,
   headers: OutgoingHttpHeaders,
 ): void {
-  const { response } = exchange;
-  const head: (code: number, fields: OutgoingHttpHeaders) => unknown =
-    response.writeHead.bind(response);
-  head(statusCode, headers);
+  // Both protocols take these; their other overloads differ.
+  (exchange.response as ServerResponse).writeHead(statusCode, headers);
 }
 
 /** Sends the head of an answer whose body comes later. */

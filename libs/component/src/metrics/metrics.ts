@@ -43,8 +43,15 @@ export class Metrics {
     );
   }
 
-  counter<Label extends string = never>(spec: MetricSpec<Label>): Counter<Label> {
-    return this.known<Counter<Label>>(spec.name) ?? new Counter(this.configuration(spec));
+  /** `collect` runs before the counter is rendered. */
+  counter<Label extends string = never>(
+    spec: MetricSpec<Label> & { readonly collect?: () => void },
+  ): Counter<Label> {
+    const { collect } = spec;
+    return (
+      this.known<Counter<Label>>(spec.name) ??
+      new Counter({ ...this.configuration(spec), ...(collect && { collect }) })
+    );
   }
 
   gauge<Label extends string = never>(
