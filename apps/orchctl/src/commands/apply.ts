@@ -3,7 +3,8 @@ import { applyObject } from '../lib/apply/applier.js';
 import { patchSchemaOf } from '../lib/apply/patch-schema.js';
 import { singularTypeName } from '../lib/catalog.js';
 import type { Configure } from '../lib/context.js';
-import { errorLine, PartialFailure, UsageError } from '../lib/errors.js';
+import { UsageError } from '../lib/errors.js';
+import { Failures } from '../lib/failures.js';
 import { readManifests } from '../lib/manifests.js';
 import { objectText, outputFormat } from '../lib/output.js';
 import { dryRunMode, dryRunNote, place } from '../lib/placing.js';
@@ -47,10 +48,10 @@ export const configureApply: Configure = (command, context) => {
       const { io } = context;
       const manifests = await readManifests(options.filename, options.recursive ?? false, io);
       const session = await context.session();
-      let failed = false;
+      const failures = new Failures(io);
       // One after another: a namespace must be there before what stands in it.
       for (const manifest of manifests) {
-        try {
+        await failures.showing(async () => {
           const { object, type, client, title } = await place(manifest, session);
           const { fieldManager } = options;
           const applied = options.serverSide
@@ -74,11 +75,8 @@ export const configureApply: Configure = (command, context) => {
           if (applied.warning) io.err(`Warning: ${applied.warning}\n`);
           if (format.kind === 'table') io.out(`${title} ${applied.action}${dryRunNote(dryRun)}\n`);
           else io.out(objectText(applied.object, format, singularTypeName(type)));
-        } catch (error) {
-          failed = true;
-          io.err(errorLine(error));
-        }
+        });
       }
-      if (failed) throw new PartialFailure();
+      failures.end();
     });
 };

@@ -3,7 +3,8 @@
 import { withLastApplied } from '../lib/apply/applier.js';
 import { singularTypeName } from '../lib/catalog.js';
 import type { Configure } from '../lib/context.js';
-import { errorLine, PartialFailure, UsageError } from '../lib/errors.js';
+import { UsageError } from '../lib/errors.js';
+import { Failures } from '../lib/failures.js';
 import { readManifests } from '../lib/manifests.js';
 import { objectText, outputFormat } from '../lib/output.js';
 import { dryRunMode, dryRunNote, place, titleOf } from '../lib/placing.js';
@@ -35,9 +36,9 @@ export const configureCreate: Configure = (command, context) => {
       const { io } = context;
       const manifests = await readManifests(options.filename, options.recursive ?? false, io);
       const session = await context.session();
-      let failed = false;
+      const failures = new Failures(io);
       for (const manifest of manifests) {
-        try {
+        await failures.showing(async () => {
           const { object, type, client } = await place(manifest, session);
           const wanted = options.saveConfig ? withLastApplied(object) : object;
           const { fieldManager } = options;
@@ -48,11 +49,8 @@ export const configureCreate: Configure = (command, context) => {
           if (format.kind === 'table') {
             io.out(`${titleOf(type, created)} created${dryRunNote(dryRun)}\n`);
           } else io.out(objectText(created, format, singularTypeName(type)));
-        } catch (error) {
-          failed = true;
-          io.err(errorLine(error));
-        }
+        });
       }
-      if (failed) throw new PartialFailure();
+      failures.end();
     });
 };

@@ -2,7 +2,8 @@
 import type { Scale } from '@orch/types/autoscaling/v1';
 import { selectionsOf } from '../lib/arguments.js';
 import type { Configure } from '../lib/context.js';
-import { CliError, errorLine, PartialFailure, UsageError } from '../lib/errors.js';
+import { CliError, UsageError } from '../lib/errors.js';
+import { Failures } from '../lib/failures.js';
 import { titleOf } from '../lib/placing.js';
 import { itemsOf, namespaceFor } from '../lib/requests.js';
 
@@ -31,7 +32,7 @@ export const configureScale: Configure = (command, context) => {
           ? undefined
           : countOf('--current-replicas', options.currentReplicas);
       const session = await context.session();
-      let failed = false;
+      const failures = new Failures(context.io);
       for (const { type, names } of await selectionsOf(args, session.catalog)) {
         const client = session.client.resource(type, namespaceFor(type, session));
         if (names.length === 0 && !options.selector && !options.all) {
@@ -44,7 +45,7 @@ export const configureScale: Configure = (command, context) => {
             : itemsOf(await client.listAll(list), type).map(({ metadata }) => metadata?.name ?? '');
         for (const name of wanted) {
           const title = titleOf(type, { metadata: { name } });
-          try {
+          await failures.showing(async () => {
             const subresource = client.subresource<Scale>(name, 'scale');
             const scale = await subresource.get();
             const { resourceVersion } = scale.metadata ?? {};
@@ -64,13 +65,10 @@ export const configureScale: Configure = (command, context) => {
               ? subresource.replace({ ...scale, spec: { replicas } })
               : subresource.patch({ spec: { replicas } }, { type: 'merge' }));
             context.io.out(`${title} scaled\n`);
-          } catch (error) {
-            failed = true;
-            context.io.err(errorLine(error));
-          }
+          });
         }
       }
-      if (failed) throw new PartialFailure();
+      failures.end();
     });
 };
 

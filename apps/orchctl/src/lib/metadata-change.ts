@@ -2,7 +2,8 @@
 import { selectionsOf } from './arguments.js';
 import { apiVersionOf } from './catalog.js';
 import type { Configure } from './context.js';
-import { CliError, errorLine, PartialFailure, UsageError } from './errors.js';
+import { CliError, UsageError } from './errors.js';
+import { Failures } from './failures.js';
 import { dryRunMode, dryRunNote, titleOf } from './placing.js';
 import { addSelectorFlags, namespaceFor, readObjects, type SelectorOptions } from './requests.js';
 
@@ -27,7 +28,7 @@ export function configureMetadataChange(field: 'labels' | 'annotations', done: s
         const { targets, changes } = split(words);
         const dryRun = dryRunMode(options.dryRun);
         const session = await context.session();
-        let failed = false;
+        const failures = new Failures(context.io);
         for (const { type, names } of await selectionsOf(targets, session.catalog)) {
           const isSelected = options.selector ?? options.fieldSelector ?? options.all;
           if (names.length === 0 && !isSelected) {
@@ -35,7 +36,7 @@ export function configureMetadataChange(field: 'labels' | 'annotations', done: s
           }
           for (const object of await readObjects(session, type, names, options)) {
             const title = titleOf(type, object);
-            try {
+            await failures.showing(async () => {
               const current = object.metadata?.[field] ?? {};
               refuseOverwrite(title, current, changes, options.overwrite ?? false);
               const isChange = [...changes].some(
@@ -55,13 +56,10 @@ export function configureMetadataChange(field: 'labels' | 'annotations', done: s
               }
               const what = isChange ? done : `not ${done}`;
               context.io.out(`${title} ${what}${dryRunNote(dryRun)}\n`);
-            } catch (error) {
-              failed = true;
-              context.io.err(errorLine(error));
-            }
+            });
           }
         }
-        if (failed) throw new PartialFailure();
+        failures.end();
       });
   };
 }
