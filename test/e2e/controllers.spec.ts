@@ -121,7 +121,7 @@ describe('the controllers', () => {
       ...(strategy ? { strategy } : {}),
       selector: { matchLabels: { app: name } },
       template: {
-        metadata: { labels: { app: name } },
+        metadata: { labels: { app: name }, annotations: { 'example.com/note': 'of the template' } },
         spec: { containers: [{ name: 'c', image }] },
       },
     },

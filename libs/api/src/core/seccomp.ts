@@ -53,7 +53,9 @@ export function mirrorSeccomp(pod: Pod): void {
       container.securityContext = { ...container.securityContext, seccompProfile: profile };
     });
   }
-  if (Object.keys(annotations).length > 0) pod.metadata = { ...pod.metadata, annotations };
+  if (Object.keys(annotations).length === 0) return;
+  pod.metadata ??= {};
+  pod.metadata.annotations = annotations;
 }
 
 function containersOf(spec: PodSpec): Container[] {

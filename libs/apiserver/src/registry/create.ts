@@ -41,8 +41,8 @@ export async function createObject(
 ): Promise<Entry> {
   const { definition } = served;
   checkNamespace(served, object, namespace);
-  const metadata = metadataOf(object);
-  if (metadata.resourceVersion) {
+  const { resourceVersion, name: nameSent = '' } = metadataOf(object);
+  if (resourceVersion) {
     throw badRequest('resourceVersion should not be set on objects to be created');
   }
   const request = requestContext(parts, context, served);
@@ -50,7 +50,7 @@ export async function createObject(
     operation: 'CREATE',
     served,
     namespace,
-    name: metadata.name ?? '',
+    name: nameSent,
     subresource: '',
     object,
     old: undefined,
@@ -59,6 +59,8 @@ export async function createObject(
   });
   prepareMetadataForCreate(object, definition, parts.newUid(), parts.clock.nowMs());
   definition.prepareForCreate?.(object, request);
+  // Only now: admission and kinds may have put another metadata in place.
+  const metadata = metadataOf(object);
   const prefix = metadata.name ? '' : (metadata.generateName ?? '');
   for (let attempt = 1; ; attempt += 1) {
     if (prefix !== '') metadata.name = generatedName(prefix, parts.random);
