@@ -198,6 +198,17 @@ export class ApiServerOptions {
   maxMutatingRequestsInflight!: number;
 
   @Flag({
+    name: 'history-retention',
+    description:
+      'how long changes are kept for watches that resume, exact lists and continue tokens; higher: more memory and disk, lower: clients that were away have to list again',
+    default: '5m0s',
+    type: 'duration',
+  })
+  @Min(1_000)
+  @Max(7_200_000)
+  historyRetentionMs!: number;
+
+  @Flag({
     name: 'shutdown-delay-duration',
     description:
       'time between readiness failing and the end of service, for load balancers to notice; higher: slower restarts, lower: requests that still come fail',

@@ -42,7 +42,12 @@ import {
   sleep,
   systemClock,
 } from '@orch/component';
-import { openLocalStore, StoreError, type VersionedStore } from '@orch/store';
+import {
+  DEFAULT_STORE_OPTIONS,
+  openLocalStore,
+  StoreError,
+  type VersionedStore,
+} from '@orch/store';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type ApiServerProviders, apiServerModule } from './api-server.module.js';
 import type { ApiServerOptions } from './api-server-options.js';
@@ -168,8 +173,14 @@ async function openStore(
   { options, logger, lifecycle }: Context,
   { observer, logObserver }: StorageMetrics,
 ): Promise<VersionedStore> {
+  const { historyRetentionMs } = options;
+  const compactionIntervalMs = Math.min(
+    DEFAULT_STORE_OPTIONS.compactionIntervalMs,
+    historyRetentionMs,
+  );
   try {
     const store = await openLocalStore(options.dataDir, {
+      options: { historyRetentionMs, compactionIntervalMs },
       clock: systemClock,
       logger,
       onFatal: (error) => lifecycle.fail(storageFailure(error)),

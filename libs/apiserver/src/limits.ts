@@ -51,10 +51,6 @@ export const listPageEntries = 10_000;
 export const parsedCacheBytesMax = 64 * 1024 * 1024;
 /** Objects that one collection delete works on at a time. */
 export const deleteCollectionConcurrency = 16;
-/** Age at which a continue token's version may be compacted away. */
-export const historyRetentionMs = 5 * 60_000;
-/** Time between compactions of the store's history. */
-export const compactionIntervalMs = 60_000;
 /** Users whose credentials are remembered. */
 export const credentialCacheEntriesMax = 10_000;
 /** How long the account behind a token may take to be read. */
