@@ -94,3 +94,20 @@ export function hasRunning(view: PodView): boolean {
 export function runningRuns(view: PodView): ContainerStatus[] {
   return [...view.runs.values()].flat().filter(({ state }) => state === 'running');
 }
+
+/** Its phase never changes again. */
+export function hasEnded(pod: Pod): boolean {
+  return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+}
+
+/** The address that the pod is known by; empty while it has none. */
+export function podIpOf({ pod, sandbox }: PodView, hostIp: string): string {
+  if (pod.spec?.hostNetwork) return sandbox ? hostIp : '';
+  // A stopped sandbox has given its address back; the pod is still known by it.
+  return sandbox?.podIp ?? pod.status?.podIP ?? '';
+}
+
+/** What programs in the pod listen on, and where the agent reaches them. */
+export function localIpOf(view: PodView, hostIp: string): string {
+  return view.sandbox?.localIp ?? podIpOf(view, hostIp);
+}

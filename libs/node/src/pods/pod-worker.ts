@@ -1,47 +1,40 @@
 /**
  * Brings one pod to its specification and keeps it there, and in the end takes it down. Level-based: each
  * sync looks at what is and does what is missing; syncs of a pod never overlap, and kills run beside
- * them. A pod that the API no longer has is ended and cleared away like one being deleted.
+ * them. A pod that the API no longer has is ended and cleared away like one being deleted. How things are
+ * made is `pod-launcher.ts`, how containers end `container-killer.ts`.
  */
-import { mkdirSync, rmSync } from 'node:fs';
-import { parseTime } from '@orch/apimachinery';
+import { rmSync } from 'node:fs';
 import { isConflict, isNotFound, type RestClient, resources } from '@orch/client';
 import { Backoff, type Timer } from '@orch/component';
-import type { Container, Pod } from '@orch/types/core/v1';
-import { BrokenReference } from '../environment/referenced-objects.js';
-import {
-  deadRunsKept,
-  hookTimeoutMs,
-  podResyncPeriodMs,
-  podRetryInitialMs,
-  podRetryMaxMs,
-} from '../limits.js';
+import type { Pod } from '@orch/types/core/v1';
+import { deadRunsKept, podResyncPeriodMs, podRetryInitialMs, podRetryMaxMs } from '../limits.js';
 import { removeLogs } from '../logs/log-rotation.js';
 import { terminationMessage } from '../logs/termination-message.js';
-import { runHandler } from '../probes/handlers.js';
-import type { ContainerId, ContainerStatus } from '../runtimes/container-runtime.js';
-import { prepareVolumes } from '../volumes/pod-volumes.js';
+import type { ContainerStatus } from '../runtimes/container-runtime.js';
 import { ContainerKiller } from './container-killer.js';
-import { LaunchError, launchContainer } from './container-launcher.js';
-import type { Waiting } from './container-statuses.js';
-import { podHostname } from './etc-hosts.js';
-import { podActions, type StartAction } from './pod-actions.js';
+import { graceMs } from './grace-period.js';
+import { podActions } from './pod-actions.js';
 import {
   type PodContext,
   type PodIdentityFields,
   podDirectory,
   podLogDirectory,
-  podReference,
   podTitle,
 } from './pod-context.js';
+import { type FailureReason, PodFailure } from './pod-failure.js';
+import { PodLauncher } from './pod-launcher.js';
 import { podStatus } from './pod-status.js';
 import {
   annotationKeys,
+  hasEnded,
   hasRunning,
   initContainersOf,
   isFinished,
+  localIpOf,
   mainContainersOf,
   type PodView,
+  podIpOf,
   podView,
   runningRuns,
 } from './pod-view.js';
@@ -60,10 +53,9 @@ export class PodWorker {
   private pod: Pod | undefined;
   /** Its hooks and grace periods hold even when the API has forgotten it. */
   private lastPod: Pod | undefined;
-  private failure: { reason: string; message: string } | undefined;
-  private readonly waiting = new Map<string, Waiting>();
-  private readonly starting = new Set<ContainerId>();
+  private readonly failure: PodFailure;
   private readonly killer: ContainerKiller;
+  private readonly launcher: PodLauncher;
   private readonly retry: Backoff;
   private timer: Timer | undefined;
   private running: Promise<void> | undefined;
@@ -73,6 +65,8 @@ export class PodWorker {
   constructor(private readonly settings: PodWorkerSettings) {
     const { context, identity, random } = settings;
     this.killer = new ContainerKiller(context, identity, () => this.syncAfter(podRetryInitialMs));
+    this.launcher = new PodLauncher(context, identity, this.killer, () => this.sync());
+    this.failure = new PodFailure(context, identity);
     this.retry = new Backoff({
       initialMs: podRetryInitialMs,
       maxMs: podRetryMaxMs,
@@ -134,7 +128,7 @@ export class PodWorker {
   private async syncOnce(): Promise<number> {
     const view = await this.look();
     if (!this.pod || this.pod.metadata?.deletionTimestamp) return this.terminate(view);
-    const failure = this.failureOf(view);
+    const failure = this.failure.check(view.pod);
     if (failure || isFinished(view) || hasEnded(view.pod)) return this.settle(view, failure);
     if (!view.pod.status?.startTime) this.report(view);
     const againMs = await this.act(view);
@@ -152,14 +146,20 @@ export class PodWorker {
       runtime.listContainers(identity.uid),
     ]);
     const view = podView(pod, sandboxes, containers);
-    const running = runningRuns(view).filter(({ id }) => !this.starting.has(id));
+    const running = runningRuns(view).filter(({ id }) => !this.launcher.isStarting(id));
     const main = new Map(mainContainersOf(pod).map((container) => [container.name, container]));
     const targets = running.flatMap((run) => {
       const container = main.get(run.name);
       if (!container || this.killer.isKilling(run.id)) return [];
       const startedAtMs = run.startedAtMs ?? run.createdAtMs;
       return [
-        { containerId: run.id, container, startedAtMs, pod: identity, podIp: this.localIp(view) },
+        {
+          containerId: run.id,
+          container,
+          startedAtMs,
+          pod: identity,
+          podIp: localIpOf(view, this.settings.context.hostIp),
+        },
       ];
     });
     prober.track(
@@ -167,38 +167,6 @@ export class PodWorker {
       containers.map(({ id }) => id),
     );
     return view;
-  }
-
-  /** Whether the agent has to end the pod for a reason of its own. */
-  private failureOf(view: PodView): { reason: string; message: string } | undefined {
-    const { spec, status } = view.pod;
-    if (this.failure) return this.failure;
-    if (status?.phase === 'Failed' && status.reason) {
-      this.failure = { reason: status.reason, message: status.message ?? '' };
-      return this.failure;
-    }
-    const leftMs = this.deadlineLeftMs(view.pod);
-    if (spec?.activeDeadlineSeconds === undefined || leftMs > 0) return undefined;
-    this.failure = {
-      reason: 'DeadlineExceeded',
-      message: 'Pod was active on the node longer than the specified deadline',
-    };
-    const { context, identity } = this.settings;
-    context.recorder.event(
-      podReference(identity),
-      'Normal',
-      'DeadlineExceeded',
-      this.failure.message,
-    );
-    return this.failure;
-  }
-
-  private deadlineLeftMs({ spec, status }: Pod): number {
-    const startedMs = parseTime(status?.startTime);
-    if (spec?.activeDeadlineSeconds === undefined || startedMs === undefined) {
-      return Number.POSITIVE_INFINITY;
-    }
-    return startedMs + spec.activeDeadlineSeconds * 1000 - this.settings.context.clock.nowMs();
   }
 
   /** Carries out what is missing. */
@@ -210,24 +178,28 @@ export class PodWorker {
       backoffMs: (container, run) =>
         run.finishedAtMs === undefined
           ? 0
-          : backoff.remainingMs(this.backoffKey(container), run.finishedAtMs, clock.nowMs()),
+          : backoff.remainingMs(
+              this.launcher.backoffKey(container),
+              run.finishedAtMs,
+              clock.nowMs(),
+            ),
     });
     for (const { run, reason, probe } of actions.kill) {
-      this.kill(view, run, this.graceMs(view.pod, run, probe), reason);
+      this.kill(view, run, graceMs(view.pod, run, probe), reason);
     }
     if (actions.kill.length === 0 && actions.newSandboxAttempt !== undefined) {
       await this.makeSandbox(view, actions.newSandboxAttempt);
       this.wanted = true;
       return 0;
     }
-    for (const [name, waitMs] of actions.backingOff) this.noteBackoff(view, name, waitMs);
-    let againMs = Math.min(podResyncPeriodMs, this.deadlineLeftMs(view.pod));
+    for (const [name, waitMs] of actions.backingOff) this.launcher.noteBackoff(view, name, waitMs);
+    let againMs = Math.min(podResyncPeriodMs, this.failure.deadlineLeftMs(view.pod));
     for (const waitMs of actions.backingOff.values()) againMs = Math.min(againMs, waitMs);
-    const volumes = await this.volumes(view);
+    const volumes = await this.launcher.volumes(view);
     if (!volumes) return Math.min(againMs, this.retry.nextMs());
     let failed = false;
     for (const start of actions.start) {
-      if (!(await this.start(view, start, volumes))) failed = true;
+      if (!(await this.launcher.start(view, start, volumes))) failed = true;
     }
     await this.removeDeadRuns(view);
     if (failed) return Math.min(againMs, this.retry.nextMs());
@@ -236,124 +208,12 @@ export class PodWorker {
   }
 
   private async makeSandbox(view: PodView, attempt: number): Promise<void> {
-    const { context, identity } = this.settings;
-    const { spec } = view.pod;
-    if (view.sandbox) {
-      const message = 'Pod sandbox changed, it will be killed and re-created.';
-      context.recorder.event(podReference(identity), 'Normal', 'SandboxChanged', message);
-      await context.runtime.stopSandbox(view.sandbox.id);
-    }
     try {
-      await context.runtime.runSandbox({
-        pod: identity,
-        attempt,
-        hostname: podHostname(view.pod),
-        logDirectory: podLogDirectory(context, identity),
-        hostNetwork: spec?.hostNetwork ?? false,
-        hostPid: spec?.hostPID ?? false,
-      });
+      await this.launcher.makeSandbox(view, attempt);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      const message = `Failed to create pod sandbox: ${why}`;
-      context.recorder.event(podReference(identity), 'Warning', 'FailedCreatePodSandBox', message);
       this.report(view);
       throw error;
     }
-  }
-
-  /** Undefined if they cannot be made now; an event says why. */
-  private async volumes(view: PodView): Promise<ReadonlyMap<string, string> | undefined> {
-    const { context, identity } = this.settings;
-    const directory = podDirectory(context, identity.uid);
-    mkdirSync(directory, { recursive: true, mode: 0o750 });
-    try {
-      return await prepareVolumes(directory, {
-        pod: view.pod,
-        addresses: { podIp: this.localIp(view), hostIp: context.hostIp },
-        allocatable: context.allocatable,
-        objects: context.objects,
-        accountTokens: context.accountTokens,
-      });
-    } catch (error) {
-      if (!(error instanceof BrokenReference)) throw error;
-      context.recorder.event(podReference(identity), 'Warning', 'FailedMount', error.message);
-      return undefined;
-    }
-  }
-
-  private async start(
-    view: PodView,
-    { container, attempt, previousFinishedMs }: StartAction,
-    volumes: ReadonlyMap<string, string>,
-  ): Promise<boolean> {
-    const { context, identity } = this.settings;
-    const { backoff, clock, recorder } = context;
-    const { sandbox, pod } = view;
-    if (!sandbox) return false;
-    if (previousFinishedMs !== undefined) {
-      backoff.started(this.backoffKey(container), previousFinishedMs, clock.nowMs());
-    }
-    try {
-      const podIp = this.localIp(view);
-      const id = await launchContainer(context, {
-        pod,
-        container,
-        attempt,
-        sandboxId: sandbox.id,
-        podIp,
-        volumes,
-      });
-      this.waiting.delete(container.name);
-      if (container.lifecycle?.postStart) this.runPostStart(id, container, podIp);
-      return true;
-    } catch (error) {
-      if (!(error instanceof LaunchError)) throw error;
-      this.waiting.set(container.name, error.waiting);
-      const message = `Error: ${error.message}`;
-      recorder.event(podReference(identity, container.name), 'Warning', 'Failed', message);
-      return false;
-    }
-  }
-
-  /** The container counts as running once its hook is through; it is ended if the hook fails. */
-  private runPostStart(id: ContainerId, container: Container, podIp: string): void {
-    const { context, identity } = this.settings;
-    const hook = container.lifecycle?.postStart;
-    if (!hook) return;
-    this.starting.add(id);
-    const target = { runtime: context.runtime, containerId: id, container, podIp };
-    runHandler(hook, target, hookTimeoutMs)
-      .then(async ({ succeeded, output }) => {
-        if (succeeded) return;
-        const regarding = podReference(identity, container.name);
-        const message = `PostStartHook failed: ${output}`;
-        context.recorder.event(regarding, 'Warning', 'FailedPostStartHook', message);
-        const run = await context.runtime.containerStatus(id);
-        const graceMs = (this.pod?.spec?.terminationGracePeriodSeconds ?? 30) * 1000;
-        this.killer.kill({ run, podIp, graceMs, reason: 'FailedPostStartHook' });
-      })
-      .catch((error: unknown) => {
-        context.logger.warn({ err: error, pod: podTitle(identity) }, 'postStart hook lost');
-      })
-      .finally(() => {
-        this.starting.delete(id);
-        this.sync();
-      });
-  }
-
-  private noteBackoff(view: PodView, name: string, waitMs: number): void {
-    const { context, identity } = this.settings;
-    const container = [...initContainersOf(view.pod), ...mainContainersOf(view.pod)].find(
-      (one) => one.name === name,
-    );
-    if (!container || waitMs <= 0) return;
-    const seconds = Math.round(context.backoff.delayMs(this.backoffKey(container)) / 1000);
-    const pause = seconds >= 60 ? `${Math.floor(seconds / 60)}m${seconds % 60}s` : `${seconds}s`;
-    const message = `back-off ${pause} restarting failed container=${name} pod=${podTitle(identity)}`;
-    if (this.waiting.get(name)?.message === message) return;
-    this.waiting.set(name, { reason: 'CrashLoopBackOff', message });
-    const regarding = podReference(identity, name);
-    context.recorder.event(regarding, 'Warning', 'BackOff', 'Back-off restarting failed container');
   }
 
   private kill(view: PodView, run: ContainerStatus, graceMs: number, reason?: string): void {
@@ -361,34 +221,16 @@ export class PodWorker {
     const container = containers.find(({ name }) => name === run.name);
     this.killer.kill({
       run,
-      podIp: this.localIp(view),
+      podIp: localIpOf(view, this.settings.context.hostIp),
       graceMs,
       ...(container ? { container } : {}),
       ...(reason === undefined ? {} : { reason }),
     });
   }
 
-  private graceMs(
-    pod: Pod,
-    run: ContainerStatus,
-    probe?: 'startup' | 'liveness' | 'readiness',
-  ): number {
-    const recorded = Number(run.annotations[annotationKeys.graceSeconds] ?? 30);
-    const { deletionGracePeriodSeconds, deletionTimestamp } = pod.metadata ?? {};
-    if (deletionTimestamp) return (deletionGracePeriodSeconds ?? recorded) * 1000;
-    const container = mainContainersOf(pod).find(({ name }) => name === run.name);
-    const own =
-      probe === 'startup' ? container?.startupProbe : probe ? container?.livenessProbe : undefined;
-    const seconds = own?.terminationGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds;
-    return (seconds ?? recorded) * 1000;
-  }
-
   /** Finished, by itself or by us: ends what still runs and gives the network back. Kept for its logs. */
-  private async settle(
-    view: PodView,
-    failure: { reason: string; message: string } | undefined,
-  ): Promise<number> {
-    for (const run of runningRuns(view)) this.kill(view, run, this.graceMs(view.pod, run));
+  private async settle(view: PodView, failure: FailureReason | undefined): Promise<number> {
+    for (const run of runningRuns(view)) this.kill(view, run, graceMs(view.pod, run));
     this.report(view, failure);
     if (!hasRunning(view) && view.sandbox?.state === 'ready') {
       await this.settings.context.runtime.stopSandbox(view.sandbox.id);
@@ -400,8 +242,8 @@ export class PodWorker {
   private async terminate(view: PodView): Promise<number> {
     const { context, client, identity } = this.settings;
     const running = runningRuns(view);
-    for (const run of running) this.kill(view, run, this.graceMs(view.pod, run));
-    if (this.pod) this.report(view, this.failure);
+    for (const run of running) this.kill(view, run, graceMs(view.pod, run));
+    if (this.pod) this.report(view, this.failure.current);
     if (running.length > 0) return podResyncPeriodMs;
     if (this.pod) await context.statuses.settled(identity.uid);
     await this.clearAway();
@@ -442,11 +284,11 @@ export class PodWorker {
     }
   }
 
-  private report(view: PodView, failure?: { reason: string; message: string }): void {
+  private report(view: PodView, failure?: FailureReason): void {
     const { context } = this.settings;
     // What the runtime does not know of a pod that has ended, the API knows better.
     if (!this.pod || (view.runs.size === 0 && hasEnded(view.pod))) return;
-    const podIp = this.podIp(view);
+    const podIp = podIpOf(view, context.hostIp);
     const containerCount = initContainersOf(view.pod).length + mainContainersOf(view.pod).length;
     const status = podStatus(view, {
       runtimeName: context.runtimeName,
@@ -455,8 +297,8 @@ export class PodWorker {
       ...(podIp ? { podIp } : {}),
       ...(failure ? { failure } : {}),
       probe: (id, kind) => context.prober.result(id, kind),
-      waiting: (name) => this.waiting.get(name),
-      isStarting: (id) => this.starting.has(id),
+      waiting: (name) => this.launcher.waitingOf(name),
+      isStarting: (id) => this.launcher.isStarting(id),
       terminationMessage: (run) => {
         const messagePath = run.annotations[annotationKeys.messagePath];
         return terminationMessage({
@@ -470,24 +312,4 @@ export class PodWorker {
     });
     context.statuses.set(view.pod, status);
   }
-
-  private podIp(view: PodView): string {
-    if (view.pod.spec?.hostNetwork) return view.sandbox ? this.settings.context.hostIp : '';
-    // A stopped sandbox has given its address back; the pod is still known by it.
-    return view.sandbox?.podIp ?? view.pod.status?.podIP ?? '';
-  }
-
-  /** What programs in the pod listen on, and where the agent reaches them. */
-  private localIp(view: PodView): string {
-    return view.sandbox?.localIp ?? this.podIp(view);
-  }
-
-  private backoffKey(container: Container): string {
-    return `${this.settings.identity.uid}/${container.name}/${container.image ?? ''}`;
-  }
-}
-
-/** Its phase never changes again. */
-function hasEnded(pod: Pod): boolean {
-  return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }
