@@ -240,7 +240,9 @@ export function validateSpread(
   at: FieldPath,
 ): FieldError[] {
   const errors: FieldError[] = [];
-  const seen = new Set<string>();
+  const pairs = (constraints ?? []).map(
+    ({ topologyKey, whenUnsatisfiable }) => `{${topologyKey}, ${whenUnsatisfiable}}`,
+  );
   for (const [index, constraint] of (constraints ?? []).entries()) {
     const field = at.index(index);
     const { maxSkew, topologyKey, whenUnsatisfiable } = constraint;
@@ -259,11 +261,11 @@ export function validateSpread(
         field.child('whenUnsatisfiable'),
       ),
     );
-    const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
-    if (seen.has(pair)) {
+    // The earlier one of two is at fault.
+    const pair = pairs[index] ?? '';
+    if (pairs.indexOf(pair, index + 1) > index) {
       errors.push(fieldError.duplicate(field.child('{topologyKey, whenUnsatisfiable}'), pair));
     }
-    seen.add(pair);
   }
   return errors;
 }

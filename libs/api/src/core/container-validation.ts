@@ -17,8 +17,6 @@ import { validateSecurityContext } from './security-validation.js';
 
 export interface ContainerRules {
   readonly volumes: VolumesByName;
-  /** A pod, not a template: images are held to more. */
-  readonly isPod: boolean;
 }
 
 const pullPolicies = ['Always', 'IfNotPresent', 'Never'];
@@ -47,14 +45,26 @@ export function validateInitContainers(
   rules: ContainerRules,
   at: FieldPath,
 ): FieldError[] {
-  const names = new Set((spec.containers ?? []).map(({ name }) => name));
+  const containers = spec.initContainers ?? [];
   const field = at.child('initContainers');
+  const names = new Set<string>();
+  const errors = containers.flatMap((container, index) => [
+    ...validateName(container.name, names, field.index(index)),
+    ...validateContainer(container, rules, field.index(index)),
+  ]);
+  for (const container of containers) errors.push(...validateHostPorts([container], field));
+  return [...errors, ...validateInitOnly(spec, field)];
+}
+
+/** What holds for init containers beyond other containers; a name taken twice is reported once more. */
+function validateInitOnly(spec: PodSpec, field: FieldPath): FieldError[] {
+  const names = new Set((spec.containers ?? []).map(({ name }) => name));
   return (spec.initContainers ?? []).flatMap((container, index) => {
-    const errors = [
-      ...validateName(container.name, names, field.index(index)),
-      ...validateContainer(container, rules, field.index(index)),
-      ...validateHostPorts([container], field, index),
-    ];
+    const errors: FieldError[] = [];
+    if (names.has(container.name)) {
+      errors.push(fieldError.duplicate(field.index(index).child('name'), container.name));
+    }
+    if (container.name) names.add(container.name);
     for (const name of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
       if (container[name] === undefined) continue;
       errors.push(
@@ -72,10 +82,9 @@ export function validateInitContainers(
 function validateName(name: string | undefined, names: Set<string>, at: FieldPath): FieldError[] {
   const field = at.child('name');
   const errors = checkRequired(name, field, checkDns1123Label);
-  if (name && errors.length === 0) {
-    if (names.has(name)) errors.push(fieldError.duplicate(field, name));
-    names.add(name);
-  }
+  const id = name ?? '';
+  if (names.has(id)) errors.push(fieldError.duplicate(field, id));
+  names.add(id);
   return errors;
 }
 
@@ -85,7 +94,7 @@ function validateContainer(
   at: FieldPath,
 ): FieldError[] {
   return [
-    ...validateImage(container.image ?? '', rules.isPod, at.child('image')),
+    ...(container.image ? [] : [fieldError.required(at.child('image'))]),
     ...validateLifecycle(container, at),
     ...validateProbes(container, at),
     ...validateTerminationPolicy(container, at.child('terminationMessagePolicy')),
@@ -100,19 +109,20 @@ function validateContainer(
   ];
 }
 
-export function validateImage(image: string, isPod: boolean, at: FieldPath): FieldError[] {
-  if (image === '') return [fieldError.required(at)];
-  return isPod && image.trim() !== image
-    ? [fieldError.invalid(at, image, 'must not have leading or trailing whitespace')]
-    : [];
+/** Of pods alone: templates may hold what is not yet an image. */
+export function validateImageSpaces(image: string, at: FieldPath): FieldError[] {
+  return image.trim() === image
+    ? []
+    : [fieldError.invalid(at, image, 'must not have leading or trailing whitespace')];
 }
 
 function validateTerminationPolicy(container: Container, at: FieldPath): FieldError[] {
   const policy = container.terminationMessagePolicy;
-  if (!policy) return [fieldError.required(at)];
+  const detail = "must be 'File' or 'FallbackToLogsOnError'";
+  if (!policy) return [fieldError.required(at, detail)];
   return ['File', 'FallbackToLogsOnError'].includes(policy)
     ? []
-    : [fieldError.invalid(at, policy, "must be 'File' or 'FallbackToLogsOnError'")];
+    : [fieldError.invalid(at, policy, detail)];
 }
 
 function validatePorts(ports: readonly ContainerPort[], at: FieldPath): FieldError[] {
@@ -149,11 +159,7 @@ function validatePorts(ports: readonly ContainerPort[], at: FieldPath): FieldErr
 }
 
 /** One port of the host is taken once. */
-function validateHostPorts(
-  containers: readonly Container[],
-  at: FieldPath,
-  firstIndex = 0,
-): FieldError[] {
+function validateHostPorts(containers: readonly Container[], at: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   const taken = new Set<string>();
   for (const [index, container] of containers.entries()) {
@@ -161,10 +167,7 @@ function validateHostPorts(
       if (!port.hostPort) continue;
       const id = `${port.protocol ?? ''}/${port.hostIP ?? ''}/${port.hostPort}`;
       if (taken.has(id)) {
-        const field = at
-          .index(firstIndex + index)
-          .child('ports')
-          .index(portIndex);
+        const field = at.index(index).child('ports').index(portIndex);
         errors.push(fieldError.duplicate(field.child('hostPort'), id));
       }
       taken.add(id);

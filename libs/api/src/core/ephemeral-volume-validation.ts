@@ -5,13 +5,13 @@ import {
   type FieldPath,
   fieldError,
   isJsonObject,
+  Quantity,
   validateAnnotations,
   validateLabelSelector,
   validateLabels,
 } from '@orch/apimachinery';
 import type { EphemeralVolumeSource, PersistentVolumeClaimSpec } from '@orch/types/core/v1';
 import { invalidEach } from '../shared/rules.js';
-import { validateAmount } from './resource-rules.js';
 
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce'];
 
@@ -59,7 +59,7 @@ export function validateClaimSpec(spec: PersistentVolumeClaimSpec, at: FieldPath
   const storage = spec.resources?.requests?.storage;
   const storageAt = at.child('resources').key('storage');
   if (storage === undefined) errors.push(fieldError.required(storageAt));
-  else errors.push(...validateAmount('storage', storage, storageAt));
+  else errors.push(...validatePositive(storage, storageAt));
   if (spec.storageClassName) {
     const name = spec.storageClassName;
     errors.push(...invalidEach(at.child('storageClassName'), name, checkDns1123Subdomain(name)));
@@ -68,6 +68,26 @@ export function validateClaimSpec(spec: PersistentVolumeClaimSpec, at: FieldPath
     errors.push(
       fieldError.notSupported(at.child('volumeMode'), spec.volumeMode, ['Block', 'Filesystem']),
     );
+  }
+  errors.push(...validateDataSource(spec, at.child('dataSource')));
+  return errors;
+}
+
+function validatePositive(text: string, at: FieldPath): FieldError[] {
+  const amount = Quantity.parse(text);
+  return amount.nanos > 0n
+    ? []
+    : [fieldError.invalid(at, amount.toString(), 'must be greater than zero')];
+}
+
+function validateDataSource(spec: PersistentVolumeClaimSpec, at: FieldPath): FieldError[] {
+  const { dataSource } = spec;
+  if (!dataSource) return [];
+  const errors: FieldError[] = [];
+  if (!dataSource.name) errors.push(fieldError.required(at.child('name')));
+  if (!dataSource.kind) errors.push(fieldError.required(at.child('kind')));
+  if (!dataSource.apiGroup && dataSource.kind !== 'PersistentVolumeClaim') {
+    errors.push(fieldError.invalid(at, dataSource.kind ?? '', ''));
   }
   return errors;
 }

@@ -92,7 +92,7 @@ export function validateDevices(
     const volume = volumes.get(name);
     if (!name) errors.push(fieldError.required(nameAt));
     if (names.has(name)) errors.push(fieldError.invalid(nameAt, name, 'must be unique'));
-    if (volume && !volume.persistentVolumeClaim && !volume.ephemeral) {
+    if (volume && !volume.persistentVolumeClaim) {
       errors.push(
         fieldError.invalid(
           nameAt,
@@ -106,7 +106,9 @@ export function validateDevices(
     if (paths.has(devicePath)) {
       errors.push(fieldError.invalid(pathAt, devicePath, 'must be unique'));
     }
-    errors.push(...validateNoBacksteps(devicePath ?? '', pathAt));
+    if (validateNoBacksteps(devicePath ?? '', pathAt).length > 0) {
+      errors.push(fieldError.invalid(pathAt, devicePath, "can not contain backsteps ('..')"));
+    } else paths.add(devicePath);
     if (mounts.some((mount) => mount.name === name)) {
       errors.push(fieldError.invalid(nameAt, name, 'must not already exist in volumeMounts'));
     }
@@ -115,8 +117,7 @@ export function validateDevices(
         fieldError.invalid(pathAt, devicePath, 'must not already exist as a path in volumeMounts'),
       );
     }
-    names.add(name);
-    paths.add(devicePath);
+    if (name) names.add(name);
   }
   return errors;
 }

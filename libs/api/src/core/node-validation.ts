@@ -2,19 +2,26 @@
 import {
   checkLabelValue,
   type FieldError,
+  type FieldPath,
   fieldError,
   isCidr,
   path,
   semanticallyEqual,
 } from '@orch/apimachinery';
 import type { Node, Taint } from '@orch/types/core/v1';
-import { checkQualified, checkRequiredOneOf, invalidEach } from '../shared/rules.js';
+import { checkQualified, checkRequiredOneOf } from '../shared/rules.js';
+import { validateNodeAnnotations } from './node-annotations.js';
+import { validateConfigSource } from './node-config-source.js';
 import { validateAmount } from './resource-rules.js';
 
 export const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
 export function validateNode(object: Node): FieldError[] {
-  return [...validateTaints(object.spec?.taints ?? []), ...validateNodeResources(object)];
+  return [
+    ...validateNodeAnnotations(object.metadata?.annotations),
+    ...validateTaints(object.spec?.taints ?? [], taintsAt),
+    ...validateNodeResources(object),
+  ];
 }
 
 /** Amounts that the node says it has. */
@@ -27,16 +34,19 @@ export function validateNodeResources(object: Node): FieldError[] {
 }
 
 /** Errors name taints as if they stood in the metadata. */
-function validateTaints(taints: readonly Taint[]): FieldError[] {
+const taintsAt = path('metadata', 'taints');
+
+export function validateTaints(taints: readonly Taint[], listAt: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();
   for (const [index, taint] of taints.entries()) {
-    const at = path('metadata', 'taints').index(index);
-    errors.push(
-      ...checkQualified(taint.key, at.child('key')),
-      ...invalidEach(at.child('value'), taint.value ?? '', checkLabelValue(taint.value ?? '')),
-      ...checkRequiredOneOf(taint.effect, taintEffects, at.child('effect')),
-    );
+    const at = listAt.index(index);
+    const problems = checkLabelValue(taint.value ?? '');
+    errors.push(...checkQualified(taint.key, at.child('key')));
+    if (problems.length > 0) {
+      errors.push(fieldError.invalid(at.child('value'), taint.value ?? '', problems.join(';')));
+    }
+    errors.push(...checkRequiredOneOf(taint.effect, taintEffects, at.child('effect')));
     const id = `${taint.key}:${taint.effect}`;
     if (seen.has(id)) errors.push({ ...fieldError.duplicate(at, taint), detail: uniqueTaint });
     seen.add(id);
@@ -52,13 +62,7 @@ export function validateNodeCreate(object: Node): FieldError[] {
   const at = path('spec', 'podCIDRs');
   for (const [index, cidr] of cidrs.entries()) {
     if (!isCidr(cidr)) {
-      errors.push(
-        fieldError.invalid(
-          at.index(index),
-          cidr,
-          'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
-        ),
-      );
+      errors.push(fieldError.invalid(at.index(index), cidrs, 'must be valid CIDR'));
     }
   }
   if (cidrs.length > 2 || (cidrs.length === 2 && sameFamily(cidrs[0], cidrs[1]))) {
@@ -77,7 +81,11 @@ function sameFamily(a = '', b = ''): boolean {
 }
 
 export function validateNodeUpdate(object: Node, old: Node): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = [
+    ...validateNodeAnnotations(object.metadata?.annotations),
+    ...validateNodeResources(object),
+    ...validateAddresses(object),
+  ];
   const oldCidrs = old.spec?.podCIDRs ?? [];
   if (oldCidrs.length > 0 && !semanticallyEqual(object.spec?.podCIDRs, oldCidrs)) {
     errors.push(
@@ -95,10 +103,13 @@ export function validateNodeUpdate(object: Node, old: Node): FieldError[] {
       ),
     );
   }
+  errors.push(
+    ...validateConfigSource(object),
+    ...validateTaints(object.spec?.taints ?? [], taintsAt),
+  );
   if ((object.spec?.externalID ?? '') !== (old.spec?.externalID ?? '')) {
     errors.push(fieldError.forbidden(path('spec', 'externalID'), 'may not be updated'));
   }
-  errors.push(...validateAddresses(object));
   return errors;
 }
 

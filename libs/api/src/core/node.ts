@@ -4,12 +4,7 @@ import { dialect } from '@orch/component';
 import type { Node } from '@orch/types/core/v1';
 import { define, type TableColumn } from '../definition.js';
 import { ageColumn, nameColumn, none, textOrNone } from '../shared/columns.js';
-import {
-  validateNode,
-  validateNodeCreate,
-  validateNodeResources,
-  validateNodeUpdate,
-} from './node-validation.js';
+import { validateNode, validateNodeCreate, validateNodeUpdate } from './node-validation.js';
 
 /** The single CIDR and the first of the list are the same; the list wins where both are given. */
 function setNodeDefaults(object: Node): void {
@@ -128,9 +123,6 @@ export const node = define<Node>({
     prepareForUpdate(object, old) {
       object.spec = old.spec;
     },
-    validateUpdate: (object, old) => [
-      ...validateNodeUpdate(object, old),
-      ...validateNodeResources(object),
-    ],
+    validateUpdate: validateNodeUpdate,
   },
 });

@@ -73,6 +73,34 @@ describe('nodes', () => {
     expect(object.spec?.podCIDRs).toEqual(['10.200.1.0/24']);
     expect(object.status?.allocatable).toEqual({ cpu: '4' });
   });
+  it('name where their configuration comes from', () => {
+    const old = create<Node>(node, {}).object;
+    const { errors } = update(node, old, (changed: Node) => {
+      changed.spec = {
+        configSource: {
+          configMap: { namespace: 'ns', name: 'n', uid: 'u', kubeletConfigKey: 'a/b' },
+        },
+      };
+    });
+    expect(errors).toEqual([
+      'spec.configSource.configMap.uid: Forbidden: uid must not be set in spec',
+      expect.stringMatching(
+        /^spec\.configSource\.configMap\.kubeletConfigKey: Invalid value: "a\/b"/,
+      ),
+    ]);
+  });
+  it('may say in annotations which pods they avoid', () => {
+    const key = 'scheduler.alpha.orch.io/preferAvoidPods';
+    const metadata = (value: object) => ({
+      metadata: { name: 'x', annotations: { [key]: JSON.stringify(value) } },
+    });
+    expect(create(node, metadata({ preferAvoidPods: [{ podSignature: {} }] })).errors).toEqual([
+      `metadata.annotations.${key}[0].PodSignature: Required value`,
+    ]);
+    const podController = { controller: true };
+    const good = { preferAvoidPods: [{ podSignature: { podController } }] };
+    expect(create(node, metadata(good)).errors).toEqual([]);
+  });
   it('have good taints', () => {
     expect(create(node, { spec: { taints: [{ key: 'a', effect: 'Sometimes' }] } }).errors).toEqual([
       'metadata.taints[0].effect: Unsupported value: "Sometimes": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"',

@@ -1,7 +1,9 @@
 /** Rules of the annotations that mean something to pods. */
 import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
-import type { PodSpec } from '@orch/types/core/v1';
+import type { PodSpec, Toleration } from '@orch/types/core/v1';
+import { validateTolerations } from './affinity-validation.js';
+import { parseList } from './annotation-list.js';
 import { validateLocalDescendingPath } from './path-rules.js';
 import { containerSeccompKey, podSeccompKey } from './seccomp.js';
 
@@ -33,10 +35,22 @@ export function validatePodAnnotations(
       ),
     );
   }
+  errors.push(...validateTolerationList(annotations, at));
   errors.push(...validateDeletionCost(annotations, at));
   errors.push(...validateSeccomp(annotations, at));
   errors.push(...validateAppArmor(annotations, spec, at));
   return errors;
+}
+
+/** Tolerations of clients of before: a JSON list. */
+function validateTolerationList(annotations: Annotations, at: FieldPath): FieldError[] {
+  const key = dialect().key('tolerations', 'scheduler.alpha');
+  const text = annotations[key];
+  if (!text) return [];
+  const list = parseList<Toleration>(text);
+  return typeof list === 'string'
+    ? [fieldError.invalid(at, key, list)]
+    : validateTolerations(list, at.child(key));
 }
 
 function validateDeletionCost(annotations: Annotations, at: FieldPath): FieldError[] {
@@ -53,7 +67,7 @@ function validateSeccomp(annotations: Annotations, at: FieldPath): FieldError[] 
   const containerPrefix = containerSeccompKey('');
   return Object.entries(annotations).flatMap(([key, value]) =>
     key === podKey || key.startsWith(containerPrefix)
-      ? validateSeccompProfile(value, at.key(key))
+      ? validateSeccompProfile(value, at.child(key))
       : [],
   );
 }

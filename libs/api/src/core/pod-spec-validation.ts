@@ -10,7 +10,6 @@ import {
 } from '@orch/apimachinery';
 import type { PodDNSConfig, PodSpec } from '@orch/types/core/v1';
 import {
-  checkOneOf,
   checkOptional,
   checkQualified,
   checkRange,
@@ -29,8 +28,6 @@ const searchCountMax = 6;
 const searchLengthMax = 256;
 
 export interface PodSpecRules {
-  /** A pod, not a template. */
-  readonly isPod: boolean;
   /** Empty for templates. */
   readonly podName: string;
 }
@@ -40,7 +37,7 @@ export function validatePodSpec(spec: PodSpec, rules: PodSpecRules, at: FieldPat
   const validVolumes = new Map(
     [...volumes].filter(([, volume]) => validateVolumes([volume], rules.podName, at).length === 0),
   );
-  const containerRules = { volumes: validVolumes, isPod: rules.isPod };
+  const containerRules = { volumes: validVolumes };
   return [
     ...validateVolumes(spec.volumes, rules.podName, at.child('volumes')),
     ...validateContainers(spec, containerRules, at),
@@ -79,8 +76,8 @@ export function validatePodSpec(spec: PodSpec, rules: PodSpecRules, at: FieldPat
     ...validateHostAliases(spec, at.child('hostAliases')),
     ...checkOptional(spec.priorityClassName, at.child('priorityClassName'), checkDns1123Subdomain),
     ...checkOptional(spec.runtimeClassName, at.child('runtimeClassName'), checkDns1123Subdomain),
-    ...(spec.preemptionPolicy
-      ? checkOneOf(
+    ...(spec.preemptionPolicy !== undefined
+      ? checkRequiredOneOf(
           spec.preemptionPolicy,
           ['PreemptLowerPriority', 'Never'],
           at.child('preemptionPolicy'),
@@ -114,12 +111,12 @@ function validateDns(
       return [fieldError.required(at, 'must provide `dnsConfig` when `dnsPolicy` is None')];
     }
     if (!config.nameservers?.length) {
-      errors.push(
+      return [
         fieldError.required(
           at.child('nameservers'),
           'must provide at least one DNS nameserver when `dnsPolicy` is None',
         ),
-      );
+      ];
     }
   }
   if (!config) return errors;

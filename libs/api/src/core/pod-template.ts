@@ -36,7 +36,7 @@ export function validatePodTemplate(
     ...validateLabels(template?.metadata?.labels, at.child('labels')),
     ...validateAnnotations(template?.metadata?.annotations, at.child('annotations')),
     ...validatePodAnnotations(template?.metadata?.annotations, spec, at.child('annotations')),
-    ...validatePodSpec(spec, { isPod: false, podName: '' }, at.child('spec')),
+    ...validatePodSpec(spec, { podName: '' }, at.child('spec')),
     ...validateSeccompAgreement(template?.metadata?.annotations, spec, at.child('spec')),
   ];
 }

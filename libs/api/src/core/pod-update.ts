@@ -12,7 +12,8 @@ import {
 } from '@orch/apimachinery';
 import type { ContainerStatus, Pod, PodSpec, Toleration } from '@orch/types/core/v1';
 import { checkOptional, checkQualified, checkRange } from '../shared/rules.js';
-import { validateImage } from './container-validation.js';
+import { validateTolerations } from './affinity-validation.js';
+import { validateImageSpaces } from './container-validation.js';
 import { appArmorPrefix, mirrorAnnotation } from './pod-annotations.js';
 
 const int32Max = 2 ** 31 - 1;
@@ -24,10 +25,12 @@ export function validatePodUpdate(object: Pod, old: Pod): FieldError[] {
   const oldSpec = old.spec ?? {};
   const at = path('spec');
   const errors = validateFixedAnnotations(object, old);
-  const counts = validateContainerCounts(spec, oldSpec, at);
-  if (counts.length > 0) return [...errors, ...counts];
-  errors.push(...validateImages(spec, at));
-  errors.push(...validateDeadline(spec, oldSpec, at.child('activeDeadlineSeconds')));
+  const containers = validateContainers(spec, oldSpec, at);
+  errors.push(...containers.errors);
+  if (containers.stop) return errors;
+  const deadline = validateDeadline(spec, oldSpec, at.child('activeDeadlineSeconds'));
+  errors.push(...deadline);
+  if (deadline.length > 0 && spec.activeDeadlineSeconds !== undefined) return errors;
   errors.push(...validateTolerationUpdate(spec, oldSpec, at.child('tolerations')));
   if (!semanticallyEqual(fixedPart(spec, oldSpec), oldSpec)) {
     errors.push(fieldError.forbidden(at, `${changeable}\n${difference(spec, oldSpec)}`));
@@ -53,24 +56,27 @@ function validateFixedAnnotations(object: Pod, old: Pod): FieldError[] {
   return errors;
 }
 
-function validateContainerCounts(spec: PodSpec, old: PodSpec, at: FieldPath): FieldError[] {
+/** `stop`: the rest is not looked at, because it would compare what does not belong together. */
+function validateContainers(
+  spec: PodSpec,
+  old: PodSpec,
+  at: FieldPath,
+): { errors: FieldError[]; stop: boolean } {
   const errors: FieldError[] = [];
   for (const field of ['containers', 'initContainers'] as const) {
     if ((spec[field]?.length ?? 0) !== (old[field]?.length ?? 0)) {
       errors.push(
         fieldError.forbidden(at.child(field), 'pod updates may not add or remove containers'),
       );
+      return { errors, stop: true };
+    }
+    for (const [index, { image }] of (spec[field] ?? []).entries()) {
+      const imageAt = at.child(field).index(index).child('image');
+      if (!image) errors.push(fieldError.required(imageAt));
+      errors.push(...validateImageSpaces(image ?? '', imageAt));
     }
   }
-  return errors;
-}
-
-function validateImages(spec: PodSpec, at: FieldPath): FieldError[] {
-  return (['containers', 'initContainers'] as const).flatMap((field) =>
-    (spec[field] ?? []).flatMap((container, index) =>
-      validateImage(container.image ?? '', true, at.child(field).index(index).child('image')),
-    ),
-  );
+  return { errors, stop: false };
 }
 
 /** It may be set and made shorter. */
@@ -101,7 +107,7 @@ function validateTolerationUpdate(spec: PodSpec, old: PodSpec, at: FieldPath): F
           'existing toleration can not be modified except its tolerationSeconds',
         ),
       ]
-    : [];
+    : validateTolerations(spec.tolerations, at);
 }
 
 function sameToleration(a: Toleration, b: Toleration): boolean {
@@ -137,6 +143,10 @@ export function validatePodStatusUpdate(object: Pod, old: Pod): FieldError[] {
   const errors = validateFixedAnnotations(object, old);
   const status = object.status ?? {};
   const at = path('status');
+  errors.push(...validateConditions(object));
+  if ((object.spec?.nodeName ?? '') !== (old.spec?.nodeName ?? '')) {
+    errors.push(fieldError.forbidden(at.child('nodeName'), 'may not be changed directly'));
+  }
   if (status.nominatedNodeName !== old.status?.nominatedNodeName) {
     errors.push(
       ...checkOptional(
@@ -145,9 +155,6 @@ export function validatePodStatusUpdate(object: Pod, old: Pod): FieldError[] {
         checkDns1123Subdomain,
       ),
     );
-  }
-  if ((object.spec?.nodeName ?? '') !== (old.spec?.nodeName ?? '')) {
-    errors.push(fieldError.forbidden(at.child('nodeName'), 'may not be changed directly'));
   }
   for (const field of ['containerStatuses', 'initContainerStatuses'] as const) {
     errors.push(
@@ -159,7 +166,6 @@ export function validatePodStatusUpdate(object: Pod, old: Pod): FieldError[] {
       ),
     );
   }
-  errors.push(...validateConditions(object));
   if (validatePodIps(old).length === 0) errors.push(...validatePodIps(object));
   return errors;
 }

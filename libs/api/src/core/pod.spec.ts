@@ -191,10 +191,42 @@ describe('rules of pods', () => {
     expect(withContainer(fields)).toEqual([`spec.containers[0].${message}`]);
   });
 
+  it('name what is wrong with names that are taken', () => {
+    expect(errorsOf({ containers: [container, container] })).toEqual([
+      'spec.containers[1].name: Duplicate value: "a"',
+    ]);
+    const twice = errorsOf({ containers: [container], initContainers: [container] });
+    expect(twice).toEqual(['spec.initContainers[0].name: Duplicate value: "a"']);
+  });
+
+  it('report pairs of spread constraints at the earlier one', () => {
+    const constraint = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' };
+    expect(
+      errorsOf({ containers: [container], topologySpreadConstraints: [constraint, constraint] }),
+    ).toEqual([
+      'spec.topologySpreadConstraints[0].{topologyKey, whenUnsatisfiable}: Duplicate value: "{zone, DoNotSchedule}"',
+    ]);
+  });
+
+  it('look into annotations of clients of before', () => {
+    const key = 'scheduler.alpha.orch.io/tolerations';
+    const annotated = (annotations: object) =>
+      createPod({ containers: [container] }, { annotations }).errors;
+    expect(annotated({ [key]: '[{"effect":"x","key":"a","operator":"Exists"}]' })).toEqual([
+      `metadata.annotations.${key}[0].effect: Unsupported value: "x": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"`,
+    ]);
+    expect(annotated({ [key]: 'no' })[0]).toContain(
+      `metadata.annotations: Invalid value: "${key}"`,
+    );
+    expect(annotated({ 'seccomp.security.alpha.orch.io/pod': 'x' })).toContain(
+      'metadata.annotations.seccomp.security.alpha.orch.io/pod: Invalid value: "x": must be a valid seccomp profile',
+    );
+  });
+
   it('want whole pages of a size that is one', () => {
     const messages = withContainer({ resources: { limits: { cpu: '1', 'hugepages-x': '1' } } });
     expect(messages[0]).toBe(
-      'spec.containers[0].resources.limits[hugepages-x]: Invalid value: "1": 1 is not positive integer multiple of x',
+      'spec.containers[0].resources.limits[hugepages-x]: Invalid value: "1": 1 is not positive integer multiple of hugepages-x',
     );
   });
 

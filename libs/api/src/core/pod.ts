@@ -2,6 +2,7 @@
 import { type FieldError, fieldError, path } from '@orch/apimachinery';
 import type { Pod } from '@orch/types/core/v1';
 import { define } from '../definition.js';
+import { validateImageSpaces } from './container-validation.js';
 import { dropDisabledFields } from './disabled-fields.js';
 import { validatePodAnnotations } from './pod-annotations.js';
 import { mirrorServiceAccount, setPodDefaults } from './pod-defaults.js';
@@ -15,9 +16,16 @@ function validatePod(object: Pod): FieldError[] {
   const spec = object.spec ?? {};
   const errors = [
     ...validatePodAnnotations(object.metadata?.annotations, spec, path('metadata', 'annotations')),
-    ...validatePodSpec(spec, { isPod: true, podName: object.metadata?.name ?? '' }, path('spec')),
+    ...validatePodSpec(spec, { podName: object.metadata?.name ?? '' }, path('spec')),
   ];
   if (!spec.serviceAccountName) errors.push(...validateNoTokens(object));
+  for (const field of ['containers', 'initContainers'] as const) {
+    for (const [index, { image }] of (spec[field] ?? []).entries()) {
+      errors.push(
+        ...validateImageSpaces(image ?? '', path('spec', field).index(index).child('image')),
+      );
+    }
+  }
   return errors;
 }
 

@@ -63,10 +63,9 @@ function mayOvercommit(name: string): boolean {
 
 function validateContainerResourceName(name: string, at: FieldPath): FieldError[] {
   const errors = invalidEach(at, name, checkQualifiedName(name));
-  if (errors.length > 0) return errors;
   if (!name.includes('/')) {
     const isHuge = isHugePages(name) || name.startsWith(`${quotaPrefix}${hugePagesPrefix}`);
-    if (!standardNames.has(name) && !isHuge) {
+    if (errors.length === 0 && !standardNames.has(name) && !isHuge) {
       errors.push(
         fieldError.invalid(at, name, 'must be a standard resource type or fully qualified'),
       );
@@ -102,7 +101,7 @@ function validatePageMultiple(name: string, text: string, at: FieldPath): FieldE
         fieldError.invalid(
           at,
           amount.toString(),
-          `${text} is not positive integer multiple of ${pageSize}`,
+          `${amount.toString()} is not positive integer multiple of ${name}`,
         ),
       ]
     : [];

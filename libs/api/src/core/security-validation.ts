@@ -8,7 +8,7 @@ import type {
   SecurityContext,
   WindowsSecurityContextOptions,
 } from '@orch/types/core/v1';
-import { checkOneOf, checkRange, checkRequiredOneOf } from '../shared/rules.js';
+import { checkOneOf, checkRange } from '../shared/rules.js';
 import { validateLocalDescendingPath } from './path-rules.js';
 import { validateWindowsOptions } from './windows-validation.js';
 
@@ -63,11 +63,9 @@ function validateWindows(
 
 function validateSeccomp(profile: SeccompProfile | undefined, at: FieldPath): FieldError[] {
   if (!profile) return [];
-  const errors = checkRequiredOneOf(
-    profile.type,
-    ['Localhost', 'RuntimeDefault', 'Unconfined'],
-    at.child('type'),
-  );
+  const errors = profile.type
+    ? checkOneOf(profile.type, ['Localhost', 'RuntimeDefault', 'Unconfined'], at.child('type'))
+    : [fieldError.required(at.child('type'), 'type is required when seccompProfile is set')];
   const local = profile.localhostProfile;
   const field = at.child('localhostProfile');
   if (profile.type !== 'Localhost') {

@@ -54,6 +54,24 @@ export function validateService(object: Service): FieldError[] {
   ];
 }
 
+/** One protocol a balancer; what has more of them from before may keep them. */
+export function validateProtocols(object: Service, old?: Service): FieldError[] {
+  if (!hasMixedProtocols(object) || (old && hasMixedProtocols(old))) return [];
+  return [
+    fieldError.invalid(
+      path('spec', 'ports'),
+      object.spec?.ports,
+      "may not contain more than 1 protocol when type is 'LoadBalancer'",
+    ),
+  ];
+}
+
+function hasMixedProtocols({ spec = {} }: Service): boolean {
+  return (
+    spec.type === 'LoadBalancer' && new Set(ports(spec).map(({ protocol }) => protocol)).size > 1
+  );
+}
+
 function validateByType(spec: ServiceSpec, at: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   if (ports(spec).length === 0 && !isHeadless(spec) && spec.type !== 'ExternalName') {

@@ -29,6 +29,26 @@ function refusal(spec: object, context = allocationContext()): string {
   throw new Error('nothing was refused');
 }
 
+describe('balancers', () => {
+  const mixed = [
+    { name: 'a', port: 53 },
+    { name: 'b', port: 53, protocol: 'UDP' },
+  ];
+  it('speak one protocol', () => {
+    expect(errorsOf({ type: 'LoadBalancer', ports: mixed })[0]).toMatch(
+      /^spec\.ports: Invalid value: .*: may not contain more than 1 protocol when type is 'LoadBalancer'$/,
+    );
+    expect(errorsOf({ ports: mixed })).toEqual([]);
+  });
+  it('keep more of them from before', () => {
+    const old = create<Service>(service, { spec: { type: 'LoadBalancer', ports: mixed } }).object;
+    const { errors } = update(service, old, (changed: Service) => {
+      changed.metadata!.labels = { a: 'b' };
+    });
+    expect(errors).toEqual([]);
+  });
+});
+
 describe('services at creation', () => {
   it('get an address and the defaults of their type', () => {
     const { spec, claims } = allocated({ ports: [port] });

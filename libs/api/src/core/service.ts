@@ -10,7 +10,7 @@ import {
   prepareServiceForUpdate,
   setServiceDefaults,
 } from './service-preparation.js';
-import { validateService, validateServiceStatus } from './service-validation.js';
+import { validateProtocols, validateService, validateServiceStatus } from './service-validation.js';
 
 function externalCell(object: Service): string {
   const { spec, status } = object;
@@ -86,7 +86,11 @@ export const service = define<Service>({
   prepareForCreate: prepareServiceForCreate,
   prepareForUpdate: prepareServiceForUpdate,
   validate: validateService,
-  validateUpdate: validateServiceUpdate,
+  validateCreate: (object) => validateProtocols(object),
+  validateUpdate: (object, old) => [
+    ...validateServiceUpdate(object, old),
+    ...validateProtocols(object, old),
+  ],
   allocate: allocateService,
   createOnUpdate: true,
   // A replace without resourceVersion is refused by the rules of metadata.

@@ -7,11 +7,13 @@ import {
   fieldError,
   Quantity,
 } from '@orch/apimachinery';
+import { dialect } from '@orch/component';
 import type {
   AzureDiskVolumeSource,
   CSIVolumeSource,
   EmptyDirVolumeSource,
   FCVolumeSource,
+  FlexVolumeSource,
   FlockerVolumeSource,
   GitRepoVolumeSource,
   HostPathVolumeSource,
@@ -142,6 +144,25 @@ export function validateFc(source: FCVolumeSource, at: FieldPath): FieldError[] 
   return source.lun === undefined
     ? [fieldError.required(at.child('lun'), 'lun is required if targetWWNs is specified')]
     : checkRange(source.lun, 0, 255, at.child('lun'));
+}
+
+/** Options of the interface's own domain are kept for the interface. */
+export function validateFlexVolume(source: FlexVolumeSource, at: FieldPath): FieldError[] {
+  const domain = dialect().keyDomain;
+  const errors = requireFields(source, ['driver'], at);
+  for (const key of Object.keys(source.options ?? {})) {
+    const slash = key.indexOf('/');
+    const namespace = `.${slash < 0 ? key : key.slice(0, slash)}`.toLowerCase();
+    if (!namespace.endsWith(`.${domain}`)) continue;
+    errors.push(
+      fieldError.invalid(
+        at.child('options').key(key),
+        key,
+        `${domain} and ${domain} namespaces are reserved`,
+      ),
+    );
+  }
+  return errors;
 }
 
 export function validateFlocker(source: FlockerVolumeSource, at: FieldPath): FieldError[] {

@@ -91,7 +91,7 @@ const sourceEntries: readonly SourceEntry[] = [
   source('quobyte', sources.validateQuobyte),
   source('downwardAPI', validateDownwardSource, 'downwarAPI'),
   source('fc', sources.validateFc),
-  requires('flexVolume', ['driver']),
+  source('flexVolume', sources.validateFlexVolume),
   source('configMap', validateConfigMapSource),
   requires('azureFile', ['secretName', 'shareName']),
   requires('vsphereVolume', ['volumePath']),
