@@ -1,6 +1,6 @@
 /**
  * The subset of JSONPath that people use on the command line: `.a.b`, `['a.b']`, `[0]`, `[-1]`, `[*]`,
- * `..name` and `[?(@.a.b=="text")]`, in a template with text around `{...}`.
+ * `..name` and `[?(@.a.b=="text")]`. `json-path-template.ts` puts them into text.
  */
 import { UsageError } from './errors.js';
 
@@ -18,21 +18,6 @@ type Step =
     };
 
 export type JsonPath = readonly Step[];
-
-/** Texts and paths of a template, in order. Text escapes `\n` and `\t` are honoured in `{"..."}`. */
-export function parseTemplate(template: string): (string | JsonPath)[] {
-  if (!template.includes('{')) return [parsePath(template)];
-  return template
-    .split(/(\{[^{}]*\})/)
-    .filter((part) => part !== '')
-    .map((part) => {
-      if (!part.startsWith('{')) return part;
-      const inner = part.slice(1, -1).trim();
-      const quoted = /^"(.*)"$|^'(.*)'$/s.exec(inner);
-      if (!quoted) return parsePath(inner);
-      return (quoted[1] ?? quoted[2] ?? '').replace(/\\n/g, '\n').replace(/\\t/g, '\t');
-    });
-}
 
 const stepPattern =
   /\.\.([\w-]+)|\.?\[\?\(\s*(@[^=!<>)]*?)\s*(?:(==|!=|<=|>=|<|>)\s*((?:"[^"]*")|(?:'[^']*')|[^)\s]+)\s*)?\)\]|\.?\[\s*'([^']*)'\s*\]|\.?\[\s*"([^"]*)"\s*\]|\.?\[\s*(\*|-?\d+)\s*\]|\.?\[\s*(-?\d*):(-?\d*)\s*\]|\.(\*)|\.?((?:[\w$/@-]|\\\.)+)/y;

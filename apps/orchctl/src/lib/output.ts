@@ -2,12 +2,12 @@
 import type { ApiObject } from '@orch/client';
 import { stringify } from 'yaml';
 import { UsageError } from './errors.js';
-import { evaluate, parseTemplate } from './json-path.js';
+import { parseTemplate, renderTemplate, type Template } from './json-path-template.js';
 
 export type OutputFormat =
   | { readonly kind: 'table'; readonly wide: boolean }
   | { readonly kind: 'json' | 'yaml' | 'name' }
-  | { readonly kind: 'jsonpath'; readonly template: string };
+  | { readonly kind: 'jsonpath'; readonly template: Template };
 
 /** Of `-o`. Throws `UsageError` for anything else. */
 export function outputFormat(text: string | undefined): OutputFormat {
@@ -15,7 +15,7 @@ export function outputFormat(text: string | undefined): OutputFormat {
   if (text === 'wide') return { kind: 'table', wide: true };
   if (text === 'json' || text === 'yaml' || text === 'name') return { kind: text };
   if (text.startsWith('jsonpath=')) {
-    return { kind: 'jsonpath', template: text.slice('jsonpath='.length) };
+    return { kind: 'jsonpath', template: parseTemplate(text.slice('jsonpath='.length)) };
   }
   throw new UsageError(
     `-o: want one of json, yaml, wide, name, jsonpath=TEMPLATE, got ${JSON.stringify(text)}`,
@@ -36,11 +36,7 @@ export function objectText(
     case 'yaml':
       return yamlText(shown);
     case 'jsonpath':
-      return parseTemplate(format.template)
-        .map((part) =>
-          typeof part === 'string' ? part : evaluate(part, shown).map(valueText).join(' '),
-        )
-        .join('');
+      return renderTemplate(format.template, shown);
     case 'name':
       return `${typeName}/${object.metadata?.name ?? ''}\n`;
     case 'table':
@@ -51,10 +47,6 @@ export function objectText(
 export function yamlText(value: unknown): string {
   // Texts that older readers would take for times or booleans are quoted.
   return stringify(sorted(value), { version: '1.1', lineWidth: 0, indentSeq: false });
-}
-
-function valueText(value: unknown): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 interface Listing extends ApiObject {

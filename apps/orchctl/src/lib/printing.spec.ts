@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Description } from './describe/description.js';
-import { evaluate, parsePath, parseTemplate } from './json-path.js';
+import { UsageError } from './errors.js';
+import { evaluate, parsePath } from './json-path.js';
 import { objectText, outputFormat } from './output.js';
 import { headerOf, rowText } from './server-table.js';
 import { TableWriter } from './table.js';
@@ -20,7 +21,7 @@ describe('tables', () => {
 
   it('adds namespaces, labels and wide columns on demand', () => {
     const columns = [
-      { name: 'Name', type: 'string' },
+      { name: 'Name', type: 'string', format: 'name' },
       { name: 'Node', type: 'string', priority: 1 },
     ];
     const view = {
@@ -71,6 +72,19 @@ describe('objects', () => {
     expect(await text('jsonpath=images: {..image}')).toBe('images: i j');
   });
 
+  it('repeats a part of a template with each value', () => {
+    const each =
+      '{range .spec.containers[*]}{.name}{"\\t"}{@.image} of {$.metadata.name}{"\\n"}{end}.';
+    expect(text(`jsonpath=${each}`)).toBe('x\ti of a\nsecond\tj of a\n.');
+    expect(text(`jsonpath={range .spec}{range .containers[*]}{.name}{'{}'}{end}{end}`)).toBe(
+      'x{}second{}',
+    );
+  });
+
+  it.each(['{range .a}', '{end}', '{.a', '{range}'])('refuses the template %s', (template) => {
+    expect(() => outputFormat(`jsonpath=${template}`)).toThrow(UsageError);
+  });
+
   it('refuses formats it does not have', () => {
     expect(() => outputFormat('xml')).toThrow('-o: want one of');
   });
@@ -100,7 +114,6 @@ describe('JSON paths', () => {
 
   it('says where it cannot read on', () => {
     expect(() => parsePath('.a[')).toThrow('from "[" on');
-    expect(parseTemplate('{.a} and {.b}')).toHaveLength(3);
   });
 });
 

@@ -12,6 +12,8 @@ export interface ServerTable {
 export interface TableColumn {
   readonly name: string;
   readonly type: string;
+  /** `name` for the column with the names of the objects. */
+  readonly format?: string;
   /** 0 is always shown, more only in wide output. */
   readonly priority?: number;
 }
@@ -51,7 +53,7 @@ export function rowText(row: TableRow, columns: readonly TableColumn[], view: Ta
   const cells = columns.flatMap((column, index) => {
     if (!view.wide && column.priority) return [];
     const text = cellText(row.cells[index]);
-    return [index === 0 ? `${view.namePrefix}${text}` : text];
+    return [column.format === 'name' ? `${view.namePrefix}${text}` : text];
   });
   return [
     ...(view.withNamespace ? [namespace] : []),

@@ -96,7 +96,7 @@ function connectionFrom(globals: GlobalOptions): ConnectionConfig {
   }
   return {
     ...(fromFile ?? { server: '' }),
-    ...(server && { server: server.replace(/\/+$/, '') }),
+    ...(server && { server: serverUrl(server) }),
     ...(token && { token, tokenFile: undefined }),
     ...(certificateAuthority && { certificateAuthorityPem: readPem(certificateAuthority) }),
     ...(insecureSkipTlsVerify && { insecureSkipTlsVerify }),
@@ -107,6 +107,11 @@ function connectionFrom(globals: GlobalOptions): ConnectionConfig {
 function usable(path: string, globals: GlobalOptions): boolean {
   if (!globals.server || globals.context) return true;
   return existsSync(path) && readKubeconfig(path)['current-context'] !== '';
+}
+
+function serverUrl(text: string): string {
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '');
+  throw new UsageError(`--server: want a URL such as https://127.0.0.1:6443, got "${text}"`);
 }
 
 function readPem(path: string): string {

@@ -58,7 +58,7 @@ function asTable(answer: ServerTable & ApiObject & { items?: ApiObject[] }): Ser
   return {
     metadata: answer.metadata as ServerTable['metadata'],
     columnDefinitions: [
-      { name: 'Name', type: 'string' },
+      { name: 'Name', type: 'string', format: 'name' },
       { name: 'Created At', type: 'date' },
     ],
     rows: objects.map((object) => ({
