@@ -12,12 +12,14 @@ import { dialect, exitCodes, FatalError, systemClock, writeFileAtomic } from '@o
 import type { ApiServerOptions } from './api-server-options.js';
 import { readPem } from './serving.js';
 
-/** Makes a signing key in the data directory where none is given or kept. Throws FatalError. */
-export function serviceAccountTokens(options: ApiServerOptions): ServiceAccountTokens {
+/** Makes a signing key in the data directory where none is given or kept. Rejects with FatalError. */
+export async function serviceAccountTokens(
+  options: ApiServerOptions,
+): Promise<ServiceAccountTokens> {
   const issuer =
     options.serviceAccountIssuer || `https://${dialect().word}.default.svc.cluster.local`;
   const apiAudiences = options.apiAudiences.length > 0 ? options.apiAudiences : [issuer];
-  const path = options.serviceAccountSigningKeyFile || keptSigningKey(options.dataDir);
+  const path = options.serviceAccountSigningKeyFile || (await keptSigningKey(options.dataDir));
   try {
     const keys = serviceAccountKeys(keyFile(path), options.serviceAccountKeyFiles.map(keyFile));
     return new ServiceAccountTokens({ issuer, keys, apiAudiences, clock: systemClock });
@@ -27,12 +29,12 @@ export function serviceAccountTokens(options: ApiServerOptions): ServiceAccountT
   }
 }
 
-function keptSigningKey(dataDirectory: string): string {
+async function keptSigningKey(dataDirectory: string): Promise<string> {
   const directory = join(dataDirectory, 'pki');
   const path = join(directory, 'service-account.key');
   if (existsSync(path)) return path;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  writeFileAtomic(path, createSigningKeyPem(), 0o600);
+  writeFileAtomic(path, await createSigningKeyPem(), 0o600);
   return path;
 }
 

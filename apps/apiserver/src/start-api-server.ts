@@ -83,10 +83,13 @@ export async function startApiServer(context: Context): Promise<void> {
   const tokens = options.tokenAuthFile === '' ? new Map() : readTokenFile(options.tokenAuthFile);
   await checkAddress(options.bindAddress, options.securePort);
   claimDataDirectory(options.dataDir);
-  const accountTokens = serviceAccountTokens(options);
   const metrics = new Metrics();
   const storageMetrics = new StorageMetrics(metrics);
-  const store = await openStore(context, storageMetrics);
+  // A first start makes a key, which takes as long as the rest.
+  const [accountTokens, store] = await Promise.all([
+    serviceAccountTokens(options),
+    openStore(context, storageMetrics),
+  ]);
   const table = new ResourceTable(definitions);
   const claims = new ClaimIndex((error) => lifecycle.fail(storageFailure(error)));
   await claims.start(store, startTimeoutMs);

@@ -7,7 +7,7 @@ import { ServiceAccountAuthenticator } from './service-account-authenticator.js'
 import { createSigningKeyPem, serviceAccountKeys } from './service-account-keys.js';
 import { ServiceAccountTokens } from './service-account-tokens.js';
 
-const keys = serviceAccountKeys({ path: 'key.pem', pem: createSigningKeyPem() }, []);
+const keys = serviceAccountKeys({ path: 'key.pem', pem: await createSigningKeyPem() }, []);
 const startMs = Date.parse('2026-01-01T00:00:00Z');
 const account = { name: 'builder', uid: 'account-uid' };
 const pod = { name: 'p', uid: 'pod-uid' };

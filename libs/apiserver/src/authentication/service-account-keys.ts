@@ -7,10 +7,11 @@ import {
   createHash,
   createPrivateKey,
   createPublicKey,
-  generateKeyPairSync,
+  generateKeyPair,
   type JsonWebKey,
   type KeyObject,
 } from 'node:crypto';
+import { promisify } from 'node:util';
 
 const signingKeyBits = 2_048;
 const rsaBitsMin = 2_048;
@@ -42,9 +43,9 @@ export interface KeyFile {
   readonly pem: string;
 }
 
-/** PKCS #8 PEM of a new private key. */
-export function createSigningKeyPem(): string {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: signingKeyBits });
+/** PKCS #8 PEM of a new private key. Takes up to a second of another thread. */
+export async function createSigningKeyPem(): Promise<string> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: signingKeyBits });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 

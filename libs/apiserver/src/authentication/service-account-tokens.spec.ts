@@ -12,7 +12,7 @@ import { ServiceAccountTokens } from './service-account-tokens.js';
 
 const issuer = 'https://cluster.example';
 const file = (pem: string) => ({ path: 'key.pem', pem });
-const rsaPem = createSigningKeyPem();
+const rsaPem = await createSigningKeyPem();
 const ecPem = (curve: string) =>
   generateKeyPairSync('ec', { namedCurve: curve })
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
@@ -85,7 +85,7 @@ describe('service account tokens', () => {
     expect(await tokens.verify(forged)).toBeUndefined();
     expect(await tokens.verify('no token')).toBeUndefined();
     const foreign = tokensWith({ issuer: 'https://other.example' }).tokens;
-    const strange = tokensWith({ pem: createSigningKeyPem() }).tokens;
+    const strange = tokensWith({ pem: await createSigningKeyPem() }).tokens;
     for (const other of [foreign, strange]) {
       const issued = await other.issue(subject, ['api'], 600);
       expect(await tokens.verify(issued.token)).toBeUndefined();
@@ -106,7 +106,7 @@ describe('service account tokens', () => {
 
   it('of a key that was replaced are believed while its file is given', async () => {
     const { token } = await tokensWith().tokens.issue(subject, ['api'], 600);
-    const next = createSigningKeyPem();
+    const next = await createSigningKeyPem();
     expect(await tokensWith({ pem: next }).tokens.verify(token)).toBeUndefined();
     const both = tokensWith({ pem: next, others: [rsaPem] }).tokens;
     expect(await both.verify(token)).toBeDefined();
