@@ -41,6 +41,18 @@ export class Api {
     return { status: answer.statusCode, body: (await answer.body.json()) as T };
   }
 
+  /** The answer as it stands, for bodies that are no JSON and for comparing bytes. */
+  async text(method: string, path: string): Promise<ApiAnswer<string>> {
+    const answer = await request(`${this.cluster.url}${path}`, {
+      method: method as 'GET',
+      dispatcher: this.agent,
+      headers: { authorization: this.authorization },
+      headersTimeout: 10_000,
+      bodyTimeout: 10_000,
+    });
+    return { status: answer.statusCode, body: await answer.body.text() };
+  }
+
   close(): Promise<void> {
     return this.agent.close();
   }

@@ -32,3 +32,10 @@ export function componentProcess(component: string, dataDirectory: string): numb
   }
   return undefined;
 }
+
+/** Memory of a process that is in RAM. */
+export function residentBytes(pid: number): number {
+  const match = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  if (!match) throw new Error(`process ${pid} tells no memory`);
+  return Number(match[1]) * 1024;
+}
