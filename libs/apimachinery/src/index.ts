@@ -19,7 +19,6 @@ export {
   label1035Name,
   labelName,
   type NameFormat,
-  pathSegmentName,
   randomSuffix,
   subdomainName,
 } from './names/object-names.js';
@@ -36,7 +35,6 @@ export { applyMergePatch } from './patch/merge-patch.js';
 export { freeShape, type MergeField, type MergeSchema } from './patch/merge-schema.js';
 export { applyStrategicMergePatch } from './patch/strategic-merge.js';
 export {
-  canonicalQuantity,
   Quantity,
   QuantityError,
   type QuantityFormat,
@@ -51,14 +49,12 @@ export type {
   TypeDescriptor,
   TypeName,
 } from './schema/descriptor.js';
-export { type Envelope, isEnvelope, unwrapUnknown, wrapUnknown } from './schema/envelope.js';
+export { type Envelope, unwrapUnknown, wrapUnknown } from './schema/envelope.js';
 export {
   enumValues,
   type KindName,
   kindNamed,
-  kindNames,
   schemaFile,
-  schemaFileNames,
   schemaType,
 } from './schema/registry.js';
 export { SchemaError } from './schema/schema-error.js';
@@ -68,7 +64,6 @@ export {
   type LabelSelector,
   labelSelectorFromMap,
   labelSelectorFromObject,
-  noLabelSelector,
   parseLabelSelector,
   validateLabelSelector,
   validateLabels,
@@ -77,13 +72,11 @@ export { type Labels, type Requirement, SelectorError } from './selectors/requir
 export { firstUntolerated, tolerates, toleratesTaint } from './selectors/tolerations.js';
 export * from './status/errors.js';
 export {
-  aggregateMessages,
   type FieldError,
   type FieldErrorType,
   fieldError,
   fieldErrorBody,
   fieldErrorMessage,
-  fieldErrorReason,
 } from './status/field-error.js';
 export { FieldPath, path } from './status/field-path.js';
 export type { Status, StatusCause, StatusDetails, StatusReason } from './status/status.js';

@@ -1,3 +1,4 @@
+/** Speaking to an API server: typed requests, local copies by watch, work queues, election, events. */
 export { electionOfFlags } from './election/election-of-flags.js';
 export { LeaderElector, type LeaderElectorOptions } from './election/leader-elector.js';
 export { BoundedMap } from './events/bounded-map.js';
@@ -7,7 +8,7 @@ export {
   type EventType,
   type ObjectReference,
 } from './events/event-recorder.js';
-export { byControllerUid, byLabel, byNamespace, byOwnerUid } from './informer/indexers.js';
+export { byControllerUid } from './informer/indexers.js';
 export {
   Informer,
   type InformerOptions,
@@ -33,7 +34,6 @@ export {
   ApiError,
   isAlreadyExists,
   isConflict,
-  isForbidden,
   isGone,
   isInvalid,
   isNamespaceTerminating,

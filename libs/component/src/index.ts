@@ -1,3 +1,4 @@
+/** What every process is made of: flags, lifecycle, logs, metrics, health, TLS, and the dialect. */
 export { type Clock, systemClock, type Timer } from './clock.js';
 export {
   Dialect,
@@ -7,7 +8,6 @@ export {
   selectDialect,
 } from './dialect/dialect.js';
 export { FeatureGates } from './features/feature-gates.js';
-export { type FeatureStage, knownGates } from './features/known-gates.js';
 export { writeFileAtomic } from './files/write-file-atomic.js';
 export {
   type HealthAnswer,
@@ -33,7 +33,6 @@ export {
   singleKubeconfig,
   writeKubeconfig,
 } from './kubeconfig/kubeconfig.js';
-export { BoundedQueue } from './lifecycle/bounded-queue.js';
 export { DeadlineError, sleep, withDeadline } from './lifecycle/deadline.js';
 export { type ExitCode, exitCodes, FatalError } from './lifecycle/exit-codes.js';
 export { KeyedMutex } from './lifecycle/keyed-mutex.js';
@@ -50,8 +49,6 @@ export {
   type LogFormat,
   type LoggerSettings,
   type LogLevel,
-  logFormats,
-  logLevels,
 } from './logging/create-logger.js';
 export type { Logger } from './logging/logger.js';
 export { nestLogger } from './logging/nest-logger.js';
@@ -72,13 +69,8 @@ export {
   type GroupDefaults,
   type OptionsClass,
 } from './options/flag.js';
+export { LeaderElectionOptions } from './options/leader-election-options.js';
 export {
-  type LeaderElectionLock,
-  LeaderElectionOptions,
-  leaderElectionLocks,
-} from './options/leader-election-options.js';
-export {
-  describeOptions,
   HelpRequested,
   type ProgramInfo,
   parseOptions,
@@ -86,25 +78,13 @@ export {
 } from './options/parse-options.js';
 export { ServingOptions } from './options/serving-options.js';
 export {
-  formatByteSize,
-  formatDuration,
-  formatHostPort,
-  type HostPort,
-  parseBoolean,
-  parseByteSize,
   parseDuration,
-  parseHostPort,
-  parseKeyValues,
-  parseList,
-  parseNumber,
   ValueError,
 } from './options/values.js';
 export {
   ComponentServer,
   type ComponentServerSettings,
-  servingRequest,
 } from './serving/component-server.js';
-export { ExpiringCache } from './serving/expiring-cache.js';
 export {
   DelegatedAuthorizer,
   type DelegatedAuthorizerSettings,
@@ -120,21 +100,15 @@ export {
   startComponentServer,
 } from './serving/start-component-server.js';
 export {
-  CertificateError,
-  certificateLeftMs,
   ensureAuthority,
   ensureCertificate,
   ensureSelfSigned,
-  loadKeyPair,
-  saveKeyPair,
 } from './tls/certificate-files.js';
 export type { CertificateRequest, KeyPairPem } from './tls/certificate-request.js';
-export { createAuthority, createSelfSigned, issueCertificate } from './tls/pki.js';
+export { createAuthority, issueCertificate } from './tls/pki.js';
 export {
-  type ServerTls,
   serverTlsOptions,
   type TlsVersionName,
   tlsVersionNames,
-  tlsVersions,
 } from './tls/tls-options.js';
 export { interfaceVersion, orchVersion } from './version.js';

@@ -1,4 +1,3 @@
-export type { Controller, ControllerContext } from './manager/controller.js';
+/** The control loops of the cluster, and the manager that runs them. */
 export { ControllerManager, type ControllerManagerParts } from './manager/controller-manager.js';
-export { ControllersOptions, isControllerEnabled } from './manager/options.js';
-export { controllerMakers } from './manager/registry.js';
+export { ControllersOptions } from './manager/options.js';

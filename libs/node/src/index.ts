@@ -1,13 +1,4 @@
+/** The agent of one node: runs the pods that are assigned to it. */
 export { NodeAgent, type NodeAgentParts, nodeNameOf } from './node-agent.js';
-export {
-  type AuthorizationMode,
-  authorizationModes,
-  NodeAgentOptions,
-} from './node-agent-options.js';
-export * from './runtimes/container-runtime.js';
-export {
-  type IsolationMode,
-  type IsolationSetting,
-  isolationSettings,
-} from './runtimes/process/isolation.js';
+export { NodeAgentOptions } from './node-agent-options.js';
 export { ProcessRuntime, type ProcessRuntimeOptions } from './runtimes/process/process-runtime.js';

@@ -3,7 +3,7 @@ import { dialect, Flag, type TlsVersionName, tlsVersionNames } from '@orch/compo
 import { IsIn, IsInt, IsOptional, Max, Min, MinLength } from 'class-validator';
 import { type IsolationSetting, isolationSettings } from './runtimes/process/isolation.js';
 
-export const authorizationModes = ['AlwaysAllow', 'Webhook'] as const;
+const authorizationModes = ['AlwaysAllow', 'Webhook'] as const;
 export type AuthorizationMode = (typeof authorizationModes)[number];
 
 export class NodeAgentOptions {

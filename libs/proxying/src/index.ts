@@ -1,4 +1,3 @@
-export { type Endpoint, EndpointPicker } from './balancing/endpoint-picker.js';
+/** Service addresses to pod endpoints, by forwarding in user space. */
 export { ProxyOptions } from './proxy-options.js';
-export { type PortRule, portRules } from './rules/port-rules.js';
 export { ServiceProxy, type ServiceProxyParts } from './service-proxy.js';

@@ -1,3 +1,4 @@
+/** The replicated log: what is proposed comes back committed, in order, once it is on disk. */
 export { crc32c } from './crc32c.js';
 export { Deadlines, type Waiting } from './deadlines.js';
 export { COMMAND_BYTES_MAX } from './limits.js';

@@ -42,7 +42,7 @@ export function titleOf(type: ResourceType, object: ApiObject): string {
   return `${singularTypeName(type)}/${object.metadata?.name ?? object.metadata?.generateName ?? ''}`;
 }
 
-export const dryRunModes = ['none', 'client', 'server'] as const;
+const dryRunModes = ['none', 'client', 'server'] as const;
 export type DryRunMode = (typeof dryRunModes)[number];
 
 /** Of `--dry-run[=MODE]`; without a value it means the client's. */

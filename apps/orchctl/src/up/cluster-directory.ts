@@ -36,7 +36,7 @@ export interface WantedSettings {
 }
 
 export const defaultPort = 6443;
-export const defaultNodeCount = 2;
+const defaultNodeCount = 2;
 
 export function clusterPaths(dataDirectory: string) {
   return {

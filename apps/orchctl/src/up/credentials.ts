@@ -33,8 +33,8 @@ export interface ComponentIdentity {
   readonly groups: readonly string[];
 }
 
-export const adminUser = 'admin';
-export const adminGroup = 'system:masters';
+const adminUser = 'admin';
+const adminGroup = 'system:masters';
 
 export interface Credentials {
   readonly adminToken: string;

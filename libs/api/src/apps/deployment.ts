@@ -117,7 +117,7 @@ function amountOf(value: IntOrString): number | undefined {
 }
 
 /** A number that is not negative, or a percentage. */
-export function validateShare(value: IntOrString, at: FieldPath): FieldError[] {
+function validateShare(value: IntOrString, at: FieldPath): FieldError[] {
   if (typeof value === 'number') {
     return value < 0 ? [fieldError.invalid(at, value, notNegative)] : [];
   }

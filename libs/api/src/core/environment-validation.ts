@@ -46,7 +46,7 @@ const knownFields: ReadonlySet<string> = new Set([
   'status.podIPs',
 ]);
 
-export const resourceFields = [
+const resourceFields = [
   'limits.cpu',
   'limits.ephemeral-storage',
   'limits.memory',
@@ -165,7 +165,7 @@ function conversionProblem(
 }
 
 /** `metadata.labels['key']` is a path and a subscript. */
-export function splitSubscript(text: string): { path: string; subscript?: string } {
+function splitSubscript(text: string): { path: string; subscript?: string } {
   const start = text.indexOf("['");
   if (start < 1 || !text.endsWith("']")) return { path: text };
   return { path: text.slice(0, start), subscript: text.slice(start + 2, -2) };

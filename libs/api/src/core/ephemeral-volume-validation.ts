@@ -44,7 +44,7 @@ function isUnset(value: unknown): boolean {
 }
 
 /** Rules of a claim's spec; the claim kind has more. */
-export function validateClaimSpec(spec: PersistentVolumeClaimSpec, at: FieldPath): FieldError[] {
+function validateClaimSpec(spec: PersistentVolumeClaimSpec, at: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   const modes = spec.accessModes ?? [];
   if (modes.length === 0) {

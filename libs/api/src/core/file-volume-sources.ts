@@ -25,7 +25,7 @@ const modeDetail = 'must be a number between 0 and 0777 (octal), both inclusive'
 const tokenSecondsMin = 10 * 60;
 const tokenSecondsMax = 2 ** 32;
 
-export function validateMode(mode: number | undefined, at: FieldPath): FieldError[] {
+function validateMode(mode: number | undefined, at: FieldPath): FieldError[] {
   return mode !== undefined && (mode < 0 || mode > modeMax)
     ? [fieldError.invalid(at, mode, modeDetail)]
     : [];

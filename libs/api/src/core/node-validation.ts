@@ -25,7 +25,7 @@ export function validateNode(object: Node): FieldError[] {
 }
 
 /** Amounts that the node says it has. */
-export function validateNodeResources(object: Node): FieldError[] {
+function validateNodeResources(object: Node): FieldError[] {
   return (['capacity', 'allocatable'] as const).flatMap((field) =>
     Object.entries(object.status?.[field] ?? {}).flatMap(([name, amount]) =>
       validateAmount(name, amount, path('status', field, name)),

@@ -27,10 +27,7 @@ export function setPodTemplateDefaults(template: PodTemplateSpec | undefined): v
   if (template?.spec) setPodSpecDefaults(template.spec);
 }
 
-export function validatePodTemplate(
-  template: PodTemplateSpec | undefined,
-  at: FieldPath,
-): FieldError[] {
+function validatePodTemplate(template: PodTemplateSpec | undefined, at: FieldPath): FieldError[] {
   const spec: PodSpec = template?.spec ?? { restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' };
   return [
     ...validateLabels(template?.metadata?.labels, at.child('labels')),

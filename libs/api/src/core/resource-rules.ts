@@ -42,7 +42,7 @@ const standardNames: ReadonlySet<string> = new Set([
 
 const standardContainerNames: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
-export function isHugePages(name: string): boolean {
+function isHugePages(name: string): boolean {
   return name.startsWith(hugePagesPrefix);
 }
 
@@ -51,7 +51,7 @@ function isNative(name: string): boolean {
   return !name.includes('/') || name.includes(`${dialect().keyDomain}/`);
 }
 
-export function isExtended(name: string): boolean {
+function isExtended(name: string): boolean {
   if (isNative(name) || name.startsWith(quotaPrefix)) return false;
   return checkQualifiedName(`${quotaPrefix}${name}`).length === 0;
 }

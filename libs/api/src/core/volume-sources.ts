@@ -248,7 +248,7 @@ export function validateStorageOs(source: StorageOSVolumeSource, at: FieldPath):
 
 const driverNameLengthMax = 63;
 
-export function validateDriverName(driver: string | undefined, at: FieldPath): FieldError[] {
+function validateDriverName(driver: string | undefined, at: FieldPath): FieldError[] {
   const name = driver ?? '';
   const errors: FieldError[] = [];
   if (name === '') errors.push(fieldError.required(at));

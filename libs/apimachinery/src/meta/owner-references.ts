@@ -16,7 +16,7 @@ export function controllerReference(owner: Owner): OwnerReference {
   return { ...ownerReference(owner), controller: true, blockOwnerDeletion: true };
 }
 
-export function ownerReference(owner: Owner): OwnerReference {
+function ownerReference(owner: Owner): OwnerReference {
   return {
     apiVersion: owner.apiVersion ?? '',
     kind: owner.kind ?? '',

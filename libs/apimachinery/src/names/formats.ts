@@ -10,30 +10,24 @@ const qualifiedNamePattern = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const labelValuePattern = `(${qualifiedNamePattern})?`;
 const envVarNamePattern = '[-._a-zA-Z][-._a-zA-Z0-9]*';
 const configMapKeyPattern = '[-._a-zA-Z0-9]+';
-const cIdentifierPattern = '[A-Za-z_][A-Za-z0-9_]*';
 const httpHeaderNamePattern = '[-A-Za-z0-9]+';
 const percentPattern = '[0-9]+%';
-const wildcardSubdomainPattern = `\\*\\.${dns1123SubdomainPattern}`;
 
-export const dns1123LabelLengthMax = 63;
-export const dns1123SubdomainLengthMax = 253;
+const dns1123LabelLengthMax = 63;
+const dns1123SubdomainLengthMax = 253;
 
 function whole(pattern: string): RegExp {
   return new RegExp(`^(?:${pattern})$`);
 }
 
 /** The message of a text that does not match a pattern. */
-export function patternMessage(
-  message: string,
-  pattern: string,
-  ...examples: readonly string[]
-): string {
+function patternMessage(message: string, pattern: string, ...examples: readonly string[]): string {
   if (examples.length === 0) return `${message} (regex used for validation is '${pattern}')`;
   const shown = examples.map((example) => `'${example}', `).join(' or ');
   return `${message} (e.g. ${shown}regex used for validation is '${pattern}')`;
 }
 
-export function maxLengthMessage(lengthMax: number): string {
+function maxLengthMessage(lengthMax: number): string {
   return `must be no more than ${lengthMax} characters`;
 }
 
@@ -88,16 +82,6 @@ const dns1035Label: Format = {
   ),
 };
 
-const wildcardSubdomain: Format = {
-  expression: whole(wildcardSubdomainPattern),
-  lengthMax: dns1123SubdomainLengthMax,
-  message: patternMessage(
-    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
-    wildcardSubdomainPattern,
-    '*.example.com',
-  ),
-};
-
 const nameExamples = ['MyName', 'my.name', '123-abc'] as const;
 const qualifiedNameMessage =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
@@ -138,17 +122,6 @@ const configMapKey: Format = {
   ),
 };
 
-const cIdentifier: Format = {
-  expression: whole(cIdentifierPattern),
-  message: patternMessage(
-    "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
-    cIdentifierPattern,
-    'my_name',
-    'MY_NAME',
-    'MyName',
-  ),
-};
-
 const httpHeaderName: Format = {
   expression: whole(httpHeaderNamePattern),
   message: patternMessage(
@@ -171,9 +144,7 @@ const percent: Format = {
 export const checkDns1123Label = (text: string): string[] => check(text, dns1123Label);
 export const checkDns1123Subdomain = (text: string): string[] => check(text, dns1123Subdomain);
 export const checkDns1035Label = (text: string): string[] => check(text, dns1035Label);
-export const checkWildcardSubdomain = (text: string): string[] => check(text, wildcardSubdomain);
 export const checkLabelValue = (text: string): string[] => check(text, labelValue);
-export const checkCIdentifier = (text: string): string[] => check(text, cIdentifier);
 export const checkHttpHeaderName = (text: string): string[] => check(text, httpHeaderName);
 export const checkPercent = (text: string): string[] => check(text, percent);
 
@@ -232,12 +203,4 @@ export function checkPortName(text: string): string[] {
 
 export function checkPortNumber(port: number): string[] {
   return port >= 1 && port <= 65535 ? [] : [inclusiveRangeMessage(1, 65535)];
-}
-
-/** A part of a URL path: names of roles and their bindings. */
-export function checkPathSegment(text: string): string[] {
-  if (text === '.' || text === '..') return [`may not be '${text}'`];
-  return ['/', '%']
-    .filter((character) => text.includes(character))
-    .map((character) => `may not contain '${character}'`);
 }

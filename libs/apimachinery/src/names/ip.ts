@@ -9,14 +9,6 @@ export function checkIp(text: string): string[] {
   return isIp(text) ? [] : ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'];
 }
 
-export function checkIpv4(text: string): string[] {
-  return isIPv4(text) ? [] : ['must be a valid IPv4 address'];
-}
-
-export function checkIpv6(text: string): string[] {
-  return isIPv6(text) && !text.includes('%') ? [] : ['must be a valid IPv6 address'];
-}
-
 /** `address/length` with a length that fits the family. */
 export function isCidr(text: string): boolean {
   const slash = text.indexOf('/');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkDns1123Label, checkPortName, checkQualifiedName } from './formats.js';
 import { isCidr } from './ip.js';
-import { generatedName, pathSegmentName, subdomainName } from './object-names.js';
+import { generatedName, subdomainName } from './object-names.js';
 
 describe('formats', () => {
   it('explain themselves', () => {
@@ -29,7 +29,6 @@ describe('object names', () => {
   it('let a prefix end in a dash', () => {
     expect(subdomainName('gen-', true)).toEqual([]);
     expect(subdomainName('gen-', false)).toHaveLength(1);
-    expect(pathSegmentName('a/b', false)).toEqual(["may not contain '/'"]);
   });
   it('are generated from the prefix and five characters', () => {
     expect(generatedName('gen-', () => 0)).toBe('gen-bbbbb');

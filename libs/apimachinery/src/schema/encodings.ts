@@ -80,7 +80,7 @@ function momentType(
 }
 
 /** Calls `take` for every field up to the end of the message; those it does not take are skipped. */
-export function eachField(reader: ProtobufReader, take: (tag: number) => boolean): void {
+function eachField(reader: ProtobufReader, take: (tag: number) => boolean): void {
   while (reader.position < reader.end) {
     const tag = reader.tag();
     if (!take(tag)) reader.skip(tag);

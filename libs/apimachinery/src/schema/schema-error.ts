@@ -31,7 +31,7 @@ export function within(error: unknown, field: string): unknown {
 }
 
 /** How an unexpected value is called in messages. */
-export function describeValue(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'an object';

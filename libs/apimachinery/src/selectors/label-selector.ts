@@ -44,7 +44,7 @@ function fromRequirements(requirements: readonly Requirement[]): LabelSelector {
 
 export const everyLabelSelector: LabelSelector = fromRequirements([]);
 
-export const noLabelSelector: LabelSelector = {
+const noLabelSelector: LabelSelector = {
   requirements: [],
   everything: false,
   nothing: true,

@@ -24,12 +24,12 @@ export interface GroupKind {
 }
 
 /** `pods`, `deployments.apps`. */
-export function groupResourceText({ group, resource }: GroupResource): string {
+function groupResourceText({ group, resource }: GroupResource): string {
   return group === '' ? resource : `${resource}.${group}`;
 }
 
 /** `Pod`, `Deployment.apps`. */
-export function groupKindText({ group, kind }: GroupKind): string {
+function groupKindText({ group, kind }: GroupKind): string {
   return group === '' ? kind : `${kind}.${group}`;
 }
 
@@ -92,7 +92,7 @@ export function generateNameConflict(target: GroupResource, name: string): Statu
 }
 
 /** Detail of the conflict that a stale resourceVersion makes. */
-export const objectModified =
+const objectModified =
   'the object has been modified; please apply your changes to the latest version and try again';
 
 export function conflict(
@@ -106,11 +106,6 @@ export function conflict(
     message: `Operation cannot be fulfilled on ${groupResourceText(target)} "${name}": ${detail}`,
     details: detailsOf(name, target.group, target.resource),
   });
-}
-
-/** Fields of an apply that other managers own. */
-export function applyConflict(message: string, causes: readonly StatusCause[]): StatusError {
-  return new StatusError({ code: 409, reason: 'Conflict', message, details: { causes } });
 }
 
 /** Validation failed. Causes keep repeated errors, the message names each once. */
@@ -217,15 +212,6 @@ export function methodNotSupported(target?: GroupResource, verb = ''): StatusErr
         ? 'the server does not allow this method on the requested resource'
         : `${verb} is not supported on resources of kind "${groupResourceText(target)}"`,
     details: target === undefined ? {} : detailsOf('', target.group, target.resource),
-  });
-}
-
-export function methodNotAllowed(target: GroupResource, message: string): StatusError {
-  return new StatusError({
-    code: 405,
-    reason: 'MethodNotAllowed',
-    message,
-    details: detailsOf('', target.group, target.resource),
   });
 }
 

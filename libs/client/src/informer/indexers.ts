@@ -5,17 +5,6 @@ import type { Indexer } from './lister.js';
 
 export const byNamespace: Indexer<ApiObject> = (object) => [object.metadata?.namespace ?? ''];
 
-/** By the value of one label; objects without it are not in the index. */
-export function byLabel(key: string): Indexer<ApiObject> {
-  return (object) => {
-    const value = object.metadata?.labels?.[key];
-    return value === undefined ? [] : [value];
-  };
-}
-
-export const byOwnerUid: Indexer<ApiObject> = (object) =>
-  (object.metadata?.ownerReferences ?? []).map((owner) => owner.uid);
-
 /** By the uid of the owner that manages the object. */
 export const byControllerUid: Indexer<ApiObject> = (object) => {
   const controller = controllerOf(object);

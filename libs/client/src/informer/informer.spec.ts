@@ -3,7 +3,7 @@ import { eventually, quietLogger } from '../../test/support.js';
 import { TestApiServer } from '../../test/test-api-server.js';
 import type { ApiObject } from '../objects.js';
 import { RestClient } from '../rest/rest-client.js';
-import { byLabel, byOwnerUid } from './indexers.js';
+import { byControllerUid } from './indexers.js';
 import { Informer } from './informer.js';
 import { InformerFactory } from './informer-factory.js';
 
@@ -24,7 +24,7 @@ describe('Informer', () => {
       client,
       resource: pods,
       logger: quietLogger,
-      indexers: { app: byLabel('app') },
+      indexers: { app: ({ metadata }) => [metadata?.labels?.app ?? ''] },
     });
     informer.addHandlers({
       onAdd: (object) => seen.push(`+${object.metadata?.name}`),
@@ -109,11 +109,11 @@ describe('Informer', () => {
   });
 
   it('is shared by those who ask the factory, and replays to late handlers', async () => {
-    server.put(path('a'), { metadata: { ownerReferences: [{ uid: 'o' }] } });
+    server.put(path('a'), { metadata: { ownerReferences: [{ uid: 'o', controller: true }] } });
     const factory = new InformerFactory({ client, logger: quietLogger });
     const one = factory.informer<ApiObject>(pods);
     expect(factory.informer(pods)).toBe(one);
-    one.addIndex('owner', byOwnerUid);
+    one.addIndex('owner', byControllerUid);
     factory.start();
     await factory.whenSynced(5_000);
     const names: (string | undefined)[] = [];

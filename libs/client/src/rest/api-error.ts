@@ -110,7 +110,6 @@ export const isConflict = (error: unknown): boolean => hasCode(error, 409, 'Conf
 export const isAlreadyExists = (error: unknown): boolean => hasCode(error, 409, 'AlreadyExists');
 /** The version asked for is no longer kept: list again. */
 export const isGone = (error: unknown): boolean => hasCode(error, 410);
-export const isForbidden = (error: unknown): boolean => hasCode(error, 403);
 export const isInvalid = (error: unknown): boolean => hasCode(error, 422);
 /** A create refused because its namespace is being deleted. */
 export const isNamespaceTerminating = (error: unknown): boolean =>

@@ -5,7 +5,7 @@ import { Flag } from './flag.js';
 import { ValueError } from './values.js';
 
 /** What the client can write; the binary form is read and written by the API server only. */
-export const clientContentTypes = ['application/json'] as const;
+const clientContentTypes = ['application/json'] as const;
 
 export class ClientOptions {
   @Flag({

@@ -4,7 +4,7 @@ import { dialect } from '../dialect/dialect.js';
 import { Flag } from './flag.js';
 import { ValueError } from './values.js';
 
-export const leaderElectionLocks = [
+const leaderElectionLocks = [
   'leases',
   'endpoints',
   'configmaps',

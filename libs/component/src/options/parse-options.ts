@@ -72,19 +72,6 @@ export function parseOptions<T extends object>(
   }
 }
 
-/** All flags of a class with their defaults in written form: for tables of options in documents. */
-export function describeOptions(
-  optionsClass: OptionsClass<object>,
-): { name: string; default: string; description: string }[] {
-  return bind(optionsClass, new optionsClass(), {})
-    .filter((entry) => !entry.flag.spec.hidden)
-    .map((entry) => ({
-      name: entry.name,
-      default: formatFlagValue(entry.type, entry.owner[entry.flag.property]),
-      description: entry.flag.spec.description,
-    }));
-}
-
 function chooseDialect(optionsClass: OptionsClass<object>, argv: readonly string[]): void {
   const takesDialect = (candidate: OptionsClass<object>): boolean => {
     const { flags, groups } = flagsOf(candidate);

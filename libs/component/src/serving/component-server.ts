@@ -133,7 +133,7 @@ export class ComponentServer {
 }
 
 /** What the authorizer has to know about a request. */
-export function servingRequest(request: IncomingMessage, path: string): ServingRequest {
+function servingRequest(request: IncomingMessage, path: string): ServingRequest {
   const header = request.headers.authorization ?? '';
   const bearerToken = /^Bearer +(\S+)$/i.exec(header)?.[1];
   const { socket } = request;

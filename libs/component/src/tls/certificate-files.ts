@@ -101,11 +101,6 @@ export async function ensureSelfSigned(
   return created;
 }
 
-/** Milliseconds until the (first) certificate of a PEM text ends; negative when it has. */
-export function certificateLeftMs(certificatePem: string, clock: Clock): number {
-  return Date.parse(parseCertificate(certificatePem, 'certificate').validTo) - clock.nowMs();
-}
-
 function isGood(
   pair: KeyPairPem,
   request: CertificateRequest,

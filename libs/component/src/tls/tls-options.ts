@@ -5,7 +5,7 @@
 import type { TlsOptions } from 'node:tls';
 import type { KeyPairPem } from './certificate-request.js';
 
-export const tlsVersions = {
+const tlsVersions = {
   VersionTLS10: 'TLSv1',
   VersionTLS11: 'TLSv1.1',
   VersionTLS12: 'TLSv1.2',

@@ -44,7 +44,7 @@ function sized(deployment: Deployment, annotations: Readonly<Record<string, stri
   return withSizes(annotations, wanted, wanted + boundsOf(deployment).maxSurge);
 }
 
-export function nextRevision(rollout: Rollout): number {
+function nextRevision(rollout: Rollout): number {
   return maxRevision(rollout.old) + 1;
 }
 

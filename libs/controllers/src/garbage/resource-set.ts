@@ -60,9 +60,7 @@ export class ResourceSet {
 }
 
 /** Each resource once, in its group's preferred version where that serves it. */
-export function monitored(
-  resources: readonly DiscoveredResource[],
-): Map<string, DiscoveredResource> {
+function monitored(resources: readonly DiscoveredResource[]): Map<string, DiscoveredResource> {
   const wanted = new Map<string, DiscoveredResource>();
   for (const resource of resources) {
     const key = `${resource.group}/${resource.plural}`;

@@ -45,7 +45,7 @@ export async function deleteContent(
 }
 
 /** Each namespaced resource once, in the version its group prefers if that serves it. */
-export function deletableResources(all: readonly DiscoveredResource[]): DiscoveredResource[] {
+function deletableResources(all: readonly DiscoveredResource[]): DiscoveredResource[] {
   const byName = new Map<string, DiscoveredResource>();
   for (const resource of all) {
     const { namespaced, verbs, preferred } = resource;

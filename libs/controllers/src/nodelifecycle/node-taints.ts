@@ -5,8 +5,8 @@ import type { Node, Taint } from '@orch/types/core/v1';
 import { readinessOf } from './node-conditions.js';
 
 const key = (name: string) => dialect().key(name, 'node');
-export const notReadyKey = () => key('not-ready');
-export const unreachableKey = () => key('unreachable');
+const notReadyKey = () => key('not-ready');
+const unreachableKey = () => key('unreachable');
 
 /** Keys of the NoSchedule taints that are ours, and whether the node should have them. */
 function noScheduleKeys(node: Node): ReadonlyMap<string, boolean> {

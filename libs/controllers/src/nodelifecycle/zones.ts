@@ -25,7 +25,7 @@ export function zoneOf(node: Node): string {
   return `${region}/${zone}`;
 }
 
-export function zoneState(readiness: readonly Readiness[], unhealthyShare: number): ZoneState {
+function zoneState(readiness: readonly Readiness[], unhealthyShare: number): ZoneState {
   const notReady = readiness.filter((one) => one !== 'True').length;
   if (notReady > 0 && notReady === readiness.length) return 'FullDisruption';
   const isDisrupted = notReady > 2 && notReady / readiness.length >= unhealthyShare;

@@ -126,7 +126,7 @@ async function readChunk(file: FileHandle, offset: number): Promise<Buffer> {
 }
 
 /** Where the last `lineCount` lines begin. */
-export async function tailOffset(file: FileHandle, lineCount: number): Promise<number> {
+async function tailOffset(file: FileHandle, lineCount: number): Promise<number> {
   const { size } = await file.stat();
   if (lineCount <= 0) return size;
   let linesFound = 0;

@@ -35,7 +35,7 @@ export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
   };
 }
 
-export function podPhase(
+function podPhase(
   pod: Pod,
   init: readonly ContainerStatus[],
   main: readonly ContainerStatus[],

@@ -2,7 +2,7 @@
 import { quantityValue } from '../environment/quantity.js';
 import type { HostFacts, HostPressure } from './host-facts.js';
 
-export const evictionSignals = [
+const evictionSignals = [
   'memory.available',
   'nodefs.available',
   'nodefs.inodesFree',

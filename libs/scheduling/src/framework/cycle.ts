@@ -158,10 +158,7 @@ function chooseBest(
 }
 
 /** `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.` */
-export function refusalMessage(
-  nodeCount: number,
-  reasonCounts: ReadonlyMap<string, number>,
-): string {
+function refusalMessage(nodeCount: number, reasonCounts: ReadonlyMap<string, number>): string {
   if (nodeCount === 0) return 'no nodes available to schedule pods';
   const reasons = [...reasonCounts].map(([reason, count]) => `${count} ${reason}`).sort();
   return `0/${nodeCount} nodes are available: ${reasons.join(', ')}.`;

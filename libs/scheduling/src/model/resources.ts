@@ -14,7 +14,7 @@ export interface Resources {
 }
 
 /** What a container without a request is taken to use when nodes are compared (not when fitted). */
-export const assumedRequest = { milliCpu: 100, memoryBytes: 200 * 1024 * 1024 };
+const assumedRequest = { milliCpu: 100, memoryBytes: 200 * 1024 * 1024 };
 
 export type ResourceList = Readonly<Record<string, string>>;
 

@@ -12,7 +12,7 @@ export const nodeResourcesFit: FilterPlugin = {
 };
 
 /** What the node lacks for the pod, each in the words shown to people; undefined when it fits. */
-export function insufficiencies(pod: PodInfo, node: NodeInfo): readonly string[] | undefined {
+function insufficiencies(pod: PodInfo, node: NodeInfo): readonly string[] | undefined {
   const { allocatable, requested } = node;
   let reasons: string[] | undefined;
   const lacks = (reason: string) => {

@@ -5,7 +5,7 @@
 import { RuntimeError } from '../container-runtime.js';
 import { runHelper } from './helper-command.js';
 
-export const isolationModes = ['isolated', 'plain'] as const;
+const isolationModes = ['isolated', 'plain'] as const;
 export type IsolationMode = (typeof isolationModes)[number];
 export const isolationSettings = ['auto', ...isolationModes] as const;
 export type IsolationSetting = (typeof isolationSettings)[number];
