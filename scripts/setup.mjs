@@ -85,7 +85,12 @@ function sourcesHash() {
       .sort();
     for (const path of paths) addFile(hash, path);
   }
-  for (const file of ['.swcrc', 'package-lock.json', 'scripts/bundle-cli.mjs'])
+  for (const file of [
+    '.swcrc',
+    'package-lock.json',
+    'scripts/bundle-cli.mjs',
+    'scripts/bundle-server.mjs',
+  ])
     addFile(hash, join(root, file));
   return hash.digest('hex');
 }
@@ -104,6 +109,7 @@ function build() {
     const swc = join(root, 'node_modules', '.bin', 'swc');
     command(swc, ['apps', 'libs', '-d', next, '--config-file', '.swcrc', '--copy-files', '-q']);
     command(process.execPath, [join(root, 'scripts', 'bundle-cli.mjs'), next]);
+    command(process.execPath, [join(root, 'scripts', 'bundle-server.mjs'), next]);
     writeFileSync(join(next, '.built-from'), hash);
     if (existsSync(join(root, 'dist'))) renameSync(join(root, 'dist'), old);
     renameSync(next, join(root, 'dist'));
