@@ -29,6 +29,8 @@ export const WATCHES_MAX = 200_000;
 export const CATCH_UPS_MAX = 8;
 /** Events looked at in one turn of the loop while a watch catches up. */
 export const CATCH_UP_SLICE_EVENTS = 1_000;
+/** Payload bytes handed to a watch that catches up before it is asked whether it takes more. */
+export const CATCH_UP_SLICE_BYTES = 1024 * 1024;
 /** Work units of a list in one turn of the loop: an entry in memory costs 1, one on disk more. */
 export const LIST_SLICE_UNITS = 10_000;
 export const DISK_READ_UNITS = 40;

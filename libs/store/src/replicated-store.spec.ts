@@ -14,6 +14,7 @@ import {
   QUORUM,
   quietLogger,
   showList,
+  until,
   WatchRecorder,
 } from './testing/harness.js';
 import type { Revision, StoreError } from './versioned-store.js';
@@ -223,6 +224,42 @@ describe('ReplicatedStore', () => {
     const revisions = recorder.events.map(({ revision }) => revision);
     if (recorder.ended) expect(recorder.ended).toMatchObject({ code: 'Compacted', revision: 20 });
     else expect(revisions).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
+  });
+
+  it.each([
+    ['memory', {}],
+    ['disk', { ringEventsMax: 1, ringBytesMax: 1 }],
+  ])('gives the past from %s only as it is taken, and others their turn', async (_, options) => {
+    await open(options);
+    for (let i = 0; i < 8; i += 1) await commit(store, put(A, 'x'.repeat(512 * 1024)));
+    const waiting: (() => void)[] = [];
+    let room = 0;
+    const slow: Revision[] = [];
+    // More of them than are served at a time.
+    const handles = Array.from({ length: 12 }, (_, index) =>
+      store.watch({
+        prefix: A,
+        afterRevision: 0 as Revision,
+        onEvents: (events) => {
+          if (index === 0) slow.push(...events.map(({ revision }) => revision));
+        },
+        whenReady: () =>
+          slow.length < room ? undefined : new Promise((resolve) => waiting.push(resolve)),
+        onEnd: (error) => {
+          throw error;
+        },
+      }),
+    );
+    const quick = new WatchRecorder(store, A, 0);
+    await quick.reached(8);
+    expect(slow).toEqual([]);
+    for (room = 1; slow.length < 8; room += 1) {
+      for (const resolve of waiting.splice(0)) resolve();
+      await until(() => slow.length >= room, 'what there is room for');
+      expect(slow.length).toBeLessThan(room + 4);
+    }
+    expect(slow).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    for (const handle of handles) handle.close();
   });
 
   it('ends only the watch whose callback throws', async () => {

@@ -131,6 +131,11 @@ export interface WatchOptions {
    * synchronously at apply, so it must be quick. `revision`: everything up to it has been delivered.
    */
   readonly onEvents: (events: readonly WatchEvent[], revision: Revision) => void;
+  /**
+   * Asked before more of the past is delivered: undefined to take it now, else a promise that resolves,
+   * and never rejects, once there is room. Without it the past comes as fast as it can be read.
+   */
+  readonly whenReady?: () => Promise<void> | undefined;
   /** The watch has ended by itself (store stopped or lost); not called after `close`. */
   readonly onEnd: (error: StoreError) => void;
 }

@@ -116,6 +116,9 @@ export class ActiveWatch {
         prefix,
         afterRevision: after <= known ? after : known,
         onEvents: (events) => this.onEvents(events, after, name),
+        // The past waits for a client that reads slowly; only what is new may overrun it.
+        whenReady: () =>
+          this.stream.queuedBytes > watchWriteBytesMax ? this.stream.whenDrained() : undefined,
         onEnd: (error) => this.fail(error),
       });
     } catch (error) {

@@ -93,6 +93,7 @@ export class WatchStream {
   private blocked = false;
   private ended = false;
   private readonly sink: Sink;
+  private drained: Promise<void> | undefined;
   private onDrained: (() => void) | undefined;
   private readonly stopListening: () => void;
 
@@ -134,14 +135,16 @@ export class WatchStream {
   /** Resolves when the queue is empty or the stream has ended; a client that takes nothing ends it. */
   whenDrained(): Promise<void> {
     if (this.queue.length === 0 || this.ended) return Promise.resolve();
-    const timer = setTimeout(() => this.end('slow'), watchDrainTimeoutMs);
-    return new Promise((resolve) => {
+    this.drained ??= new Promise((resolve) => {
+      const timer = setTimeout(() => this.end('slow'), watchDrainTimeoutMs);
       this.onDrained = () => {
         clearTimeout(timer);
         this.onDrained = undefined;
+        this.drained = undefined;
         resolve();
       };
     });
+    return this.drained;
   }
 
   /** Sends what is queued, then the end of the answer. */

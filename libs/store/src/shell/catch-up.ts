@@ -1,13 +1,14 @@
 /**
  * Brings watches that start in the past up to date: from the state database, then from the recent
  * events, and into the hub at the moment at which nothing is missing. In slices, few at a time.
- * A watch that a compaction overtakes is ended, never left with a gap.
+ * A watch that a compaction overtakes is ended, never left with a gap. One that takes its events slowly
+ * gives its place to others while it is waited for.
  */
 import type { StoreEvent } from '../core/event-ring.js';
 import type { VersionRecord } from '../core/record.js';
 import type { StateMachine } from '../core/state-machine.js';
 import type { Watch, WatchHub } from '../core/watch-hub.js';
-import { CATCH_UP_SLICE_EVENTS, CATCH_UPS_MAX } from '../limits.js';
+import { CATCH_UP_SLICE_BYTES, CATCH_UP_SLICE_EVENTS, CATCH_UPS_MAX } from '../limits.js';
 import { type Revision, StoreError } from '../versioned-store.js';
 import type { StateDatabase } from './state-database.js';
 import { nextTurn } from './turns.js';
@@ -55,6 +56,7 @@ export class CatchUp {
     this.#startNext();
   }
 
+  /** Until it is up to date, closed, or has no room: then it comes back once it has. */
   async #advance(watch: Watch): Promise<void> {
     while (!watch.closed) {
       if (watch.sentRevision < this.machine.compactedRevision) {
@@ -63,6 +65,11 @@ export class CatchUp {
       }
       if (watch.sentRevision === this.hub.revision) {
         this.hub.join(watch);
+        return;
+      }
+      const ready = watch.options.whenReady?.();
+      if (ready) {
+        void ready.then(() => this.add(watch));
         return;
       }
       if (watch.sentRevision + 1 >= this.machine.ring.firstRevision) {
@@ -78,19 +85,29 @@ export class CatchUp {
     const selected: StoreEvent[] = [];
     let revision = watch.sentRevision;
     let looked = 0;
-    while (revision < this.hub.revision && looked < CATCH_UP_SLICE_EVENTS) {
+    let bytes = 0;
+    while (
+      revision < this.hub.revision &&
+      looked < CATCH_UP_SLICE_EVENTS &&
+      bytes < CATCH_UP_SLICE_BYTES
+    ) {
       const events = this.machine.ring.commit(revision + 1);
       if (!events) throw new Error(`invariant broken: no events of revision ${revision + 1}`);
       revision = (revision + 1) as Revision;
       looked += events.length;
-      for (const event of events) if (watch.selects(event.key)) selected.push(event);
+      for (const event of events) {
+        if (!watch.selects(event.key)) continue;
+        selected.push(event);
+        bytes += event.entry.bytes.length;
+      }
     }
     deliver(watch, selected, revision);
   }
 
-  /** Up to `upTo`, which the state database holds; stops early when compaction overtakes. */
+  /** Up to `upTo`, which the state database holds; stops early when compaction overtakes or room ends. */
   async #deliverStored(watch: Watch, upTo: number): Promise<void> {
     let selected: StoreEvent[] = [];
+    let bytes = 0;
     let last = watch.sentRevision;
     for await (const records of this.database.scan(watch.sentRevision, upTo)) {
       if (watch.closed || watch.sentRevision < this.machine.compactedRevision) return;
@@ -99,13 +116,17 @@ export class CatchUp {
         if (revision !== last) {
           // What was collected is complete only once the next revision begins.
           if (revision !== last + 1) throw missing(last + 1);
-          if (selected.length >= CATCH_UP_SLICE_EVENTS) {
+          if (selected.length >= CATCH_UP_SLICE_EVENTS || bytes >= CATCH_UP_SLICE_BYTES) {
             deliver(watch, selected, last);
+            if (watch.closed || watch.options.whenReady?.()) return;
             selected = [];
+            bytes = 0;
           }
           last = revision;
         }
-        if (watch.selects(record.entry.key)) selected.push(this.#eventOf(record));
+        if (!watch.selects(record.entry.key)) continue;
+        selected.push(this.#eventOf(record));
+        bytes += record.entry.bytes.length;
       }
       await nextTurn();
     }
