@@ -2,7 +2,14 @@
  * Namespace: scope of names. It ends in two steps: marked as terminating, and gone when the finalizers in
  * its spec are gone, which the namespace's controller takes away after its content.
  */
-import { checkQualifiedName, labelName, path, validateStandardFinalizer } from '@orch/apimachinery';
+import {
+  checkQualifiedName,
+  type FieldError,
+  type FieldPath,
+  labelName,
+  path,
+  validateStandardFinalizer,
+} from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { Namespace } from '@orch/types/core/v1';
 import { define } from '../definition.js';
@@ -15,11 +22,18 @@ function setNameLabel(object: Namespace): void {
   object.metadata.labels = { ...object.metadata.labels, [dialect().key('metadata.name')]: name };
 }
 
-function validateFinalizers(object: Namespace) {
-  return (object.spec?.finalizers ?? []).flatMap((name, index) => [
-    ...invalidEach(path('spec', 'finalizers'), name, checkQualifiedName(name)),
-    ...validateStandardFinalizer(name, path('spec', 'finalizers').index(index)),
-  ]);
+const finalizersAt = path('spec', 'finalizers');
+
+function validateFinalizer(name: string, at: FieldPath): FieldError[] {
+  return [
+    ...invalidEach(at, name, checkQualifiedName(name)),
+    ...validateStandardFinalizer(name, at),
+  ];
+}
+
+/** Errors name the list. */
+function validateFinalizers(object: Namespace): FieldError[] {
+  return (object.spec?.finalizers ?? []).flatMap((name) => validateFinalizer(name, finalizersAt));
 }
 
 export const namespace = define<Namespace>({
@@ -87,6 +101,10 @@ export const namespace = define<Namespace>({
       object.status = old.status;
       setNameLabel(object);
     },
-    validateUpdate: validateFinalizers,
+    // Errors name the elements.
+    validateUpdate: (object) =>
+      (object.spec?.finalizers ?? []).flatMap((name, index) =>
+        validateFinalizer(name, finalizersAt.index(index)),
+      ),
   },
 });

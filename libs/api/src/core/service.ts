@@ -92,7 +92,6 @@ export const service = define<Service>({
     ...validateProtocols(object, old),
   ],
   allocate: allocateService,
-  createOnUpdate: true,
   // A replace without resourceVersion is refused by the rules of metadata.
   unconditionalUpdate: false,
   columns,

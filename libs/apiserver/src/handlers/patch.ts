@@ -78,13 +78,17 @@ export async function readPatch(call: Call): Promise<{ patch: PatchFunction; dry
   }
   const body = await readBody(exchange.request);
   const { dryRun } = parsePatchOptions(query, type);
-  return { patch: patchFunction(type, parsePatchText(body.toString())), dryRun };
+  return { patch: patchFunction(type, body.toString()), dryRun };
 }
 
-function patchFunction(type: Exclude<PatchType, 'apply'>, patch: Json): PatchFunction {
-  if (type === 'json') return (document) => applyJsonPatch(document, patch);
-  if (type === 'merge') return (document) => applyMergePatch(document, patch);
+/** The text is read at first use: whether there is something to patch comes before what it says. */
+function patchFunction(type: Exclude<PatchType, 'apply'>, text: string): PatchFunction {
+  let parsed: { readonly patch: Json } | undefined;
   return (document, schema) => {
+    parsed ??= { patch: parsePatchText(text) };
+    const { patch } = parsed;
+    if (type === 'json') return applyJsonPatch(document, patch);
+    if (type === 'merge') return applyMergePatch(document, patch);
     if (!isJsonObject(patch)) throw badRequest('a strategic merge patch must be an object');
     return applyStrategicMergePatch(document, patch, mergeSchemaOf(schema));
   };

@@ -43,7 +43,7 @@ function sendCreated(call: Call): void {
 
 function checkName(call: Call, object: ApiObject, kind: string): void {
   const { name = '' } = object.metadata ?? {};
-  if (name !== '' && name !== call.info.name) {
+  if (name !== call.info.name) {
     throw badRequest(`name in URL does not match name in ${kind} object`);
   }
   checkIdentity(call.served, object, call.info.namespace, call.info.name);

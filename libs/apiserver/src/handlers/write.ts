@@ -8,7 +8,7 @@ import { type DeleteResult, deleteObject } from '../registry/delete.js';
 import { objectOf } from '../registry/entry-view.js';
 import { listObjects } from '../registry/list.js';
 import { checkIdentity } from '../registry/object-metadata.js';
-import { timeLeftMs } from '../registry/registry-parts.js';
+import { requestContext, timeLeftMs } from '../registry/registry-parts.js';
 import { parseSelection } from '../registry/selection.js';
 import { objectStrategy } from '../registry/strategies.js';
 import { type UpdateStrategy, updateObject } from '../registry/update.js';
@@ -98,14 +98,37 @@ export async function replaceWith(
     );
     sendObject(call, 200, entry, options);
   } catch (error) {
-    const absent = isStatus(error, 'NotFound') && mayCreate && served.definition.createOnUpdate;
-    if (!absent) throw error;
+    if (!isStatus(error, 'NotFound')) throw error;
     const object = decode();
     checkIdentity(served, object, info.namespace, info.name);
+    if (!mayCreate || !served.definition.createOnUpdate) {
+      await admitNew(call, strategy, object);
+      throw error;
+    }
     delete object.metadata?.resourceVersion;
     const entry = await createObject(parts, served, info.namespace, object, context);
     sendObject(call, 201, entry, options);
   }
+}
+
+/**
+ * What is not there is admitted as if it were to be created before it is missed, so that a replace in a
+ * namespace that is not there is told of the namespace. Kinds that allocate are looked up before.
+ */
+async function admitNew(call: Call, strategy: UpdateStrategy, object: ApiObject): Promise<void> {
+  const { parts, served, info, deadlineMs } = call;
+  if (served.definition.allocate) return;
+  await parts.admission.mutate({
+    operation: 'CREATE',
+    served,
+    namespace: info.namespace,
+    name: info.name,
+    subresource: strategy.subresource,
+    object,
+    old: undefined,
+    context: requestContext(parts, writeContext(call, true), served),
+    deadlineMs,
+  });
 }
 
 /** Options of a delete: the body when there is one, else the query. */

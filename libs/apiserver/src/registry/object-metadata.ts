@@ -29,7 +29,7 @@ export function checkNamespace(served: ServedResource, object: ApiObject, namesp
   }
 }
 
-/** An object sent to its own path: name and namespace are those of the path. Throws 400. */
+/** An object sent to its own path: it says its name; both are those of the path. Throws 400. */
 export function checkIdentity(
   served: ServedResource,
   object: ApiObject,
@@ -37,8 +37,12 @@ export function checkIdentity(
   name: string,
 ): void {
   const metadata = metadataOf(object);
-  if (!metadata.name) metadata.name = name;
-  else if (metadata.name !== name) {
+  if (!metadata.name) {
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  if (metadata.name !== name) {
     throw badRequest(
       `the name of the object (${metadata.name}) does not match the name on the URL (${name})`,
     );

@@ -42,7 +42,10 @@ describe('negotiate', () => {
   it('has no views and no YAML where none are offered', () => {
     const table = `application/json;as=Table;v=v1;g=${group}`;
     expect(decided(table, { views: false, stream: false })).toBe(onlyThese);
-    expect(decided('application/yaml', { views: true, stream: true })).toBe(onlyThese);
+    const stream = { views: true, stream: true };
+    const onlyStreams = `only the following media types are accepted: application/json;stream=watch, ${protobuf};stream=watch`;
+    expect(decided('application/yaml', stream)).toBe(onlyStreams);
+    expect(decided('application/json;as=Table;v=v9', stream)).toBe(onlyThese);
   });
 });
 

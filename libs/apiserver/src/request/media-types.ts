@@ -43,10 +43,17 @@ export const plainJson: Representation = {
 const views = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']);
 const viewVersions = new Set(['v1', 'v1beta1']);
 const headersRememberedMax = 1_000;
-const remembered = new Map<string, Representation | 'unknown' | 'unacceptable'>();
+const remembered = new Map<string, Decision>();
 
 export function acceptedTypes(): string[] {
   return ['application/json', 'application/yaml', dialect().protobufMediaType];
+}
+
+/** Formats that events come in. */
+function streamedTypes(): string[] {
+  return acceptedTypes()
+    .filter((type) => type !== 'application/yaml')
+    .map((type) => `${type};stream=watch`);
 }
 
 export function contentTypeOf(format: Format): string {
@@ -99,7 +106,6 @@ function representationOf(
   const view = parameters.get('as') ?? '';
   const stream = parameters.get('stream') ?? '';
   if (stream !== '' && (stream !== 'watch' || format === 'yaml')) return undefined;
-  if (offer.stream && format === 'yaml') return undefined;
   const pretty = parameters.get('pretty') === '1' || parameters.get('pretty') === 'true';
   if (view === '') return { format, view: 'object', viewVersion: '', pretty };
   const viewVersion = parameters.get('v') ?? '';
@@ -109,14 +115,18 @@ function representationOf(
   return { format, view: view as View, viewVersion, pretty };
 }
 
-function decide(header: string, offer: Offer): Representation | 'unknown' | 'unacceptable' {
+type Decision = Representation | 'unknown' | 'unacceptable' | 'unstreamable';
+
+function decide(header: string, offer: Offer): Decision {
   let known = false;
   for (const clause of parseAccept(header)) {
     const format = formatOf(clause.type);
     if (format === undefined) continue;
     known = true;
     const representation = representationOf(clause, format, offer);
-    if (representation) return representation;
+    if (!representation) continue;
+    // The format is settled before it is known to be streamed: what comes after is not looked at.
+    return offer.stream && format === 'yaml' ? 'unstreamable' : representation;
   }
   return known ? 'unacceptable' : 'unknown';
 }
@@ -142,6 +152,7 @@ export function negotiate(header: string | undefined, offer: Offer): Representat
     });
   }
   if (decision === 'unacceptable') throw notAcceptable(acceptedTypes());
+  if (decision === 'unstreamable') throw notAcceptable(streamedTypes());
   return decision;
 }
 

@@ -142,6 +142,8 @@ export class ApiHandler {
       throw pathNotFound();
     }
     const handler = this.handlerFor(served, info);
+    // Bodies cannot be asked about without being read.
+    if (exchange.request.method === 'HEAD') throw methodNotSupported();
     warnOfDeprecation(exchange, served);
     // Spelt out: spreading and then adding costs several microseconds.
     const call: Call = {
