@@ -3,13 +3,15 @@ import { type ApiObject, isNotFound } from '@orch/client';
 import { type Selection, selectionsOf } from '../lib/arguments.js';
 import { apiVersionOf, type ResourceType } from '../lib/catalog.js';
 import type { Configure } from '../lib/context.js';
+import { describeAny } from '../lib/describe/any.js';
 import type { Description } from '../lib/describe/description.js';
 import { describeEvents } from '../lib/describe/events.js';
 import {
-  describeAny,
   describeDeployment,
   describeNode,
   describePod,
+  describeReplicaSet,
+  describeSecret,
   describeService,
 } from '../lib/describe/kinds.js';
 import { errorLine, PartialFailure } from '../lib/errors.js';
@@ -82,6 +84,8 @@ function describe(
   if (groupName === '' && kind === 'Pod') return describePod(object);
   if (groupName === '' && kind === 'Node') return describeNode(object, session);
   if (groupName === '' && kind === 'Service') return describeService(object, session);
+  if (groupName === '' && kind === 'Secret') return describeSecret(object);
+  if (groupName === 'apps' && kind === 'ReplicaSet') return describeReplicaSet(object);
   if (groupName === 'apps' && kind === 'Deployment') return describeDeployment(object, session);
   return describeAny(object);
 }

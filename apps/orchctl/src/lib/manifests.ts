@@ -56,7 +56,11 @@ export function parseManifests(text: string, source: string): Manifest[] {
   if (!Array.isArray(documents)) return [];
   return documents.flatMap((document) => {
     const [error] = document.errors;
-    if (error) throw new CliError(`cannot read ${source}: ${error.message.split('\n')[0]}`);
+    if (error) {
+      // The lines after the first show the place in the text.
+      const [cause = ''] = error.message.split('\n');
+      throw new CliError(`cannot read ${source}: ${cause.replace(/:$/, '')}`);
+    }
     return objectsOf(document.toJS({ maxAliasCount: 1_000 }), source);
   });
 }

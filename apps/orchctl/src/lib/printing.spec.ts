@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Description } from './describe/description.js';
+import { describeSecret } from './describe/kinds.js';
 import { UsageError } from './errors.js';
 import { evaluate, parsePath } from './json-path.js';
 import { objectText, outputFormat } from './output.js';
@@ -118,6 +119,13 @@ describe('JSON paths', () => {
 });
 
 describe('descriptions', () => {
+  it('keep the values of secrets to themselves', () => {
+    const metadata = { name: 's', namespace: 'default' };
+    const text = describeSecret({ metadata, type: 'Opaque', data: { pw: 'czNjcmV0' } }).text();
+    expect(text).toContain('pw: 6 bytes');
+    expect(text).not.toContain('czNjcmV0');
+  });
+
   it('aligns labels block by block', () => {
     const description = new Description()
       .field('Name', 'web')

@@ -1,7 +1,7 @@
-/** Descriptions of the kinds that are looked at most; every other kind is shown field by field. */
-import { type ApiObject, resources } from '@orch/client';
+/** Descriptions of the kinds that are looked at most; `any.ts` has every other kind. */
+import { resources } from '@orch/client';
 import type { Deployment, ReplicaSet } from '@orch/types/apps/v1';
-import type { Endpoints, Node, Pod, Service, Toleration } from '@orch/types/core/v1';
+import type { Endpoints, Node, Pod, Secret, Service, Toleration } from '@orch/types/core/v1';
 import { selectorText } from '../pods-of.js';
 import type { Session } from '../session.js';
 import { controllerTitle, describeConditions, describeMetadata } from './common.js';
@@ -175,63 +175,32 @@ function addressesOf(endpoints: Endpoints | undefined, portName: string): string
   return addresses.length > 8 ? `${shown} + ${addresses.length - 8} more...` : shown || '<none>';
 }
 
-/** Any kind: its fields as they are, nested blocks for objects. */
-export function describeAny(object: ApiObject): Description {
+export function describeReplicaSet(set: ReplicaSet): Description {
+  const { metadata, spec, status } = set;
   const description = new Description();
-  describeMetadata(description, object);
-  description.field('API Version', object.apiVersion).field('Kind', object.kind);
-  const {
-    metadata,
-    apiVersion: _version,
-    kind: _kind,
-    ...fields
-  } = object as ApiObject & Record<string, unknown>;
-  description.field('Created', metadata?.creationTimestamp);
-  description.field('Controlled By', controllerTitle(object));
-  addFields(description, fields);
+  describeMetadata(description, set);
+  description
+    .field('Created', metadata?.creationTimestamp)
+    .field('Controlled By', controllerTitle(set))
+    .field('Selector', selectorText(spec?.selector))
+    .field(
+      'Replicas',
+      `${status?.replicas ?? 0} current | ${spec?.replicas ?? 0} desired | ${status?.readyReplicas ?? 0} ready | ${status?.availableReplicas ?? 0} available`,
+    );
+  describeTemplate(description, spec?.template);
+  describeConditions(description, status?.conditions);
   return description;
 }
 
-function addFields(description: Description, fields: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(fields)) {
-    const label = titleCase(name);
-    if (value === null || value === undefined) continue;
-    if (Array.isArray(value)) addList(description, label, value);
-    else if (mapsOfData.has(name)) description.pairs(label, textsOf(value));
-    else if (typeof value === 'object') {
-      description.block(label, (inner) => addFields(inner, value as Record<string, unknown>));
-    } else description.field(label, String(value));
-  }
-}
-
-/** Their keys are data: they are shown as they are. */
-const mapsOfData: ReadonlySet<string> = new Set([
-  'labels',
-  'annotations',
-  'matchLabels',
-  'nodeSelector',
-  'data',
-]);
-
-function textsOf(map: object): Record<string, string> {
-  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, String(value)]));
-}
-
-function addList(description: Description, label: string, list: readonly unknown[]): void {
-  if (!list.some((item) => typeof item === 'object' && item !== null)) {
-    description.field(label, list.map(String));
-    return;
-  }
-  description.block(label, (inner) => {
-    list.forEach((item, index) => {
-      addFields(inner, { [`- ${index}`]: item });
-    });
-  });
-}
-
-/** `revisionHistoryLimit` -> `Revision History Limit`; keys that are data stay as they are. */
-function titleCase(name: string): string {
-  if (!/^[a-z][a-zA-Z0-9]*$/.test(name)) return name;
-  const spaced = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2');
-  return spaced.charAt(0).toUpperCase() + spaced.slice(1);
+/** The sizes of its values only: descriptions get shown around. */
+export function describeSecret(secret: Secret): Description {
+  const description = new Description();
+  describeMetadata(description, secret);
+  const sizes = Object.entries(secret.data ?? {}).map(
+    ([key, value]) => [key, `${Buffer.byteLength(value, 'base64')} bytes`] as const,
+  );
+  return description
+    .field('Created', secret.metadata?.creationTimestamp)
+    .field('Type', secret.type)
+    .pairs('Data', Object.fromEntries(sizes), ': ');
 }
