@@ -19,6 +19,7 @@ import {
   watchDurationMsMax,
   watchDurationMsMin,
   watchSocketBufferBytesMax,
+  watchWriteBytesMax,
 } from '../limits.js';
 import { listObjects } from '../registry/list.js';
 import type { RegistryParts } from '../registry/registry-parts.js';
