@@ -22,7 +22,7 @@ export interface ProcessParts {
 @Module({})
 class NodeAgentModule {}
 
-export function nodeAgentModule({ options, logger }: ProcessParts): DynamicModule {
+export function nodeAgentModule({ options, logger, lifecycle }: ProcessParts): DynamicModule {
   return {
     module: NodeAgentModule,
     providers: [
@@ -45,6 +45,7 @@ export function nodeAgentModule({ options, logger }: ProcessParts): DynamicModul
             runtime,
             health,
             metrics,
+            onFailed: (error: unknown) => lifecycle.fail(error),
             clock: systemClock,
             logger,
             random: Math.random,

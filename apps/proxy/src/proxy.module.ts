@@ -22,7 +22,7 @@ export interface ProcessParts {
 @Module({})
 class ProxyModule {}
 
-export function proxyModule({ options, logger }: ProcessParts): DynamicModule {
+export function proxyModule({ options, logger, lifecycle }: ProcessParts): DynamicModule {
   return {
     module: ProxyModule,
     providers: [
@@ -37,6 +37,7 @@ export function proxyModule({ options, logger }: ProcessParts): DynamicModule {
             client,
             owner: resolve(options.client.requiredKubeconfig()),
             metrics,
+            onFailed: (error: unknown) => lifecycle.fail(error),
             clock: systemClock,
             logger,
           }),

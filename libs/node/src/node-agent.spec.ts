@@ -56,6 +56,7 @@ for (const isolation of isRoot ? ['plain', 'isolated'] : ['plain']) {
         logger,
       });
       agent = new NodeAgent({
+        onFailed: (error) => expect.unreachable(String(error)),
         options,
         client,
         runtime,

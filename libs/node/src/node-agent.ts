@@ -41,6 +41,8 @@ import { startAgentServer } from './server/agent-server.js';
 import { StatusManager } from './status/status-manager.js';
 
 export interface NodeAgentParts {
+  /** Pods cannot be taken; must end the process. */
+  readonly onFailed: (error: unknown) => void;
   readonly options: NodeAgentOptions;
   readonly client: RestClient;
   readonly runtime: ContainerRuntime;
@@ -120,7 +122,7 @@ export class NodeAgent {
    * reached: what needs it is tried until it answers.
    */
   async start(): Promise<void> {
-    const { runtime, options, client, random, logger } = this.parts;
+    const { runtime, options, client, random, logger, onFailed } = this.parts;
     await runtime.start();
     const info = await runtime.info();
     const workers = new PodWorkers({ context: this.podContext(info), client, random });
@@ -142,7 +144,7 @@ export class NodeAgent {
     this.registration.start();
     this.services.start();
     this.pods.start();
-    this.takePods(workers).catch((error: unknown) => logger.error({ err: error }, 'no pods taken'));
+    this.takePods(workers).catch(onFailed);
     this.rotateLater();
     const { nodeName, hostIp, port } = this;
     logger.info(

@@ -75,6 +75,7 @@ for (const mode of isRoot ? ['loopback', 'interface'] : ['loopback']) {
 
     async function startProxy(): Promise<void> {
       proxy = new ServiceProxy({
+        onFailed: (error) => expect.unreachable(String(error)),
         options: parseOptions(ProxyOptions, [], { program: 'test', description: '', version: '' }),
         client,
         owner,

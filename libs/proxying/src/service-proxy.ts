@@ -17,6 +17,8 @@ import type { ProxyOptions } from './proxy-options.js';
 import { type PortRule, portRules } from './rules/port-rules.js';
 
 export interface ServiceProxyParts {
+  /** Services are not served (any more); must end the process. */
+  readonly onFailed: (error: unknown) => void;
   readonly options: ProxyOptions;
   readonly client: RestClient;
   /** Tells this proxy from others on the machine, such as the path of its kubeconfig. */
@@ -66,12 +68,12 @@ export class ServiceProxy {
 
   /** Resolves before the API server has been reached. */
   async start(): Promise<void> {
-    const { logger } = this.parts;
+    const { onFailed } = this.parts;
     await this.addresses.start();
     this.services.start();
     this.endpoints.start();
     this.nodes.start();
-    this.serve().catch((error: unknown) => logger.fatal({ err: error }, 'service proxy failed'));
+    this.serve().catch(onFailed);
   }
 
   /** Ends all connections; with `teardown` the addresses of services go too. */

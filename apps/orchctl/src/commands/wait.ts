@@ -7,6 +7,7 @@ import type { Configure } from '../lib/context.js';
 import { CliError, TimeoutError, UsageError } from '../lib/errors.js';
 import { evaluate, parsePath } from '../lib/json-path.js';
 import { readManifests } from '../lib/manifests.js';
+import { Pace } from '../lib/pace.js';
 import { place, titleOf } from '../lib/placing.js';
 import { addSelectorFlags, readObjects, type SelectorOptions } from '../lib/requests.js';
 import { durationMs, type Session } from '../lib/session.js';
@@ -202,7 +203,9 @@ async function waitForState(
 ): Promise<void> {
   const name = object.metadata?.name ?? '';
   const timedOut = new TimeoutError(`timed out waiting for ${aim} on ${title}`);
+  const pace = new Pace();
   for (;;) {
+    await pace.turn();
     const list = await client.list({ fieldSelector: `metadata.name=${name}` });
     const current = list.items[0];
     if (!current) throw new CliError(`${title} does not exist`);

@@ -10,6 +10,7 @@ import {
   type ResourceRef,
   type RestClient,
 } from '@orch/client';
+import { Pace } from './pace.js';
 import { type ServerTable, tableMediaTypes } from './server-table.js';
 
 export interface WatchSelection {
@@ -51,6 +52,7 @@ async function* follow(
   const path = collectionPath(selection.type, selection.namespace);
   const query = { labelSelector, fieldSelector };
   const isTable = accept.includes('as=Table');
+  const pace = new Pace();
   for (;;) {
     const answer = await client.request('GET', path, { headers: { accept }, query });
     const list = answer.json<ApiObject & ServerTable & { items?: ApiObject[] }>();
@@ -64,6 +66,7 @@ async function* follow(
     let version = list.metadata?.resourceVersion ?? '';
     try {
       for (;;) {
+        await pace.turn();
         for await (const event of events(
           client,
           path,

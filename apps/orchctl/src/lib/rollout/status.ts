@@ -4,6 +4,7 @@ import { isGone } from '@orch/client';
 import { systemClock } from '@orch/component';
 import type { DaemonSet, Deployment, StatefulSet } from '@orch/types/apps/v1';
 import { CliError, TimeoutError } from '../errors.js';
+import { Pace } from '../pace.js';
 import { clientOf, type Named, readWorkload, type Workload, workloadOf } from './workload.js';
 
 export interface RolloutStatus {
@@ -36,8 +37,10 @@ export async function followStatus(
       : undefined;
   const fieldSelector = `metadata.name=${named.name}`;
   const client = clientOf(named);
+  const pace = new Pace();
   try {
     for (;;) {
+      await pace.turn(stop.signal);
       const workload = await readWorkload(named);
       if (say(statusOf(workload)) || !follow) return;
       const { resourceVersion } = workload.object.metadata ?? {};
