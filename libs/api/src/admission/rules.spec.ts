@@ -57,6 +57,15 @@ const newPod = (spec: object = {}): Pod => ({
 });
 
 describe('admission of pods', () => {
+  it('refuses runtime classes and overhead, which there are none of', async () => {
+    expect(await refusal(admit(newPod({ runtimeClassName: 'small' }), withAccount))).toBe(
+      'pods "p" is forbidden: pod rejected: RuntimeClass "small" not found',
+    );
+    expect(await refusal(admit(newPod({ overhead: { cpu: '1' } }), withAccount))).toBe(
+      'pods "p" is forbidden: pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
+    );
+  });
+
   it('gives them account, token, pull secrets, priority and tolerations', async () => {
     const pod = newPod();
     await admit(pod, withAccount);

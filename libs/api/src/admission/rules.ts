@@ -2,6 +2,7 @@
 import type { AdmissionRule } from './admission-rule.js';
 import { defaultTolerationsRule } from './default-tolerations.js';
 import { priorityRule } from './priority.js';
+import { runtimeClassRule } from './runtime-class.js';
 import { serviceAccountRule } from './service-account.js';
 import { taintNewNodesRule } from './taint-new-nodes.js';
 
@@ -10,4 +11,5 @@ export const admissionRules: readonly AdmissionRule[] = [
   taintNewNodesRule,
   priorityRule,
   defaultTolerationsRule,
+  runtimeClassRule,
 ];

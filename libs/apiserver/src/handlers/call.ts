@@ -36,9 +36,12 @@ const objectOffer: Offer = { views: true, stream: false };
 const plainOffer: Offer = { views: false, stream: false };
 const streamOffer: Offer = { views: true, stream: true };
 
+/** Every other value asks for nothing. */
+const prettyValues: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
+
 function representationFor({ exchange, query }: Call, offer: Offer): Representation {
   const representation = negotiate(exchange.request.headers.accept, offer);
-  return !representation.pretty && query.flag('pretty')
+  return !representation.pretty && prettyValues.has(query.get('pretty'))
     ? { ...representation, pretty: true }
     : representation;
 }

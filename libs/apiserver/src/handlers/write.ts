@@ -190,7 +190,7 @@ export async function handleDeleteCollection(call: Call): Promise<void> {
     call.deadlineMs,
   );
   await deleteAll(call, outcome.entries, options);
-  const gathered = await encodeList(served, { ...outcome, continueToken: '' }, view);
+  const gathered = await encodeList(served, outcome, view);
   await sendGathered(
     exchange,
     contentTypeOf(representation.format),

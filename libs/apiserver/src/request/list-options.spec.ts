@@ -58,6 +58,30 @@ describe('resource versions of lists', () => {
     expect(codeOf(query)).toBe(code);
   });
 
+  it('reads numbers of 64 bits and takes nothing for none', () => {
+    const messageOf = (query: string) => {
+      try {
+        return String(parseListRequest(new Query(query)).limit);
+      } catch (error) {
+        return error instanceof StatusError ? error.message : String(error);
+      }
+    };
+    expect(messageOf('limit=+5')).toContain('invalid syntax');
+    expect(messageOf('limit=%2B5')).toBe('5');
+    expect(messageOf('limit=-1')).toBe('0');
+    expect(messageOf('limit=')).toBe('strconv.ParseInt: parsing "": invalid syntax');
+    expect(messageOf('limit=9223372036854775808')).toBe(
+      'strconv.ParseInt: parsing "9223372036854775808": value out of range',
+    );
+  });
+
+  it('takes a switch without a value as on', () => {
+    expect(new Query('watch').flag('watch')).toBe(true);
+    expect(new Query('watch=').flag('watch')).toBe(true);
+    expect(new Query('watch=0').flag('watch')).toBe(false);
+    expect(new Query('watch=False').flag('watch')).toBe(false);
+  });
+
   it('ignores the limit where memory answers as it is', () => {
     expect(parseListRequest(new Query('limit=2&resourceVersion=0')).limit).toBe(0);
   });

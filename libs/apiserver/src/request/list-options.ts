@@ -44,13 +44,18 @@ export function parseResourceVersion(text: string, field = ''): Revision | undef
   return value as Revision;
 }
 
-/** A decimal parameter; 400 in the interface's wording when it is none. */
-export function parseInteger(text: string): number {
-  if (text === '') return 0;
-  if (!/^[+-]?\d{1,15}$/.test(text)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  }
-  return Number(text);
+const integerMax = 2n ** 63n;
+
+/** A decimal parameter of 64 bits; 400 in the interface's wording when it is none, 0 when absent. */
+export function parseInteger(query: Query, name: string): number {
+  if (!query.has(name)) return 0;
+  const text = query.get(name);
+  const refuse = (detail: string) =>
+    badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${detail}`);
+  if (!/^[+-]?\d+$/.test(text)) throw refuse('invalid syntax');
+  const value = BigInt(text.replace('+', ''));
+  if (value >= integerMax || value < -integerMax) throw refuse('value out of range');
+  return Number(value);
 }
 
 function forbiddenMatch(detail: string): FieldError {
@@ -107,7 +112,7 @@ export function parseListRequest(query: Query): ListRequest {
   const match = query.get('resourceVersionMatch');
   const continueText = query.get('continue');
   refuseInvalid(checkMatch(match, versionText, continueText, false));
-  const limit = Math.max(0, parseInteger(query.get('limit')));
+  const limit = Math.max(0, parseInteger(query, 'limit'));
   const version = parseResourceVersion(versionText);
   let consistency = readConsistency(version);
   let continueFrom: ContinueToken | undefined;
@@ -131,7 +136,7 @@ export function parseListRequest(query: Query): ListRequest {
     // A read of whatever memory has comes whole.
     limit: consistency.kind === 'any' ? 0 : limit,
     continueFrom,
-    timeoutSeconds: Math.max(0, parseInteger(query.get('timeoutSeconds'))),
+    timeoutSeconds: Math.max(0, parseInteger(query, 'timeoutSeconds')),
   };
 }
 
@@ -143,6 +148,6 @@ export function parseWatchRequest(query: Query): WatchRequest {
     fieldSelector: query.get('fieldSelector'),
     resourceVersion: parseResourceVersion(versionText, 'resourceVersion'),
     allowBookmarks: query.flag('allowWatchBookmarks'),
-    timeoutSeconds: Math.max(0, parseInteger(query.get('timeoutSeconds'))),
+    timeoutSeconds: Math.max(0, parseInteger(query, 'timeoutSeconds')),
   };
 }

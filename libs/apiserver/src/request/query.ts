@@ -27,11 +27,11 @@ export class Query {
     return this.text === '' ? [] : this.#parsed.getAll(name);
   }
 
-  /** `true` unless absent, empty, `0` or `false`. */
+  /** `true` unless absent, `0` or `false`; there without a value it is `true` as well. */
   flag(name: string): boolean {
     if (!this.has(name)) return false;
     const value = this.get(name);
-    return value !== '' && value !== '0' && value.toLowerCase() !== 'false';
+    return value !== '0' && value.toLowerCase() !== 'false';
   }
 
   /** Every parameter in order, for handing on. */

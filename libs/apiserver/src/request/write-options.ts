@@ -87,13 +87,15 @@ function bodyFromQuery(query: Query): DeleteOptionsBody {
   return {
     dryRun: query.all('dryRun'),
     ...(query.has('gracePeriodSeconds') && {
-      gracePeriodSeconds: parseInteger(query.get('gracePeriodSeconds')),
+      gracePeriodSeconds: parseInteger(query, 'gracePeriodSeconds'),
     }),
     ...(query.has('orphanDependents') && { orphanDependents: query.flag('orphanDependents') }),
     ...(query.has('propagationPolicy') && { propagationPolicy: query.get('propagationPolicy') }),
     preconditions: {
-      ...(query.has('uid') && { uid: query.get('uid') }),
-      ...(query.has('resourceVersion') && { resourceVersion: query.get('resourceVersion') }),
+      ...(query.get('uid') !== '' && { uid: query.get('uid') }),
+      ...(query.get('resourceVersion') !== '' && {
+        resourceVersion: query.get('resourceVersion'),
+      }),
     },
   };
 }
