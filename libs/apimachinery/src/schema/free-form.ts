@@ -45,11 +45,13 @@ function jsonBytes(value: unknown): Buffer {
 function readJson(raw: Buffer, resolve: TypeResolver, depth: number): unknown {
   if (raw.length === 0) return undefined;
   if (isEnvelope(raw)) return readEmbedded(raw, resolve, depth);
+  let value: unknown;
   try {
-    return JSON.parse(raw.toString('utf8'));
+    value = JSON.parse(raw.toString('utf8'));
   } catch {
     throw new SchemaError('embedded value is not JSON');
   }
+  return decodeAny(value, depth);
 }
 
 /** An object inside of another one, each with its own kind. */

@@ -14,7 +14,12 @@ const closes: ReadonlySet<string> = new Set(['}', ']']);
 export function parseYamlText(text: string): unknown {
   checkTokens(text);
   try {
-    return parse(text, { maxAliasCount: yamlAliasesMax, uniqueKeys: false });
+    // Its warnings would go to this process's standard error, for any client to fill.
+    return parse(text, {
+      maxAliasCount: yamlAliasesMax,
+      uniqueKeys: false,
+      logLevel: 'error',
+    });
   } catch (error) {
     if (error instanceof YAMLError && !error.message.startsWith(stackMessage)) throw error;
     // Aliases that multiply, and block styles nested beyond what the reader can hold.
