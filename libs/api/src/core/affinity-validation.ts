@@ -19,7 +19,7 @@ import type {
   WeightedPodAffinityTerm,
 } from '@orch/types/core/v1';
 import { checkOneOf, checkQualified, invalidEach } from '../shared/rules.js';
-import { taintEffects } from './node-validation.js';
+import { taintEffects } from './taint-validation.js';
 
 const required = 'requiredDuringSchedulingIgnoredDuringExecution';
 const preferred = 'preferredDuringSchedulingIgnoredDuringExecution';

@@ -3,7 +3,7 @@ import { type FieldError, fieldError, isJsonObject, path } from '@orch/apimachin
 import { dialect } from '@orch/component';
 import type { AvoidPods, Taint } from '@orch/types/core/v1';
 import { parseJson, parseList } from './annotation-list.js';
-import { validateTaints } from './node-validation.js';
+import { validateTaints } from './taint-validation.js';
 
 type Annotations = Readonly<Record<string, string>>;
 

@@ -1,20 +1,10 @@
 /** Rules of nodes. */
-import {
-  checkLabelValue,
-  type FieldError,
-  type FieldPath,
-  fieldError,
-  isCidr,
-  path,
-  semanticallyEqual,
-} from '@orch/apimachinery';
-import type { Node, Taint } from '@orch/types/core/v1';
-import { checkQualified, checkRequiredOneOf } from '../shared/rules.js';
+import { type FieldError, fieldError, isCidr, path, semanticallyEqual } from '@orch/apimachinery';
+import type { Node } from '@orch/types/core/v1';
 import { validateNodeAnnotations } from './node-annotations.js';
 import { validateConfigSource } from './node-config-source.js';
 import { validateAmount } from './resource-rules.js';
-
-export const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
+import { validateTaints } from './taint-validation.js';
 
 export function validateNode(object: Node): FieldError[] {
   return [
@@ -35,26 +25,6 @@ function validateNodeResources(object: Node): FieldError[] {
 
 /** Errors name taints as if they stood in the metadata. */
 const taintsAt = path('metadata', 'taints');
-
-export function validateTaints(taints: readonly Taint[], listAt: FieldPath): FieldError[] {
-  const errors: FieldError[] = [];
-  const seen = new Set<string>();
-  for (const [index, taint] of taints.entries()) {
-    const at = listAt.index(index);
-    const problems = checkLabelValue(taint.value ?? '');
-    errors.push(...checkQualified(taint.key, at.child('key')));
-    if (problems.length > 0) {
-      errors.push(fieldError.invalid(at.child('value'), taint.value ?? '', problems.join(';')));
-    }
-    errors.push(...checkRequiredOneOf(taint.effect, taintEffects, at.child('effect')));
-    const id = `${taint.key}:${taint.effect}`;
-    if (seen.has(id)) errors.push({ ...fieldError.duplicate(at, taint), detail: uniqueTaint });
-    seen.add(id);
-  }
-  return errors;
-}
-
-const uniqueTaint = 'taints must be unique by key and effect pair';
 
 export function validateNodeCreate(object: Node): FieldError[] {
   const errors: FieldError[] = [];
