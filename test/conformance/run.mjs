@@ -1,8 +1,8 @@
 /**
- * Starts an API server of its own and replays recorded cases against it. `expected.json` lists the cases
- * that must pass; any of them that fails is a failure here. Options: `--summary FILE` writes the counts,
- * `--update` replays every case and rewrites the list, `--only REGEX` replays some of the list.
- * The server is the built one: run `npm run build` first.
+ * Starts an API server of its own in each dialect and replays recorded cases against it.
+ * `expected.json` lists the cases that must pass; any of them that fails is a failure here. Options:
+ * `--summary FILE` writes the counts, `--update` replays every case and rewrites the list, `--only
+ * REGEX` replays some of the list. The server is the built one: run `npm run build` first.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -49,7 +49,7 @@ function isReady(port) {
   });
 }
 
-async function startServer(directory) {
+async function startServer(directory, dialect) {
   const port = await freePort();
   const tokenFile = join(directory, 'tokens.csv');
   writeFileSync(tokenFile, `${tokens.join('\n')}\n`);
@@ -61,6 +61,7 @@ async function startServer(directory) {
       `--data-dir=${join(directory, 'data')}`,
       `--secure-port=${port}`,
       '--bind-address=127.0.0.1',
+      `--dialect=${dialect}`,
       `--token-auth-file=${tokenFile}`,
       '--service-cluster-ip-range=10.96.0.0/16',
       '--service-node-port-range=30000-32767',
@@ -101,9 +102,10 @@ async function startServer(directory) {
 }
 
 /** Names of the cases that passed and failed. */
-function replayCases(url, filter, directory) {
+function replayCases(url, filter, directory, dialect) {
   const results = join(directory, 'results.json');
   const args = [replay, '--server', url, '--insecure', '--quiet', '--json', results];
+  args.push('--dialect', dialect);
   if (filter) args.push('--filter', filter);
   const child = spawn(process.execPath, [...args, cases], { stdio: 'inherit' });
   return new Promise((done, fail) => {
@@ -120,38 +122,43 @@ const only = option('--only');
 const summaryFile = option('--summary');
 const listed = JSON.parse(readFileSync(expectedFile, 'utf8'));
 const wanted = only ? listed.filter((name) => new RegExp(only).test(name)) : listed;
-const directory = mkdtempSync(join(tmpdir(), 'orch-conformance-'));
 let passed = 0;
 let failed = 0;
-let server;
-try {
-  server = await startServer(directory);
-  const filter = update ? undefined : `^(${wanted.join('|')})$`;
-  const { results: outcomes } = await replayCases(server.url, filter, directory);
-  const ok = new Set(
-    outcomes.filter((result) => result.passed).map(({ area, name }) => `${area}/${name}`),
-  );
-  if (update) {
-    const names = [...ok].sort();
-    writeFileSync(expectedFile, `${JSON.stringify(names, undefined, 2)}\n`);
-    console.log(`${names.length} of ${outcomes.length} cases pass and are expected from now on`);
-    const lost = listed.filter((name) => !ok.has(name));
-    if (lost.length > 0) console.log(`no longer passing: ${lost.join(', ')}`);
-    passed = names.length;
-  } else {
-    const missing = wanted.filter((name) => !ok.has(name));
-    passed = wanted.length - missing.length;
-    failed = missing.length;
-    for (const name of missing) console.log(`expected to pass: ${name}`);
+
+/** Replays against a fresh server that speaks this dialect, and counts. */
+async function replayIn(dialect) {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-conformance-'));
+  let server;
+  try {
+    server = await startServer(directory, dialect);
+    const filter = update ? undefined : `^(${wanted.join('|')})$`;
+    const { results: outcomes } = await replayCases(server.url, filter, directory, dialect);
+    const ok = new Set(
+      outcomes.filter((result) => result.passed).map(({ area, name }) => `${area}/${name}`),
+    );
+    if (update) rewriteList([...ok].sort(), outcomes.length);
+    const missing = update ? [] : wanted.filter((name) => !ok.has(name));
+    passed += (update ? ok.size : wanted.length) - missing.length;
+    failed += missing.length;
+    for (const name of missing) console.log(`expected to pass in the ${dialect} dialect: ${name}`);
+  } catch (error) {
+    console.error(error.message);
+    failed += 1;
+    if (server) console.error(server.log());
+  } finally {
+    await server?.stop();
+    rmSync(directory, { recursive: true, force: true });
   }
-} catch (error) {
-  console.error(error.message);
-  failed += 1;
-  if (server) console.error(server.log());
-} finally {
-  await server?.stop();
-  rmSync(directory, { recursive: true, force: true });
 }
+
+function rewriteList(names, caseCount) {
+  writeFileSync(expectedFile, `${JSON.stringify(names, undefined, 2)}\n`);
+  console.log(`${names.length} of ${caseCount} cases pass and are expected from now on`);
+  const lost = listed.filter((name) => !names.includes(name));
+  if (lost.length > 0) console.log(`no longer passing: ${lost.join(', ')}`);
+}
+
+for (const dialect of update ? ['orch'] : ['orch', 'kubernetes']) await replayIn(dialect);
 if (summaryFile) writeFileSync(summaryFile, JSON.stringify({ passed, failed }));
 console.log(`conformance: ${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
