@@ -76,8 +76,11 @@ export const replicaSet = define<ReplicaSet>({
     if (!semanticallyEqual(object.spec, old.spec)) countGeneration(object);
   },
   validate: validateReplicaSet,
-  validateUpdate: (object, old) =>
-    validateSelectorUpdate(object.spec?.selector, old.spec?.selector, path('spec', 'selector')),
+  // An update reports what is wrong with the object twice, as clients know it.
+  validateUpdate: (object, old) => [
+    ...validateReplicaSet(object),
+    ...validateSelectorUpdate(object.spec?.selector, old.spec?.selector, path('spec', 'selector')),
+  ],
 
   columns,
   status: {

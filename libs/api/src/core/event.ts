@@ -38,7 +38,7 @@ function targetCell({ involvedObject }: Event): string {
 
 function sourceCell(object: Event): string {
   const component = object.source?.component || object.reportingComponent || '';
-  const host = object.source?.component ? object.source.host : object.reportingInstance;
+  const host = object.source?.host || object.reportingInstance;
   return host ? `${component}, ${host}` : component;
 }
 

@@ -22,8 +22,9 @@ describe('priority classes', () => {
   it('keep value and policy', () => {
     const { object } = create<PriorityClass>(priorityClass, { value: 5 });
     expect(object.preemptionPolicy).toBe('PreemptLowerPriority');
+    // What holds at creation is not asked again.
     const { errors } = update(priorityClass, object, (changed: PriorityClass) => {
-      Object.assign(changed, { value: 6, preemptionPolicy: 'Never' });
+      Object.assign(changed, { value: 2_000_000_000, preemptionPolicy: 'Never' });
     });
     expect(errors).toEqual([
       'Value: Forbidden: may not be changed in an update.',

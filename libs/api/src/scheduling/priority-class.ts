@@ -73,7 +73,7 @@ export const priorityClass = define<PriorityClass>({
   ],
   stored: { group: 'scheduling', version: 'v1' },
   hasGeneration: true,
-  validate: validatePriorityClass,
+  validateCreate: validatePriorityClass,
   validateUpdate(object, old) {
     const errors: FieldError[] = [];
     if ((object.value ?? 0) !== (old.value ?? 0)) {
