@@ -218,12 +218,12 @@ describe('strategic merge patch', () => {
     expect(merge(strategy, patch)).toEqual({ strategy: { type: 'Recreate' } });
   });
   it.each<[JsonObject, number, RegExp]>([
-    [{ containers: [{ name: 'a', $patch: 'frob' }] }, 500, /^unknown patch type: frob in map: /],
-    [{ containers: [{ image: 'x' }] }, 500, /does not contain declared merge key: name$/],
+    [{ containers: [{ name: 'a', $patch: 'frob' }] }, 400, /^unknown patch type: frob in map: /],
+    [{ containers: [{ image: 'x' }] }, 400, /does not contain declared merge key: name$/],
     [{ labels: { $retainKeys: ['a'], b: '3' } }, 400, /^invalid patch format of retainKeys$/],
     [
       { '$setElementOrder/containers': [{ name: 'b' }], containers: [{ name: 'a' }] },
-      500,
+      400,
       /^The order in patch list:\n.*\n doesn't match \$setElementOrder list:\n/,
     ],
   ])('refuses %j', (patch, code, message) => {

@@ -6,7 +6,7 @@
  * is. The document given is never changed; the result may share parts with it and with the patch.
  */
 import { patchDepthMax } from '../limits.js';
-import { badRequest, unknownError } from '../status/errors.js';
+import { badRequest } from '../status/errors.js';
 import { orderElements } from './element-order.js';
 import {
   deepCopy,
@@ -90,7 +90,7 @@ function directMap(patch: JsonObject): JsonObject {
 }
 
 function unknownDirective(patch: JsonObject): Error {
-  return unknownError(
+  return badRequest(
     `unknown patch type: ${patch[patchDirective]} in map: ${JSON.stringify(patch)}`,
   );
 }
@@ -170,7 +170,7 @@ function checkOrder(
     const id = identity(element);
     while (position < order.length && identity(order[position] ?? null) !== id) position += 1;
     if (position === order.length) {
-      throw unknownError(
+      throw badRequest(
         `The order in patch list:\n${JSON.stringify(change)}\n doesn't match $setElementOrder list:\n${JSON.stringify(order)}\n`,
       );
     }
@@ -215,7 +215,7 @@ function mergeElements(
   let replaced = false;
   for (const element of patch) {
     if (!isJsonObject(element)) {
-      throw unknownError(`list element is not a map: ${JSON.stringify(element)}`);
+      throw badRequest(`list element is not a map: ${JSON.stringify(element)}`);
     }
     const directive = element[patchDirective];
     if (directive === undefined) changes.push(element);
@@ -254,7 +254,7 @@ function mergeElement(
 
 function keyOf(element: JsonObject, mergeKey: string): string {
   if (!hasKey(element, mergeKey)) {
-    throw unknownError(
+    throw badRequest(
       `map: ${JSON.stringify(element)} does not contain declared merge key: ${mergeKey}`,
     );
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { badRequest, conflict, forbidden, invalid, notFound, unknownError } from './errors.js';
+import { badRequest, conflict, forbidden, invalid, notFound } from './errors.js';
 import { fieldError } from './field-error.js';
 import { path } from './field-path.js';
 import { stringList, stringMap } from './value-format.js';
@@ -71,8 +71,7 @@ describe('status errors', () => {
     expect(status.message).toMatch(/f999: Required value] and 500 more$/);
   });
 
-  it('answers without a reason where the interface does', () => {
-    expect(unknownError('x').status).not.toHaveProperty('reason');
+  it('gives bad requests no details', () => {
     expect(badRequest('x').status).not.toHaveProperty('details');
   });
 });

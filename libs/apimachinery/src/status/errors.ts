@@ -308,11 +308,6 @@ export function internalError(message: string): StatusError {
   });
 }
 
-/** The failures that the interface answers as 500 without a reason. */
-export function unknownError(message: string): StatusError {
-  return new StatusError({ code: 500, message });
-}
-
 /** `limit` is the text after the colon, such as `limit is 3145728`. */
 export function requestEntityTooLarge(limit: string): StatusError {
   return new StatusError({
