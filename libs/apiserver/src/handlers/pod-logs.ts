@@ -11,7 +11,7 @@ import type { Node, Pod } from '@orch/types/core/v1';
 import { proxyConnectTimeoutMs } from '../limits.js';
 import { objectOf } from '../registry/entry-view.js';
 import { timeLeftMs } from '../registry/registry-parts.js';
-import { flushHead, headersFor, writeHead } from '../response/exchange.js';
+import { flushHead, headersFor, isCutOff, writeHead } from '../response/exchange.js';
 import type { Call, Handler } from './call.js';
 
 /** How to reach node agents. */
@@ -110,7 +110,7 @@ async function proxy(call: Call, node: Node, container: string, tls: NodeAgentTl
   );
   const statusCode = answer.statusCode ?? 500;
   const contentType = answer.headers['content-type'] ?? 'text/plain';
-  if (exchange.response.destroyed) {
+  if (isCutOff(exchange.response)) {
     answer.destroy();
     return;
   }
@@ -120,7 +120,7 @@ async function proxy(call: Call, node: Node, container: string, tls: NodeAgentTl
     await pipeline(answer, exchange.response);
   } catch (error) {
     // The client or the agent has gone: there is nobody left to tell.
-    if (!exchange.response.destroyed) throw error;
+    if (!isCutOff(exchange.response)) throw error;
   }
 }
 

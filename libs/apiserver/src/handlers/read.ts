@@ -7,6 +7,7 @@ import { parseSelection } from '../registry/selection.js';
 import { getConsistency, parseListRequest, parseWatchRequest } from '../request/list-options.js';
 import { checkViewFits, contentTypeOf } from '../request/media-types.js';
 import { encodeList } from '../response/encode-list.js';
+import { isCutOff } from '../response/exchange.js';
 import { sendGathered } from '../response/gather.js';
 import { ActiveWatch, type WatchObserver, watchStart } from '../watch/serve-watch.js';
 import {
@@ -77,7 +78,7 @@ export async function handleWatch(call: Call, observer: WatchObserver): Promise<
     include,
   };
   const { initial, revision } = await watchStart(parts, target, call.deadlineMs);
-  if (exchange.response.destroyed) return;
+  if (isCutOff(exchange.response)) return;
   const watch = new ActiveWatch(parts, exchange, target, observer);
   await watch.run(initial, revision);
 }

@@ -102,5 +102,10 @@ function endWith({ request, response }: Exchange, body: Buffer): void {
 
 /** True when there is nobody to answer to any more. */
 export function isGone({ response }: Exchange): boolean {
-  return response.destroyed || response.writableEnded;
+  return isCutOff(response) || response.writableEnded;
+}
+
+/** The client cannot be told anything any more. Responses over HTTP/2 have no `destroyed` of their own. */
+export function isCutOff(response: RawResponse): boolean {
+  return 'stream' in response ? response.stream.destroyed : response.destroyed;
 }

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { createGzip } from 'node:zlib';
 import { gatherBlockBytes, gatherBlocksIdleMax, gzipThresholdBytes } from '../limits.js';
-import { acceptsGzip, type Exchange, headersFor, writeHead } from './exchange.js';
+import { acceptsGzip, type Exchange, headersFor, isCutOff, writeHead } from './exchange.js';
 
 /** Pieces in order: `head`, then for each item its own head and its bytes from `itemFrom`, then `tail`. */
 export interface Gathered {
@@ -107,7 +107,7 @@ export async function sendGathered(
     giveBlock(block);
   } catch (error) {
     // The block is not used again: a write may still hold it.
-    if (!response.destroyed) throw error;
+    if (!isCutOff(response)) throw error;
   } finally {
     clearTimeout(timer);
   }

@@ -31,6 +31,7 @@ import { type Query, splitTarget } from '../request/query.js';
 import { parseRequestInfo, type RequestInfo } from '../request/request-info.js';
 import {
   type Exchange,
+  isCutOff,
   type RawRequest,
   type RawResponse,
   sendBody,
@@ -189,7 +190,7 @@ export class ApiHandler {
     const expected = error instanceof StatusError && failure.code < 500;
     if (!expected)
       this.settings.logger.warn({ err: error, path: exchange.request.url }, 'request failed');
-    if (response.destroyed) return;
+    if (isCutOff(response)) return;
     if (response.headersSent) {
       // An answer that has begun cannot be taken back: the client sees it cut off.
       response.destroy();
