@@ -83,7 +83,7 @@ async function call(method: string, path: string, ask: Ask = {}): Promise<Reply>
   let text = '';
   for await (const chunk of answer) text += chunk;
   const isJson = answer.headers['content-type']?.startsWith('application/json');
-  return { code: answer.statusCode ?? 0, body: isJson ? JSON.parse(text) : text };
+  return { code: answer.statusCode ?? 0, body: isJson && text !== '' ? JSON.parse(text) : text };
 }
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
@@ -162,6 +162,38 @@ describe('API server', () => {
       expect(stream.map(({ type }) => type)).toEqual(['ADDED', 'MODIFIED', 'DELETED']);
       expect(stream).toEqual(streams[0]);
     }
+  });
+
+  it('says what is wrong with a write in the order in which clients know it', async () => {
+    const merge = 'application/merge-patch+json';
+    await call('POST', configMaps, { body: { metadata: { name: 'named' } } });
+    const nameless = await call('PUT', `${configMaps}/named`, { body: { metadata: {} } });
+    expect(nameless).toMatchObject({
+      code: 400,
+      body: {
+        message:
+          'the name of the object (named based on URL) was undeterminable: name must be provided',
+      },
+    });
+    const cleared = await call('PATCH', `${configMaps}/named`, {
+      type: merge,
+      body: { metadata: { name: null } },
+    });
+    expect(cleared.body).toMatchObject({ message: (nameless.body as { message: string }).message });
+    const absent = await call('PATCH', `${configMaps}/absent`, { type: merge, body: [] });
+    expect(absent).toMatchObject({ code: 404 });
+    const elsewhere = await call('PUT', '/api/v1/namespaces/nowhere/configmaps/a', {
+      body: { metadata: { name: 'a' } },
+    });
+    expect(elsewhere).toMatchObject({
+      code: 404,
+      body: { details: { kind: 'namespaces', name: 'nowhere' } },
+    });
+    const service = await call('PUT', '/api/v1/namespaces/default/services/absent', {
+      body: { metadata: { name: 'absent' }, spec: { ports: [{ port: 1 }] } },
+    });
+    expect(service).toMatchObject({ code: 404, body: { details: { kind: 'services' } } });
+    expect((await call('HEAD', `${configMaps}/named`)).code).toBe(405);
   });
 
   it('keeps names unique and lets one of two racing writers win', async () => {
