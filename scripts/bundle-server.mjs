@@ -30,7 +30,7 @@ await build({
     '@nestjs/microservices',
     '@nestjs/platform-express',
     '@nestjs/websockets',
-    'class-transformer/storage',
+    'class-transformer',
   ],
   // Packages in the older module form call it.
   banner: {
