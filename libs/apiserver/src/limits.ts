@@ -55,5 +55,5 @@ export const deleteCollectionConcurrency = 16;
 export const credentialCacheEntriesMax = 10_000;
 /** How long the account behind a token may take to be read. */
 export const credentialReadTimeoutMs = 5_000;
-/** Bytes of log text under way from a node agent to one client. */
+/** How long a node agent may take to accept the connection for a pod's log. */
 export const proxyConnectTimeoutMs = 10_000;

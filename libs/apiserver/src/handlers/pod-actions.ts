@@ -1,6 +1,13 @@
 /** Actions on pods: assigning one to a node, evicting one. */
 import type { ApiObject } from '@orch/api';
-import { badRequest, codecFor, conflict, fieldError, fieldErrorMessage } from '@orch/apimachinery';
+import {
+  badRequest,
+  codecFor,
+  conflict,
+  fieldError,
+  fieldErrorMessage,
+  formatTime,
+} from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { Entry } from '@orch/store';
 import type { Binding, Pod } from '@orch/types/core/v1';
@@ -109,7 +116,7 @@ function bind(pod: Pod, binding: Binding, nowMs: number): void {
   const { annotations } = binding.metadata ?? {};
   if (annotations) metadata.annotations = { ...metadata.annotations, ...annotations };
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled');
-  const lastTransitionTime = `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
+  const lastTransitionTime = formatTime(nowMs);
   pod.status = {
     ...pod.status,
     conditions: [...others, { type: 'PodScheduled', status: 'True', lastTransitionTime }],

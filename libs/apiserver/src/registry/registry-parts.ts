@@ -2,7 +2,7 @@
 import type { ClusterSettings, RequestContext } from '@orch/api';
 import { formatTime } from '@orch/apimachinery';
 import type { Clock } from '@orch/component';
-import type { Entry, VersionedStore } from '@orch/store';
+import type { VersionedStore } from '@orch/store';
 import type { Admission } from '../admission/admission.js';
 import type { User } from '../authentication/user.js';
 import type { ClaimIndex } from './claims.js';
@@ -29,12 +29,6 @@ export interface WriteContext {
   readonly deadlineMs: number;
   /** Texts for the client's `Warning` headers. */
   readonly warnings: string[];
-}
-
-export interface WriteResult {
-  /** What to answer with: as stored, or as it would have been. */
-  readonly entry: Entry;
-  readonly created: boolean;
 }
 
 /** Time left for a call to the store; at least one millisecond. */
