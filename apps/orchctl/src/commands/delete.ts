@@ -2,6 +2,7 @@
 import { type ApiObject, type DeleteOptions as DeleteCall, isNotFound } from '@orch/client';
 import { type Leaving, waitUntilGone } from '../lib/absence.js';
 import { selectionsOf } from '../lib/arguments.js';
+import { booleanOption } from '../lib/boolean-option.js';
 import type { ResourceType } from '../lib/catalog.js';
 import type { CommandContext, Configure } from '../lib/context.js';
 import { errorLine, PartialFailure, UsageError } from '../lib/errors.js';
@@ -25,7 +26,7 @@ interface DeleteOptions extends SelectorOptions {
   readonly gracePeriod?: string;
   readonly now?: boolean;
   readonly force?: boolean;
-  readonly wait: string;
+  readonly wait: boolean;
   readonly timeout: string;
   readonly ignoreNotFound?: boolean;
   readonly dryRun?: string | true;
@@ -58,7 +59,12 @@ export const configureDelete: Configure = (command, context) => {
     .option('--grace-period <seconds>', 'time for a pod to end; shorter may cut work off')
     .option('--now', 'the same as --grace-period=1')
     .option('--force', 'do not wait for the node to confirm: the process may go on running')
-    .option('--wait <boolean>', 'return only when the objects are gone', 'true')
+    .option(
+      '--wait [boolean]',
+      'return only when the objects are gone',
+      booleanOption('--wait'),
+      true,
+    )
     .option('--timeout <duration>', 'longest wait; 0 is without end', '0')
     .option('--ignore-not-found', 'what does not exist counts as deleted')
     .option(
@@ -99,7 +105,7 @@ class Remover {
 
   async remove(targets: readonly Target[]): Promise<void> {
     for (const target of targets) await this.removeOne(target);
-    if (this.options.wait !== 'false' && this.dryRun === 'none') {
+    if (this.options.wait && this.dryRun === 'none') {
       const timeoutMs = durationMs('--timeout', this.options.timeout);
       await waitUntilGone(this.leaving, timeoutMs > 0 ? timeoutMs : waitMaxMs);
     }

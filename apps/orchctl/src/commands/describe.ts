@@ -1,6 +1,8 @@
 /** `orchctl describe`: everything about resources, in words, with the events about them. */
+
 import { type ApiObject, isNotFound } from '@orch/client';
 import { type Selection, selectionsOf } from '../lib/arguments.js';
+import { booleanOption } from '../lib/boolean-option.js';
 import { apiVersionOf, type ResourceType } from '../lib/catalog.js';
 import type { Configure } from '../lib/context.js';
 import { describeAny } from '../lib/describe/any.js';
@@ -19,7 +21,7 @@ import { addSelectorFlags, readObjects, type SelectorOptions } from '../lib/requ
 import type { Session } from '../lib/session.js';
 
 interface DescribeOptions extends SelectorOptions {
-  readonly showEvents: string;
+  readonly showEvents: boolean;
 }
 
 export const configureDescribe: Configure = (command, context) => {
@@ -29,7 +31,12 @@ export const configureDescribe: Configure = (command, context) => {
       'TYPE, TYPE NAME... (a start of a name will do), TYPE/NAME...',
     ),
   )
-    .option('--show-events <boolean>', 'the events about each resource', 'true')
+    .option(
+      '--show-events [boolean]',
+      'the events about each resource',
+      booleanOption('--show-events'),
+      true,
+    )
     .action(async (args: string[], options: DescribeOptions) => {
       const session = await context.session();
       const texts: string[] = [];
@@ -38,7 +45,7 @@ export const configureDescribe: Configure = (command, context) => {
         try {
           for (const object of await objectsOf(selection, options, session)) {
             const description = await describe(object, selection.type, session);
-            if (options.showEvents !== 'false') await describeEvents(description, object, session);
+            if (options.showEvents) await describeEvents(description, object, session);
             texts.push(description.text());
           }
         } catch (error) {
