@@ -39,7 +39,10 @@ export function restClientOptions(
   };
 }
 
-/** Reads the file again when it has changed, looking at most every ten seconds. */
+/**
+ * Reads the file again when it has changed, looking at most every ten seconds. While it is away, as when
+ * it is being replaced, the last token goes on: the server refuses it once it is no longer good.
+ */
 function rotatingToken(path: string): () => string {
   let token = '';
   let modifiedMs = -1;
@@ -47,7 +50,7 @@ function rotatingToken(path: string): () => string {
   return () => {
     if (performance.now() - checkedMs < tokenCheckMs) return token;
     checkedMs = performance.now();
-    const { mtimeMs } = statSync(path);
+    const mtimeMs = statSync(path, { throwIfNoEntry: token === '' })?.mtimeMs ?? modifiedMs;
     if (mtimeMs !== modifiedMs) {
       token = readFileSync(path, 'utf8').trim();
       modifiedMs = mtimeMs;
