@@ -42,6 +42,8 @@ try {
     target: 'node20',
     format: 'esm',
     plugins: [definesOnly],
+    // Has a library of its own beside it; for commands that work on data directories.
+    external: ['classic-level'],
     // Packages in the older module form call it.
     banner: {
       js: "import { createRequire as createRequireHere } from 'node:module';\nconst require = createRequireHere(import.meta.url);",

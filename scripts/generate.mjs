@@ -1,7 +1,8 @@
 /**
  * Turns `proto/orch/api` into TypeScript interfaces and descriptors under
- * `libs/apimachinery/src/generated`. The output depends on the protos alone, so that `--check` can say
- * whether it is fresh. It runs on a clean clone: nothing of the product's own code is imported.
+ * `libs/apimachinery/src/generated`, and the protos of `wireProtos` into descriptors or codecs beside what
+ * speaks them. The output depends on the protos alone, so that `--check` can say whether it is fresh. It
+ * runs on a clean clone: nothing of the product's own code is imported.
  *
  * Usage: node scripts/generate.mjs [--check]
  */
@@ -11,10 +12,17 @@ import protobuf from 'protobufjs';
 import { descriptorIndexSource, descriptorSource } from './generate/descriptors.mjs';
 import { readFile } from './generate/model.mjs';
 import { typesSource } from './generate/types.mjs';
+import { wireCodecSource } from './generate/wire-codecs.mjs';
+import { wireDescriptorSource } from './generate/wire-descriptors.mjs';
 
 const root = join(import.meta.dirname, '..');
 const protoDirectory = join(root, 'proto');
 const outputDirectory = join(root, 'libs/apimachinery/src/generated');
+/** What is spoken between processes: proto, the module that embeds it, and what writes that. */
+const wireProtos = [
+  ['orch/etcd/v3.proto', 'libs/store/src/generated/etcd-v3.ts', wireDescriptorSource],
+  ['orch/raft/raft.proto', 'libs/raft/src/transport/generated/wire.ts', wireCodecSource],
+];
 const parseOptions = { keepCase: true, alternateCommentMode: true };
 
 /** Paths of the API protos, sorted, relative to `proto`. */
@@ -53,28 +61,35 @@ function existing() {
   return readdirSync(outputDirectory, { recursive: true }).filter((path) => path.endsWith('.ts'));
 }
 
+/** As `generate`, with paths relative to the repository. */
+function generateWire() {
+  return wireProtos.map(([path, target, source]) => [
+    join(root, target),
+    source(path, readFileSync(join(protoDirectory, path), 'utf8')),
+  ]);
+}
+
 const output = generate();
 const surplus = existing().filter((path) => !output.has(path));
-const stale = [...output].filter(([path, text]) => {
-  const target = join(outputDirectory, path);
-  return !existsSync(target) || readFileSync(target, 'utf8') !== text;
-});
+const files = [
+  ...[...output].map(([path, text]) => [join(outputDirectory, path), text]),
+  ...generateWire(),
+];
+const stale = files.filter(
+  ([target, text]) => !existsSync(target) || readFileSync(target, 'utf8') !== text,
+);
 
 if (process.argv.includes('--check')) {
-  const names = [...stale.map(([path]) => path), ...surplus];
+  const names = [...stale.map(([target]) => relative(root, target)), ...surplus];
   if (names.length > 0) {
     console.error(`stale, run npm run generate:\n${names.map((name) => `  ${name}`).join('\n')}`);
     process.exitCode = 1;
   }
 } else {
   for (const path of surplus) rmSync(join(outputDirectory, path));
-  for (const [path, text] of stale) {
-    const target = join(outputDirectory, path);
+  for (const [target, text] of stale) {
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, text);
   }
-  const place = relative(root, outputDirectory);
-  console.log(
-    `${output.size} files in ${place}: ${stale.length} written, ${surplus.length} removed`,
-  );
+  console.log(`${files.length} files: ${stale.length} written, ${surplus.length} removed`);
 }

@@ -3,10 +3,9 @@
  * CPU time and the delay of its event loop. The load comes from another process. `npm run bench -- api`
  * runs all; `npm run bench -- get list` some. `ORCH_BENCH_OBJECTS` sets how many objects a list has.
  */
-import { fork } from 'node:child_process';
-import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { dialect } from '../../dist/libs/component/src/index.js';
+import { Load } from './load.mjs';
 import { count, median, printRow } from './row.mjs';
 import { ServerProcess } from './server-process.mjs';
 
@@ -19,26 +18,6 @@ const eventCount = short ? 50 : 300;
 const roundCount = short ? 3 : 9;
 const protobuf = dialect().protobufMediaType;
 const table = `application/json;as=Table;v=v1;g=${dialect().metaGroup}`;
-
-class Load {
-  constructor(server) {
-    this.child = fork(join(import.meta.dirname, 'load-process.mjs'));
-    this.ready = this.run('connect', { port: server.port, token: server.token });
-  }
-
-  run(command, settings) {
-    return new Promise((done, fail) => {
-      this.child.once('message', ({ result, error }) =>
-        error === undefined ? done(result) : fail(new Error(`${command}: ${error}`)),
-      );
-      this.child.send({ command, ...settings });
-    });
-  }
-
-  stop() {
-    this.child.disconnect();
-  }
-}
 
 /** Requests a second, after a warm-up. */
 async function rate({ server, load }, name, connectionCount, what) {

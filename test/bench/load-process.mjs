@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { connect as connectHttp2 } from 'node:http2';
 import { performance } from 'node:perf_hooks';
 import { connect } from 'node:tls';
+import { serve } from './child.mjs';
 import { RawConnection, requestBytes } from './raw-client.mjs';
 import { percentile } from './row.mjs';
 
@@ -230,10 +231,4 @@ async function openHttp2Watchers(path, watcherCount, sessionCount) {
   };
 }
 
-process.on('message', async ({ command, ...settings }) => {
-  try {
-    process.send({ result: (await commands[command](settings)) ?? {} });
-  } catch (error) {
-    process.send({ error: error.message });
-  }
-});
+serve(() => ({ commands, end() {} }));

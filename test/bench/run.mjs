@@ -17,10 +17,12 @@ const names = process.argv.slice(2).filter((argument) => !argument.startsWith('-
 const known = ['api', ...apiBenchNames, ...others];
 const unknown = [
   ...names.filter((name) => !known.includes(name)),
-  ...options.filter((option) => option !== '--short'),
+  ...options.filter((option) => option !== '--short' && !option.startsWith('--only=')),
 ];
 if (unknown.length > 0) {
-  console.error(`no ${unknown.join(', ')}; there are ${known.join(', ')} and --short`);
+  console.error(
+    `no ${unknown.join(', ')}; there are ${known.join(', ')}, --short and --only=PART,...`,
+  );
   process.exit(2);
 }
 

@@ -1,39 +1,33 @@
 /** The built API server as a process of its own, and what it costs: CPU time, memory, loop delay. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Agent, request } from 'undici';
+import { freePorts, makeDirectory, removeDirectory } from './bench-files.mjs';
+import { cpuUs, forgetPeak, peakBytes, residentBytes } from './proc.mjs';
 
 const root = resolve(import.meta.dirname, '../..');
-const clockTicksPerSecond = 100;
 const readyPollMs = 5;
 const readyTimeoutMs = 60_000;
 /** What the delay's own timer waits: no delay shows as this. */
 const delayTimerMs = 10;
 
-function freePort() {
-  return new Promise((done) => {
-    const probe = createServer();
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => done(port));
-    });
-  });
-}
-
 export class ServerProcess {
   token = 'bench';
   agent = new Agent({ connect: { rejectUnauthorized: false } });
 
+  /** `flags`: besides those that every one gets. */
+  constructor(flags = []) {
+    this.flags = flags;
+  }
+
   /** Answers with the milliseconds until the server was ready. `ORCH_BENCH_NODE_ARGS`: for profiles. */
   async start() {
-    this.directory = mkdtempSync(join(tmpdir(), 'orch-bench-'));
+    this.directory = await makeDirectory('bench-server');
     const tokenFile = join(this.directory, 'tokens.csv');
-    writeFileSync(tokenFile, `${this.token},bench,bench\n`);
-    this.port = await freePort();
+    writeFileSync(tokenFile, `${this.token},bench,bench,system:masters\n`);
+    [this.port] = await freePorts(1);
     this.url = `https://127.0.0.1:${this.port}`;
     const nodeArguments = (process.env.ORCH_BENCH_NODE_ARGS ?? '').split(' ').filter(Boolean);
     const startedMs = performance.now();
@@ -46,7 +40,8 @@ export class ServerProcess {
         `--secure-port=${this.port}`,
         '--bind-address=127.0.0.1',
         `--token-auth-file=${tokenFile}`,
-        '--log-level=warn',
+        '--log-level=error',
+        ...this.flags,
       ],
       { stdio: ['ignore', 'inherit', 'inherit'] },
     );
@@ -70,28 +65,20 @@ export class ServerProcess {
     }
   }
 
-  /** CPU time so far, microseconds, all threads. */
   cpuUs() {
-    const fields = readFileSync(`/proc/${this.child.pid}/stat`, 'utf8').split(') ')[1].split(' ');
-    return ((Number(fields[11]) + Number(fields[12])) * 1e6) / clockTicksPerSecond;
+    return cpuUs(this.child.pid);
   }
 
   residentBytes() {
-    return this.statusBytes('VmRSS');
+    return residentBytes(this.child.pid);
   }
 
-  /** The most since the last `forgetPeak`. */
   peakBytes() {
-    return this.statusBytes('VmHWM');
+    return peakBytes(this.child.pid);
   }
 
   forgetPeak() {
-    writeFileSync(`/proc/${this.child.pid}/clear_refs`, '5');
-  }
-
-  statusBytes(field) {
-    const status = readFileSync(`/proc/${this.child.pid}/status`, 'utf8');
-    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)[1]) * 1_024;
+    forgetPeak(this.child.pid);
   }
 
   /** p99 and maximum of the event loop's delay since it was last asked for. */
@@ -130,11 +117,11 @@ export class ServerProcess {
 
   async stop() {
     await this.agent.close();
-    if (this.child.exitCode === null) {
+    if (this.child?.exitCode === null) {
       const ended = new Promise((done) => this.child.once('exit', done));
       this.child.kill('SIGTERM');
       await ended;
     }
-    rmSync(this.directory, { recursive: true, force: true });
+    await removeDirectory(this.directory);
   }
 }

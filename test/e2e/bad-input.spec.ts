@@ -77,7 +77,7 @@ describe('up', () => {
 });
 
 describe('orchctl and the API', () => {
-  const cluster = new Cluster({ dialect: 'orch', components: 'apiserver' });
+  const cluster = new Cluster({ dialect: 'orch', replicas: 1, components: 'apiserver' });
   let api: Api;
   beforeAll(async () => {
     await cluster.up();

@@ -54,7 +54,7 @@ function historyOf(events: readonly Event[], names: readonly string[]): History 
 }
 
 describe('writes over kills of the API server', () => {
-  const cluster = new Cluster({ dialect: 'orch', components: 'apiserver' });
+  const cluster = new Cluster({ dialect: 'orch', replicas: 1, components: 'apiserver' });
   const names = Array.from({ length: 6 }, (_, i) => `register-${i}`);
   let api: Api;
   let history: History;

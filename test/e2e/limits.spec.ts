@@ -27,6 +27,7 @@ const writesMax = 20;
 describe('the API server under hostile clients', () => {
   const cluster = new Cluster({
     dialect: 'orch',
+    replicas: 1,
     components: 'apiserver',
     extraArgs: [
       ['--component-arg', `apiserver=--max-requests-inflight=${readsMax}`],

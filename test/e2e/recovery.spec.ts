@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './support/api.js';
 import { Cluster, helloManifest } from './support/cluster.js';
 import { type Driver, driverFor } from './support/driver.js';
-import { componentProcess, processesOfPod } from './support/pods.js';
+import { componentProcesses, processesOfPod } from './support/pods.js';
 import { eventually } from './support/wait.js';
 import { Writer } from './support/writer.js';
 
@@ -51,12 +51,12 @@ describe('kill -9 of each component under writes', () => {
     const writer = new Writer(api, `before-${component}`);
     await eventually('writes', () => writer.acknowledged.size > 20);
 
-    const victim = componentProcess(component, cluster.dataDirectory);
-    expect(victim).toBeDefined();
-    process.kill(victim!, 'SIGKILL');
+    const before = componentProcesses(component, cluster.dataDirectory);
+    const victim = before[0]!;
+    process.kill(victim, 'SIGKILL');
     await eventually(`${component} to be started again`, () => {
-      const pid = componentProcess(component, cluster.dataDirectory);
-      return pid !== undefined && pid !== victim;
+      const now = componentProcesses(component, cluster.dataDirectory);
+      return now.length === before.length && !now.includes(victim);
     });
     const seen = writer.acknowledged.size;
     await eventually('writes to go on', () => writer.acknowledged.size > seen + 20);

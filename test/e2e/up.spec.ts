@@ -1,10 +1,12 @@
 /** Starting and stopping a cluster: in the foreground, in the background, and after everything was killed. */
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './support/api.js';
 import { Cluster, freePort } from './support/cluster.js';
+import { apiServerProcess, apiServerReplaced } from './support/kill.js';
 import { componentProcess } from './support/pods.js';
 import { repositoryRoot, run } from './support/process.js';
 import { eventually } from './support/wait.js';
@@ -25,7 +27,7 @@ const isRunning = (cluster: Cluster) =>
 
 describe('a cluster in the background', () => {
   const cluster = new Cluster({ dialect: 'orch', components });
-  const other = new Cluster({ dialect: 'kubernetes', components });
+  const other = new Cluster({ dialect: 'kubernetes', replicas: 1, components });
   afterAll(async () => {
     await cluster.destroy();
     await other.destroy();
@@ -33,7 +35,14 @@ describe('a cluster in the background', () => {
 
   it('keeps what only its owner may read to its owner', async () => {
     await cluster.up();
-    for (const file of ['admin.token', 'kubeconfig', 'tokens.csv', 'pki/ca.key']) {
+    for (const file of [
+      'admin.token',
+      'kubeconfig',
+      'tokens.csv',
+      'pki/ca.key',
+      'pki/peer-ca.key',
+      'pki/service-account.key',
+    ]) {
       expect(statSync(join(cluster.dataDirectory, file)).mode & 0o077).toBe(0);
     }
   });
@@ -42,6 +51,16 @@ describe('a cluster in the background', () => {
     const again = await run('node', ['scripts/up.mjs', '--data-dir', cluster.dataDirectory]);
     expect(again.code).toBe(1);
     expect(again.stderr).toMatch(/is running already.*npm run down/);
+  });
+
+  it('keeps its number of API servers', async () => {
+    const args = ['--data-dir', cluster.dataDirectory, '--replicas', '1'];
+    const changed = await run('node', ['scripts/up.mjs', ...args]);
+    expect(changed.code).toBe(1);
+    expect(changed.stderr).toMatch(/created with --replicas 3.*orchctl cluster add-member/);
+    const wrong = await run('node', ['scripts/up.mjs', ...args.slice(0, 2), '--replicas', '2']);
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toMatch(/--replicas.*1, 3, 5/);
   });
 
   it('has neighbours with addresses of their own', async () => {
@@ -95,6 +114,86 @@ describe('a cluster in the background', () => {
     await expect(broken.up()).rejects.toThrow(/scheduler ended with exit code 2.*\n.*no-such-flag/);
     expect(isRunning(broken)).toBe(false);
     await broken.destroy();
+  });
+});
+
+describe('a cluster of three API servers', () => {
+  // The controller manager makes the account that pods need.
+  const cluster = new Cluster({ dialect: 'orch', components: `${components},controller-manager` });
+  const schedulerPid = () => componentProcess('scheduler', cluster.dataDirectory);
+  let scheduler: number | undefined;
+  let api: Api;
+  beforeAll(async () => {
+    await cluster.up();
+    api = new Api(cluster);
+    scheduler = schedulerPid();
+  });
+  afterAll(async () => {
+    await api.close();
+    await cluster.destroy();
+  });
+
+  /** A pod that only the scheduler, as a client that watches, can have given a node. */
+  async function isScheduled(name: string): Promise<void> {
+    const pods = '/api/v1/namespaces/default/pods';
+    const spec = { containers: [{ name: 'c', image: 'x' }], schedulerName: 'default-scheduler' };
+    await eventually(`${name} to be taken`, async () => {
+      const { status } = await api.call('POST', pods, { metadata: { name }, spec });
+      return status === 201 || status === 409;
+    });
+    await eventually(`${name} to be seen by the scheduler`, async () => {
+      const { body } = await api.call<{ status?: { conditions?: { type: string }[] } }>(
+        'GET',
+        `${pods}/${name}`,
+      );
+      return body.status?.conditions?.some(({ type }) => type === 'PodScheduled');
+    });
+  }
+
+  it('goes on for its clients while each is killed in turn, and has it back', async () => {
+    for (const ordinal of [1, 2, 3]) {
+      const victim = apiServerProcess(cluster, ordinal);
+      process.kill(victim, 'SIGKILL');
+      const read = await cluster.orchctl(['get', 'namespaces']);
+      expect(read).toMatchObject({ code: 0, stderr: '' });
+      await apiServerReplaced(cluster, ordinal, victim);
+      await eventually('it to be ready', async () => {
+        return (await api.text('GET', '/readyz')).status === 200;
+      });
+      await isScheduled(`after-kill-${ordinal}`);
+    }
+    expect(schedulerPid()).toBe(scheduler);
+    expect(cluster.log('supervisor')).toMatch(/apiserver-2 ended by SIGKILL; starting it again/);
+  });
+
+  it('goes on for clients that only watch while one is suspended', async () => {
+    for (const ordinal of [2, 3]) {
+      const suspended = apiServerProcess(cluster, ordinal);
+      process.kill(suspended, 'SIGSTOP');
+      try {
+        const startMs = performance.now();
+        await isScheduled(`while-suspended-${ordinal}`);
+        expect(performance.now() - startMs).toBeLessThan(20_000);
+        expect((await cluster.orchctl(['get', 'pods'])).code).toBe(0);
+      } finally {
+        process.kill(suspended, 'SIGCONT');
+      }
+    }
+    expect(schedulerPid()).toBe(scheduler);
+  });
+});
+
+describe('a directory of an earlier version', () => {
+  it('is refused with what to do, and left as it is', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'orch-e2e-'));
+    const settings = JSON.stringify({ formatVersion: 1, dialect: 'orch', port: 6443 });
+    writeFileSync(join(directory, 'cluster.json'), settings);
+    const refused = await run('node', ['scripts/up.mjs', '--data-dir', directory]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/earlier version.*--data-dir/);
+    expect((await run('node', ['scripts/down.mjs', '--data-dir', directory])).code).toBe(0);
+    expect(readFileSync(join(directory, 'cluster.json'), 'utf8')).toBe(settings);
+    rmSync(directory, { recursive: true });
   });
 });
 

@@ -50,7 +50,7 @@ const lineOf = ({ type, object: { metadata } }: Event) =>
   `${type} ${metadata.name} ${metadata.resourceVersion}`;
 
 describe('watches over kills of the API server', () => {
-  const cluster = new Cluster({ dialect: 'orch', components: 'apiserver' });
+  const cluster = new Cluster({ dialect: 'orch', replicas: 1, components: 'apiserver' });
   let api: Api;
   const listNow = async (query = '') => (await api.call<List>('GET', `${path}${query}`)).body;
 
@@ -298,6 +298,7 @@ async function pausedReader(
 describe('what is older than the history', () => {
   const cluster = new Cluster({
     dialect: 'orch',
+    replicas: 1,
     components: 'apiserver',
     extraArgs: ['--component-arg', 'apiserver=--history-retention=2s'],
   });

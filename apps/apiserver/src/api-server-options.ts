@@ -1,10 +1,18 @@
 /** Flags of the API server. */
 import { CommonOptions, Flag, Flags, type TlsVersionName, tlsVersionNames } from '@orch/component';
 import { IsIn, IsInt, IsNotEmpty, Matches, Max, Min } from 'class-validator';
+import { ConsensusOptions } from './consensus-options.js';
+import { EtcdOptions } from './etcd-options.js';
 
 export class ApiServerOptions {
   @Flags(CommonOptions)
   readonly common!: CommonOptions;
+
+  @Flags(ConsensusOptions)
+  readonly consensus!: ConsensusOptions;
+
+  @Flags(EtcdOptions)
+  readonly etcd!: EtcdOptions;
 
   @Flag({
     name: 'data-dir',

@@ -9,6 +9,7 @@ import {
   WatchRegistry,
 } from '@orch/apiserver';
 import { HealthChecks, Metrics } from '@orch/component';
+import { ClusterAccess, ClusterController } from './controllers/cluster.controller.js';
 import { DiscoveryController } from './controllers/discovery.controller.js';
 import { HealthController } from './controllers/health.controller.js';
 import { IssuerController } from './controllers/issuer.controller.js';
@@ -17,6 +18,7 @@ import { RootController, StoredCounts } from './controllers/root.controller.js';
 
 export interface ApiServerProviders {
   readonly api: ApiHandler;
+  readonly cluster: ClusterAccess;
   readonly discovery: Discovery;
   readonly health: HealthChecks;
   readonly issuer: IssuerDocuments;
@@ -29,6 +31,7 @@ export interface ApiServerProviders {
 @Module({
   controllers: [
     RootController,
+    ClusterController,
     DiscoveryController,
     HealthController,
     IssuerController,
@@ -43,6 +46,7 @@ export function apiServerModule(providers: ApiServerProviders): DynamicModule {
     module: ApiServerModule,
     providers: [
       { provide: ApiHandler, useValue: providers.api },
+      { provide: ClusterAccess, useValue: providers.cluster },
       { provide: Discovery, useValue: providers.discovery },
       { provide: HealthChecks, useValue: providers.health },
       { provide: IssuerDocuments, useValue: providers.issuer },

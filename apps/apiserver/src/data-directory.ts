@@ -9,6 +9,8 @@ import { dialect, exitCodes, FatalError, writeFileAtomic } from '@orch/component
 const dialectFile = 'dialect';
 /** What a server makes in its directory. */
 const known = new Set([dialectFile, 'log', 'state', 'pki']);
+/** Hidden, or what takes the place of a directory as a whole, such as `state.incoming`. */
+const beside = /^(\.|log\.|state\.)/;
 
 /** Throws FatalError for a directory that is another's, another dialect's or not writable. */
 export function checkDataDirectory(path: string): void {
@@ -25,7 +27,7 @@ export function checkDataDirectory(path: string): void {
       { cause: error },
     );
   }
-  const foreign = names.find((name) => !known.has(name) && !name.startsWith('.'));
+  const foreign = names.find((name) => !known.has(name) && !beside.test(name));
   if (foreign !== undefined) {
     throw new FatalError(
       exitCodes.failed,

@@ -84,6 +84,14 @@ export function servingHosts(options: ApiServerOptions, serviceAddress: string):
   return [...new Set(hosts)];
 }
 
+/** Where operators are told to reach the API of this server. */
+export function clientUrl(options: ApiServerOptions): string {
+  const { advertiseClientUrl } = options.consensus;
+  if (advertiseClientUrl !== '') return advertiseClientUrl;
+  const host = advertiseAddress(options);
+  return `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
+}
+
 /** Where nodes reach this server: a loopback address when only this machine can. */
 export function advertiseAddress(options: ApiServerOptions): string {
   if (options.advertiseAddress !== '') return options.advertiseAddress;

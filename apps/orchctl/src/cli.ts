@@ -17,7 +17,7 @@ const globalFlags: readonly [flags: string, description: string][] = [
   ],
   ['--context <name>', 'context of the kubeconfig to use'],
   ['-n, --namespace <name>', 'namespace to work in'],
-  ['-s, --server <url>', 'address of the API server, over that of the kubeconfig'],
+  ['-s, --server <url>', 'address of the API server to use, over all those of the kubeconfig'],
   ['--token <token>', 'bearer token, over the credentials of the kubeconfig'],
   ['--certificate-authority <file>', 'authority to trust, over that of the kubeconfig'],
   [

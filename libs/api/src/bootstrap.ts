@@ -1,6 +1,6 @@
 /** Objects that a fresh cluster has: its namespaces, and the API server's own service with its endpoints. */
 import { dialect } from '@orch/component';
-import type { Endpoints, Namespace, Service } from '@orch/types/core/v1';
+import type { EndpointSubset, Endpoints, Namespace, Service } from '@orch/types/core/v1';
 import { addressAt } from './core/address-range.js';
 
 export { systemPriorityClasses as bootstrapPriorityClasses } from './scheduling/system-classes.js';
@@ -37,8 +37,14 @@ export function apiService(serviceClusterIpRange: string, securePort: number): S
   };
 }
 
+/** Where one API server is reached. */
+export interface ServerAddress {
+  readonly ip: string;
+  readonly port: number;
+}
+
 /** The servers behind that address. They are kept by the servers themselves, so nothing may mirror them. */
-export function apiEndpoints(addresses: readonly string[], securePort: number): Endpoints {
+export function apiEndpoints(servers: readonly ServerAddress[]): Endpoints {
   return {
     apiVersion: 'v1',
     kind: 'Endpoints',
@@ -47,11 +53,19 @@ export function apiEndpoints(addresses: readonly string[], securePort: number): 
       namespace: 'default',
       labels: { [dialect().key('skip-mirror', 'endpointslice')]: 'true' },
     },
-    subsets: [
-      {
-        addresses: [...addresses].sort().map((ip) => ({ ip })),
-        ports: [{ name: 'https', port: securePort, protocol: 'TCP' }],
-      },
-    ],
+    subsets: subsetsOf(servers),
   };
+}
+
+/** One subset for each port, since a subset means all its addresses at all its ports. */
+function subsetsOf(servers: readonly ServerAddress[]): EndpointSubset[] {
+  const ports = [...new Set(servers.map(({ port }) => port))].sort((left, right) => left - right);
+  return ports.map((port) => ({
+    addresses: servers
+      .filter((server) => server.port === port)
+      .map(({ ip }) => ip)
+      .sort()
+      .map((ip) => ({ ip })),
+    ports: [{ name: 'https', port, protocol: 'TCP' }],
+  }));
 }

@@ -21,9 +21,12 @@ export {
   type Decision,
 } from './authorization/authorizer.js';
 export { type BootstrapSettings, bootstrapCluster } from './bootstrap/bootstrap.js';
+export { ServerEndpoints } from './bootstrap/server-endpoints.js';
 export { Discovery } from './discovery/discovery.js';
 export type { NodeAgentTls } from './handlers/pod-logs.js';
 export { ApiMetrics } from './observability/api-metrics.js';
+
+export { ConsensusMetrics } from './observability/consensus-metrics.js';
 export { StorageMetrics } from './observability/storage-metrics.js';
 export { WatchRegistry } from './observability/watch-registry.js';
 export { OpenApiDocuments } from './openapi/openapi-documents.js';
@@ -31,8 +34,9 @@ export { serveGroupVersion, serveIndex, serveWholeDocument } from './openapi/ser
 export { ClaimIndex } from './registry/claims.js';
 export type { RegistryParts } from './registry/registry-parts.js';
 export { ResourceTable } from './registry/resource-table.js';
+export { readBody } from './request/read-body.js';
 export { isResourceTarget } from './request/request-info.js';
-export { type Exchange, sendBody } from './response/exchange.js';
+export { type Exchange, headersFor, sendBody, writeHead } from './response/exchange.js';
 export {
   type Admitted,
   type Answer,

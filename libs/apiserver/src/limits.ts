@@ -57,3 +57,10 @@ export const credentialCacheEntriesMax = 10_000;
 export const credentialReadTimeoutMs = 5_000;
 /** How long a node agent may take to accept the connection for a pod's log. */
 export const proxyConnectTimeoutMs = 10_000;
+/** A server that has died is among the API's endpoints for that long. Higher: clients are led to it
+ *  longer; lower: a short stall takes a living server out. */
+export const serverKeyLifeMs = 15_000;
+/** Time between two renewals: several fit into the life. */
+export const serverKeyRenewMs = 5_000;
+/** Servers of one cluster that are told as endpoints. */
+export const serversMax = 64;

@@ -38,6 +38,7 @@ export {
   isInvalid,
   isNamespaceTerminating,
   isNotFound,
+  isResourceVersionTooLarge,
   type StatusBody,
   type StatusCause,
   type StatusDetails,
@@ -70,4 +71,4 @@ export type {
 } from './rest/rest-types.js';
 export { TokenBucket } from './rest/token-bucket.js';
 export { TransportError, type TransportErrorCode } from './rest/transport-error.js';
-export { decodeWatch } from './rest/watch-decoder.js';
+export { decodeWatch, isWatchInterrupted } from './rest/watch-decoder.js';

@@ -6,8 +6,18 @@ export const limits = {
   watchEventBytesMax: 32 * 1024 * 1024,
   /** Watches, logs and other streams open at once, a server. */
   streamCountMax: 512,
-  /** Attempts of one request. */
+  /** Attempts of one request, for each server. */
   attemptCountMax: 8,
+  /**
+   * Quiet of a server with open streams or requests before it is asked whether it is there. Higher: watches
+   * on a suspended server stand still longer; lower: more questions.
+   */
+  quietMsMax: 5_000,
+  /**
+   * Time for that answer; after two that did not come the connections are cut. Higher: as above; lower: a
+   * server that is only slow loses its clients.
+   */
+  answerMsMax: 4_000,
   /** The longest wait between two attempts, whatever Retry-After says. */
   retryDelayMsMax: 30_000,
   /** Requests that wait for the rate limit. */

@@ -1,6 +1,7 @@
 /**
  * A small API server for tests of the client: any resource, in memory, with list (pages), watch
- * (bookmarks, resume, 410 after `compact`), optimistic writes, merge patches and faults on demand.
+ * (bookmarks, resume, 410 after `compact`), optimistic writes, merge patches and faults on demand. Several
+ * may share their objects, as replicas do.
  */
 import {
   createServer,
@@ -31,10 +32,28 @@ interface Watcher {
   response: ServerResponse;
 }
 
+/** What replicas have in common. */
+interface State {
+  readonly objects: Map<string, Stored>;
+  readonly changes: Change[];
+  readonly replicas: TestApiServer[];
+  revision: number;
+  uidCount: number;
+  compacted: number;
+}
+
+export interface TestApiServerOptions {
+  /** HTTPS with these; plain HTTP otherwise. */
+  tls?: ServerOptions;
+  /** Shares its objects. */
+  replicaOf?: TestApiServer;
+}
+
 export interface Fault {
   statusCode: number;
   reason?: string;
   retryAfter?: string;
+  details?: object;
 }
 
 export class TestApiServer {
@@ -43,28 +62,39 @@ export class TestApiServer {
   readonly faults: Fault[] = [];
   /** Takes requests and never answers. */
   isSilent = false;
-  private readonly objects = new Map<string, Stored>();
-  private readonly changes: Change[] = [];
+  /** So many requests are carried out and get no answer. */
+  lostAnswerCount = 0;
+  /** Of `/readyz`. */
+  isReady = true;
+  private readonly state: State;
   private readonly watchers = new Set<Watcher>();
-  private revision = 10;
-  private uidCount = 0;
-  private compacted = 0;
   private readonly server: Server;
+  private port = 0;
 
-  /** Plain HTTP without TLS options. */
-  constructor(private readonly tls?: ServerOptions) {
+  constructor(private readonly options: TestApiServerOptions = {}) {
+    this.state = options.replicaOf?.state ?? {
+      objects: new Map(),
+      changes: [],
+      replicas: [],
+      revision: 10,
+      uidCount: 0,
+      compacted: 0,
+    };
+    this.state.replicas.push(this);
     const listener: RequestListener = (request, response) => {
       this.handle(request, response).catch((error: unknown) => {
         response.writeHead(500).end(String(error));
       });
     };
+    const { tls } = options;
     this.server = tls ? createSecureServer(tls, listener) : createServer(listener);
   }
 
+  /** Again after `stop`: at the same address. */
   async start(): Promise<string> {
-    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
-    const { port } = this.server.address() as AddressInfo;
-    return `${this.tls ? 'https' : 'http'}://127.0.0.1:${port}`;
+    await new Promise<void>((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
+    this.port = (this.server.address() as AddressInfo).port;
+    return `${this.options.tls ? 'https' : 'http'}://127.0.0.1:${this.port}`;
   }
 
   async stop(): Promise<void> {
@@ -84,57 +114,60 @@ export class TestApiServer {
 
   /** Forgets history: watches from before now get 410. */
   compact(): void {
-    this.compacted = this.revision;
-    this.changes.length = 0;
+    this.state.compacted = this.state.revision;
+    this.state.changes.length = 0;
   }
 
   bookmark(): void {
     for (const { response } of this.watchers) {
-      const object = { metadata: { resourceVersion: String(this.revision) } };
+      const object = { metadata: { resourceVersion: String(this.state.revision) } };
       response.write(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
     }
   }
 
   /** Creates or replaces; `path` is the item's. */
   put(path: string, fields: Record<string, unknown> = {}): Stored {
-    const existing = this.objects.get(path);
+    const existing = this.state.objects.get(path);
     const segments = path.split('/');
     const at = segments.indexOf('namespaces');
     const metadata = {
       ...(fields.metadata as object | undefined),
       name: segments.at(-1)!,
       ...(at >= 0 && segments.length > at + 3 ? { namespace: segments[at + 1] } : {}),
-      uid: existing?.metadata.uid ?? `uid-${++this.uidCount}`,
-      resourceVersion: String(++this.revision),
+      uid: existing?.metadata.uid ?? `uid-${++this.state.uidCount}`,
+      resourceVersion: String(++this.state.revision),
     };
     const object: Stored = { ...fields, metadata };
-    this.objects.set(path, object);
+    this.state.objects.set(path, object);
     this.publish(existing ? 'MODIFIED' : 'ADDED', path, object);
     return object;
   }
 
   remove(path: string): void {
-    const existing = this.objects.get(path);
+    const existing = this.state.objects.get(path);
     if (!existing) return;
-    this.objects.delete(path);
-    const metadata = { ...existing.metadata, resourceVersion: String(++this.revision) };
+    this.state.objects.delete(path);
+    const metadata = { ...existing.metadata, resourceVersion: String(++this.state.revision) };
     this.publish('DELETED', path, { ...existing, metadata });
   }
 
   get(path: string): Stored | undefined {
-    return this.objects.get(path);
+    return this.state.objects.get(path);
   }
 
   /** Paths of the items in a collection. */
   paths(collection: string): string[] {
-    return [...this.objects.keys()].filter((path) => isIn(path, collection)).sort();
+    return [...this.state.objects.keys()].filter((path) => isIn(path, collection)).sort();
   }
 
   private publish(type: Change['type'], path: string, object: Stored): void {
-    const change = { revision: this.revision, type, path, object };
-    this.changes.push(change);
-    for (const { collection, response } of this.watchers) {
-      if (isIn(path, collection)) response.write(`${JSON.stringify({ type, object })}\n`);
+    const change = { revision: this.state.revision, type, path, object };
+    this.state.changes.push(change);
+    for (const { watchers, isSilent } of this.state.replicas) {
+      if (isSilent) continue;
+      for (const { collection, response } of watchers) {
+        if (isIn(path, collection)) response.write(`${JSON.stringify({ type, object })}\n`);
+      }
     }
   }
 
@@ -142,6 +175,10 @@ export class TestApiServer {
     const url = new URL(request.url ?? '/', 'http://test');
     const { pathname: path, searchParams: query } = url;
     const method = request.method ?? 'GET';
+    if (path === '/readyz') {
+      if (!this.isSilent) response.writeHead(this.isReady ? 200 : 500).end();
+      return;
+    }
     this.requests.push({ method, url: request.url ?? '', headers: request.headers });
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -152,11 +189,16 @@ export class TestApiServer {
     if (fault) {
       const headers: Record<string, string> = {};
       if (fault.retryAfter) headers['retry-after'] = fault.retryAfter;
-      refuse(response, fault.statusCode, fault.reason ?? '', headers);
+      refuse(response, fault.statusCode, fault.reason ?? '', headers, fault.details);
       return;
     }
+    if (this.lostAnswerCount > 0) {
+      this.lostAnswerCount--;
+      request.socket.destroy();
+    }
     if (method === 'GET' && query.get('watch')) this.watch(path, query, response);
-    else if (method === 'GET' && this.objects.has(path)) answer(response, this.objects.get(path));
+    else if (method === 'GET' && this.state.objects.has(path))
+      answer(response, this.state.objects.get(path));
     else if (method === 'GET' && /s$/.test(path)) this.list(path, query, response);
     else if (method === 'POST') this.create(path, body, response);
     else this.change(method, path, body, response);
@@ -168,7 +210,7 @@ export class TestApiServer {
     response: ServerResponse,
   ): void {
     const path = `${collection}/${(body.metadata as { name: string }).name}`;
-    if (this.objects.has(path)) refuse(response, 409, 'AlreadyExists');
+    if (this.state.objects.has(path)) refuse(response, 409, 'AlreadyExists');
     else answer(response, this.put(path, body), 201);
   }
 
@@ -178,7 +220,7 @@ export class TestApiServer {
     body: Record<string, unknown>,
     response: ServerResponse,
   ): void {
-    const existing = this.objects.get(path);
+    const existing = this.state.objects.get(path);
     if (!existing) {
       refuse(response, 404, 'NotFound');
       return;
@@ -199,23 +241,23 @@ export class TestApiServer {
   private list(collection: string, query: URLSearchParams, response: ServerResponse): void {
     const limit = Number(query.get('limit') ?? 0);
     const start = Number(query.get('continue') ?? 0);
-    const all = this.paths(collection).map((path) => this.objects.get(path));
+    const all = this.paths(collection).map((path) => this.state.objects.get(path));
     const items = limit > 0 ? all.slice(start, start + limit) : all;
     const next = start + items.length < all.length ? String(start + items.length) : undefined;
-    const metadata = { resourceVersion: String(this.revision), continue: next };
+    const metadata = { resourceVersion: String(this.state.revision), continue: next };
     answer(response, { kind: 'ThingList', apiVersion: 'v1', metadata, items });
   }
 
   private watch(collection: string, query: URLSearchParams, response: ServerResponse): void {
     const from = Number(query.get('resourceVersion') ?? 0);
     response.writeHead(200, { 'content-type': 'application/json' });
-    if (from < this.compacted) {
+    if (from < this.state.compacted) {
       const object = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' };
       response.end(`${JSON.stringify({ type: 'ERROR', object })}\n`);
       return;
     }
     response.flushHeaders();
-    for (const { revision, type, path, object } of this.changes) {
+    for (const { revision, type, path, object } of this.state.changes) {
       if (revision > from && isIn(path, collection)) {
         response.write(`${JSON.stringify({ type, object })}\n`);
       }
@@ -241,8 +283,10 @@ function refuse(
   statusCode: number,
   reason: string,
   headers: Record<string, string> = {},
+  details?: object,
 ): void {
-  const body = { kind: 'Status', status: 'Failure', code: statusCode, reason, message: reason };
+  const status = { kind: 'Status', status: 'Failure', code: statusCode };
+  const body = { ...status, reason, message: reason, details };
   response.writeHead(statusCode, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(body));
 }

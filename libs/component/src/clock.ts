@@ -11,11 +11,17 @@ export interface Clock {
   setTimer(delayMs: number, callback: () => void): Timer;
 }
 
+/** For code that must be the same under simulation: it yields through the clock, too. */
+export interface LoopClock extends Clock {
+  /** Resolves after the event loop has gone round once: how long work lets others have their turn. */
+  nextTurn(): Promise<void>;
+}
+
 export interface Timer {
   cancel(): void;
 }
 
-export const systemClock: Clock = {
+export const systemClock: LoopClock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
   setTimer(delayMs, callback) {
@@ -23,4 +29,5 @@ export const systemClock: Clock = {
     handle.unref();
     return { cancel: () => clearTimeout(handle) };
   },
+  nextTurn: () => new Promise((resolve) => setImmediate(resolve)),
 };

@@ -1,5 +1,5 @@
 /** What every process is made of: flags, lifecycle, logs, metrics, health, TLS, and the dialect. */
-export { type Clock, systemClock, type Timer } from './clock.js';
+export { type Clock, type LoopClock, systemClock, type Timer } from './clock.js';
 export {
   Dialect,
   type DialectName,

@@ -6,6 +6,8 @@ export const flagValueBytesMax = 64 * 1024;
 export const flagListEntryCountMax = 10_000;
 /** Size of a kubeconfig file. */
 export const kubeconfigBytesMax = 4 * 1024 * 1024;
+/** API servers that a kubeconfig names for one cluster. */
+export const kubeconfigEndpointCountMax = 32;
 /** Shutdown steps a process may register. */
 export const shutdownStepCountMax = 1_000;
 /** Health checks of one process. */

@@ -22,6 +22,10 @@ export class Deadlines<Waiter extends Waiting> {
     return this.#waiting.size;
   }
 
+  has(waiter: Waiter): boolean {
+    return this.#waiting.has(waiter);
+  }
+
   add(waiter: Waiter): void {
     this.#waiting.add(waiter);
     this.#timer ??= this.clock.setTimer(DEADLINE_SWEEP_MS, () => this.#sweep());

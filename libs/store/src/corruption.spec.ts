@@ -2,16 +2,18 @@
 import { cp, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '@orch/component';
 import { ClassicLevel } from 'classic-level';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { versionKey } from './core/record.js';
-import { openLocalStore } from './local-store.js';
 import type { ReplicatedStore } from './replicated-store.js';
-import { commit, exact, put, quietLogger, showList, WatchRecorder } from './testing/harness.js';
+import type { StoreOptions } from './store-options.js';
+import { commit, exact, put, showList, WatchRecorder } from './testing/harness.js';
+import { openSole } from './testing/sole-store.js';
 import { StoreError } from './versioned-store.js';
 
 const COMMITS = 60;
+/** Entries, so that the checkpoint lies between this and the last commit. */
+const CHECKPOINT_AFTER = 45;
 const FILE_FLIPS = 24;
 
 type Raw = ClassicLevel<Buffer, Buffer>;
@@ -26,7 +28,7 @@ describe('a damaged data directory', () => {
   beforeAll(async () => {
     parent = await mkdtemp(join(tmpdir(), 'store-damage-'));
     good = join(parent, 'good');
-    const store = await openStore(good);
+    const store = await openStore(good, { logKeepEntries: CHECKPOINT_AFTER });
     for (let at = 0; at < COMMITS; at += 1) {
       const key = `core/pods/ns/p${at % 9}`;
       await commit(store, at % 10 === 9 ? { kind: 'delete', key } : put(key, `${at}`));
@@ -46,12 +48,8 @@ describe('a damaged data directory', () => {
     await cp(good, directory, { recursive: true });
   });
 
-  function openStore(at: string): Promise<ReplicatedStore> {
-    return openLocalStore(at, {
-      clock: systemClock,
-      logger: quietLogger,
-      onFatal: (error) => fatal.push(error),
-    });
+  function openStore(at: string, options: Partial<StoreOptions> = {}): Promise<ReplicatedStore> {
+    return openSole(at, { options, onFatal: (error) => fatal.push(error) });
   }
 
   async function listAll(store: ReplicatedStore): Promise<string[][]> {
@@ -75,6 +73,11 @@ describe('a damaged data directory', () => {
     const value = Buffer.from((await database.get(key))!);
     value[at(value.length)]! ^= 0x10;
     await database.put(key, value);
+  }
+
+  async function flipProposer(database: Raw): Promise<void> {
+    const [key] = await database.keys({ gt: Buffer.from('p/'), lt: Buffer.from('p0') }).all();
+    await flip(database, key!, () => 30);
   }
 
   const refuses = async (message: RegExp) => {
@@ -109,9 +112,27 @@ describe('a damaged data directory', () => {
     await refuses(/revision 30 is missing/);
   });
 
-  it('is refused when the facts are damaged', async () => {
-    await change((database) => flip(database, Buffer.from('m/applied'), () => 20));
-    await refuses(/applied index does not match its checksum/);
+  it('is refused when the checkpoint is damaged or missing', async () => {
+    await change((database) => flip(database, Buffer.from('m/checkpoint'), () => 20));
+    await refuses(/the checkpoint of the state does not match its checksum/);
+    await change((database) => database.del(Buffer.from('m/checkpoint')));
+    await refuses(/the checkpoint of the state is missing/);
+  });
+
+  it.each([
+    ['the facts', (database: Raw) => flip(database, Buffer.from('m/applied'), () => 20)],
+    ['the last record', (database: Raw) => flip(database, versionKey(COMMITS, 0), () => 3)],
+    ['a record that a crash lost', (database: Raw) => database.del(versionKey(COMMITS - 1, 0))],
+    ['what is known of a proposer', (database: Raw) => flipProposer(database)],
+  ])('is made whole from checkpoint and log when the damage came later: %s', async (_, damage) => {
+    await change(damage);
+    const store = await openStore(directory);
+    expect(await listAll(store)).toEqual(lists);
+    expect((await commit(store, put('core/pods/ns/new', 'x'))).revision).toBe(COMMITS + 1);
+    await store.stop();
+    const again = await openStore(directory);
+    expect((await listAll(again)).slice(0, -1)).toEqual(lists);
+    await again.stop();
   });
 
   it('is not served when the damage comes while the store runs', async () => {

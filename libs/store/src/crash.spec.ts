@@ -5,10 +5,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { systemClock } from '@orch/component';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openLocalStore } from './local-store.js';
-import { exact, objectAt, quietLogger, WatchRecorder } from './testing/harness.js';
+import { exact, objectAt, WatchRecorder } from './testing/harness.js';
+import { openSole } from './testing/sole-store.js';
 
 const ROUNDS = 5;
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -104,13 +103,7 @@ describe('a store whose process ends at once', () => {
   }
 
   async function check(directory: string, acknowledged: readonly Acknowledged[]): Promise<void> {
-    const store = await openLocalStore(directory, {
-      clock: systemClock,
-      logger: quietLogger,
-      onFatal: (error) => {
-        throw error;
-      },
-    });
+    const store = await openSole(directory);
     const newest = store.revision();
     let highest = 0;
     for (const { revision, key, text } of acknowledged) {

@@ -16,7 +16,9 @@ export const QUOTA_BYTES = 8 * 1024 * 1024 * 1024;
 export const PENDING_COMMITS_MAX = 4_096;
 /** Command ids remembered of one proposer; ids further back than that are never applied. */
 export const SEQUENCE_WINDOW = 16_384;
-/** Proposers (process lives) remembered; the one that was silent longest is forgotten first. */
+/** Proposers (process lives) remembered; the one that was silent longest is forgotten first, and has to
+ *  register anew. Raised, each costs 2 KiB in memory and snapshots; lowered, a replica that writes
+ *  seldom may be told once that an outcome is unknown. */
 export const PROPOSERS_MAX = 64;
 /** Reads that wait for a barrier or a revision. */
 export const READS_WAITING_MAX = 16_384;
@@ -49,11 +51,28 @@ export const HISTORY_RETENTION_MS = 5 * 60_000;
 export const COMPACTION_INTERVAL_MS = 30_000;
 /** How often the leader looks for keys whose time to live has passed, and so how late they may go. */
 export const EXPIRY_INTERVAL_MS = 1_000;
+/** Log entries between two comparisons of the replicas' state hashes. Raised, a divergence is found later;
+ *  lowered, more commands in the log. */
+export const HASH_INTERVAL_ENTRIES = 10_000;
+/** With any change, the leader has the hashes compared at least that often. */
+export const HASH_INTERVAL_MS = 60_000;
+/** Own hashes kept, one an entry: how far behind a report of another replica can still be compared. */
+export const HASHES_KEPT = 16_384;
+/** Indexes whose reports are kept, the newest. */
+export const HASH_REPORTS_MAX = 64;
 /** Revision samples for `revisionBefore`: one each second of the retention, and some. */
 export const REVISION_SAMPLE_MS = 1_000;
 export const REVISION_SAMPLES_MAX = 7_200;
-/** Between two tries of a proposal whose outcome is unknown. */
+/** Between a refusal for want of a leader and the next try. Raised, a commit waits longer after a change
+ *  of leadership that nobody told of; lowered, an outage costs more messages. */
 export const REPROPOSE_DELAY_MS = 50;
+/** After that long without outcome a command is proposed again. Raised, a lost proposal costs its caller
+ *  more; lowered, a slow quorum gets its commands twice. */
+export const REPROPOSE_SILENCE_MS = 1_000;
+/** How often commands under way are looked at: how late a caller may learn that its time is up. */
+export const PROPOSAL_SWEEP_MS = 50;
+/** Tries of one command. A caller's deadline ends them long before. */
+export const ATTEMPTS_MAX = 256;
 /** One read barrier round, whatever its readers' own deadlines are. */
 export const BARRIER_TIMEOUT_MS = 10_000;
 
@@ -67,3 +86,5 @@ if (OBJECT_BYTES_MAX * 2 > COMMIT_BYTES_MAX) {
 /** Commits looked through to count exactly what follows a page of an older revision; raised, such pages
  *  take longer (some 0.1 us a commit), lowered, their count of what remains is more often an estimate. */
 export const REMAINING_COUNT_COMMITS_MAX = 20_000;
+/** Entries hashed in one turn of the loop by a check of the content. Raised, others wait longer. */
+export const CONTENT_HASH_PAGE_ENTRIES = 256;

@@ -2,9 +2,11 @@ import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, systemClock } from '@orch/component';
-import { ManualClock, MemoryDisk, MemoryLog } from '@orch/raft';
+import { type LoopClock, systemClock } from '@orch/component';
+import { FileDisk, ManualClock, MEMORY_MEMBER, MemoryDisk, MemoryLog } from '@orch/raft';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { encodeCommand } from './core/command.js';
+import { PROPOSERS_MAX } from './limits.js';
 import { createStore, type ReplicatedStore } from './replicated-store.js';
 import type { StoreOptions } from './store-options.js';
 import {
@@ -22,36 +24,54 @@ import type { Revision, StoreError } from './versioned-store.js';
 const A = 'core/pods/ns/a';
 const B = 'core/pods/ns/b';
 
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
 describe('ReplicatedStore', () => {
   let directory: string;
+  const directories: string[] = [];
   let log: MemoryLog;
   let store: ReplicatedStore;
-  let clock: Clock;
+  let clock: LoopClock;
+  let fileDisk: FileDisk;
   const disk = () => log.disk;
 
   beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'store-'));
+    await newDirectory();
     clock = systemClock;
+    fileDisk = new FileDisk();
   });
 
   afterEach(async () => {
     await store.stop();
-    await rm(directory, { recursive: true, force: true });
+    for (const made of directories) await rm(made, { recursive: true, force: true });
+    directories.length = 0;
   });
 
   async function open(options: Partial<StoreOptions> = {}, memoryDisk = new MemoryDisk()) {
     log = new MemoryLog(memoryDisk);
-    store = createStore({
-      directory,
+    store = storeOver(log, options);
+    await store.start();
+    await until(() => store.status().ready, 'the store is ready');
+  }
+
+  function storeOver(log: MemoryLog, options: Partial<StoreOptions>): ReplicatedStore {
+    return createStore({
+      directory: join(directory, 'state'),
+      disk: fileDisk,
       log,
       clock,
+      random: Math.random,
       logger: quietLogger,
       onFatal: (error) => {
         throw error;
       },
       options,
     });
-    await store.start();
+  }
+
+  async function newDirectory(): Promise<void> {
+    directory = await mkdtemp(join(tmpdir(), 'store-'));
+    directories.push(directory);
   }
 
   const codeOf = (promise: Promise<unknown>) =>
@@ -60,28 +80,98 @@ describe('ReplicatedStore', () => {
       (error: StoreError) => error.code,
     );
 
-  it('proposes again what may be lost, and applies it once', async () => {
+  it('proposes again what was lost, after a silence or under another leader', async () => {
     await open();
-    log.unknownOutcomes = 1;
-    const result = await commit(store, put(A, 'one'));
-    expect(result.revision).toBe(1);
-    await new Promise((resolve) => setTimeout(resolve, 80));
+    log.losing = 1;
+    expect((await commit(store, put(A, 'one'))).revision).toBe(1);
+    log.losing = 1;
+    const committing = commit(store, put(A, 'two'));
+    await nextTurn();
+    log.lead({ term: 2, leader: MEMORY_MEMBER.id, role: 'leader' });
+    expect((await committing).revision).toBe(2);
+  });
+
+  it('applies once what the log has twice', async () => {
+    await open();
+    log.doubling = 1;
+    expect((await commit(store, put(A, 'one'))).revision).toBe(1);
     expect((await commit(store, put(A, 'two'))).revision).toBe(2);
+  });
+
+  it('tries again after a refusal that passes, and tells of one that does not', async () => {
+    await open();
+    log.refusing.push('NoLeader', 'NoLeader');
+    expect((await commit(store, put(A, 'one'))).revision).toBe(1);
+    log.refusing.push('QueueFull');
+    expect(await codeOf(store.commit([put(A, 'two')], 5_000))).toBe('Overloaded');
+    log.refusing.push('TooLarge');
+    expect(await codeOf(store.commit([put(A, 'two')], 5_000))).toBe('TooLarge');
+    log.refusing.push('Removed');
+    expect(await codeOf(store.commit([put(A, 'two')], 5_000))).toBe('Unavailable');
+    expect(store.revision()).toBe(1);
+  });
+
+  it('does not call lost what an earlier try may have brought into the log', async () => {
+    await open();
+    log.hold();
+    const committing = codeOf(store.commit([put(A, 'one')], 200));
+    log.refusing.push('QueueFull', 'QueueFull', 'QueueFull');
+    log.lead({ term: 2, leader: MEMORY_MEMBER.id, role: 'leader' });
+    expect(await committing).toBe('OutcomeUnknown');
+    log.release();
+    await until(() => store.revision() === 1, 'the commit has taken effect after all');
+  });
+
+  it('says that it does not know what became of the commits of a forgotten proposer', async () => {
+    await open();
+    await commit(store, put(A, 'one'));
+    log.hold();
+    const lost = codeOf(store.commit([put(A, 'two')], 5_000));
+    for (let at = 0; at < PROPOSERS_MAX; at += 1) {
+      const proposer = (at + 1).toString(16).padStart(16, 'f');
+      disk().commands.push(
+        encodeCommand({ kind: 'register', id: { proposer, sequence: 0 }, timeMs: 1 }),
+      );
+    }
+    log.release();
+    expect(await lost).toBe('OutcomeUnknown');
+    expect((await commit(store, put(A, 'three'))).revision).toBe(2);
   });
 
   it('remembers over a restart what it has applied', async () => {
     await open();
     await commit(store, put(A, 'one'));
     await commit(store, put(A, 'two'));
-    const [first] = disk().commands;
+    const commands = [...disk().commands];
     await store.stop();
     await open({}, disk());
-    await log.propose(first!, Number.MAX_VALUE);
-    expect(store.stateHash()).toMatchObject({ appliedIndex: 3, revision: 2 });
+    for (const command of commands) log.append(command);
+    await commit(store, { kind: 'delete', key: B });
+    expect(store.stateHash().appliedIndex).toBe(commands.length * 2 + 2);
+    expect(store.revision()).toBe(2);
+  });
+
+  it('reads at once without a quorum, and is not ready', async () => {
+    await open();
+    await commit(store, put(A, 'one'));
+    await store.stop();
+    const memoryDisk = disk();
+    log = new MemoryLog(memoryDisk);
+    log.noQuorum = true;
+    store = storeOver(log, {});
+    await store.start();
+    const read = { consistency: { kind: 'any' }, timeoutMs: 1 } as const;
+    await until(() => store.revision() === 1, 'the log of before is applied');
+    expect((await store.get(A, read)).entry).toBeDefined();
+    expect(store.status()).toMatchObject({ ready: false, reason: 'no quorum' });
+    expect(await codeOf(store.commit([put(A, 'two')], 50))).toBe('Unavailable');
+    log.noQuorum = false;
+    expect((await commit(store, put(A, 'two'))).revision).toBe(2);
+    expect(store.status()).toMatchObject({ ready: true });
   });
 
   it('cuts from the log only what its own disk has', async () => {
-    const cuts: { state: string; disk: MemoryDisk }[] = [];
+    const cuts: { state: string; disk: MemoryDisk; commits: number }[] = [];
     await open({ logKeepEntries: 20 });
     const { truncate } = log;
     log.truncate = async (index) => {
@@ -92,7 +182,8 @@ describe('ReplicatedStore', () => {
       const left = new MemoryDisk();
       left.firstIndex = disk().firstIndex;
       left.commands.push(...disk().commands);
-      cuts.push({ state, disk: left });
+      // All but the registration of the proposer.
+      cuts.push({ state, disk: left, commits: left.lastIndex - 1 });
     };
     // Without a pause, so that the log is always ahead of the disk.
     for (let round = 0; cuts.length < 4; round += 1) {
@@ -105,7 +196,7 @@ describe('ReplicatedStore', () => {
     for (const cut of cuts) {
       directory = cut.state;
       await open({}, cut.disk);
-      expect(store.revision()).toBe(cut.disk.lastIndex);
+      expect(store.revision()).toBe(cut.commits);
       await store.stop();
       await rm(cut.state, { recursive: true });
     }
@@ -134,7 +225,7 @@ describe('ReplicatedStore', () => {
     expect(
       (await store.get(A, { consistency: { kind: 'any' }, timeoutMs: 1 })).entry,
     ).toBeDefined();
-    expect(store.status()).toMatchObject({ ready: true, reason: 'no quorum' });
+    expect(store.status()).toMatchObject({ ready: false, reason: 'no quorum' });
   });
 
   it('bounds the commits under way', async () => {
@@ -151,7 +242,7 @@ describe('ReplicatedStore', () => {
     expect(await codeOf(store.commit([put(B, 'x'.repeat(60))], 5_000))).toBe('NoSpace');
     await commit(store, { kind: 'delete', key: A });
     await store.compact(store.revision());
-    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    await until(() => store.status().reason === undefined, 'what was deleted is dropped');
     await commit(store, put(B, 'x'.repeat(60)));
   });
 
@@ -166,10 +257,10 @@ describe('ReplicatedStore', () => {
     expect(store.revisionBefore(29_000)).toBe(2);
     await manual.advance(29_000);
     expect(store.status().compactedRevision).toBe(0);
-    log.role = 'follower';
+    log.lead({ term: 2, leader: '00000000000000b1', role: 'follower' });
     await manual.advance(20_000);
     expect(store.status().compactedRevision).toBe(0);
-    log.role = 'leader';
+    log.lead({ term: 3, leader: MEMORY_MEMBER.id, role: 'leader' });
     await manual.advance(5_000);
     expect(store.status().compactedRevision).toBe(2);
     expect(showList(await store.list('', exact(2)))).toHaveLength(1);
@@ -285,16 +376,57 @@ describe('ReplicatedStore', () => {
   it('has the same hash after a restart and on another replica', async () => {
     await open();
     for (let at = 0; at < 10; at += 1) await commit(store, put(`${A}${at % 3}`, `${at}`));
+    const content = await store.contentHash(store.revision(), 1_000);
+    await store.stop();
+    await open({}, disk());
     const hash = store.stateHash();
+    expect(await store.contentHash(store.revision(), 1_000)).toEqual(content);
     const replayed = new MemoryDisk();
     replayed.commands.push(...disk().commands);
     await store.stop();
-    await open({}, disk());
+    await newDirectory();
+    log = new MemoryLog(replayed);
+    log.noQuorum = true;
+    store = storeOver(log, {});
+    await store.start();
+    await until(() => store.revision() === hash.revision, 'the log is replayed');
     expect(store.stateHash()).toEqual(hash);
-    await store.stop();
-    await rm(directory, { recursive: true, force: true });
-    await open({}, replayed);
-    expect(store.stateHash()).toEqual(hash);
+    expect(await store.contentHash(store.revision(), 1_000)).toEqual(content);
+  });
+
+  it('says that the disk cannot be read, and goes on from memory', async () => {
+    let failing = false;
+    fileDisk = new (class extends FileDisk {
+      override async openDatabase(...parameters: Parameters<FileDisk['openDatabase']>) {
+        const database = await super.openDatabase(...parameters);
+        const { getSync } = database;
+        database.getSync = (key) => {
+          if (failing) throw Object.assign(new Error('i/o error, read'), { code: 'EIO' });
+          return getSync.call(database, key);
+        };
+        return database;
+      }
+    })();
+    await open({ ringEventsMax: 1 });
+    for (let at = 0; at < 10; at += 1) await commit(store, put(A, `${at}`));
+    // Resolves when all that is applied is on disk, and so out of memory.
+    await (await store.openSnapshot()).close();
+    failing = true;
+    expect(await codeOf(store.list('', exact(5)))).toBe('Unavailable');
+    expect(showList(await store.list('', QUORUM))).toHaveLength(1);
+    failing = false;
+    expect(showList(await store.list('', exact(5)))).toHaveLength(1);
+  });
+
+  it('hashes content as of a revision, whatever has changed since', async () => {
+    await open();
+    for (let at = 0; at < 600; at += 1) await commit(store, put(`${A}${at}`, `${at}`));
+    const before = await store.contentHash(store.revision(), 1_000);
+    expect(before.keyCount).toBe(600);
+    await commit(store, put(`${A}5`, 'changed'));
+    expect(await store.contentHash(before.revision, 1_000)).toEqual(before);
+    const after = await store.contentHash(store.revision(), 1_000);
+    expect(after.hash).not.toBe(before.hash);
   });
 
   it('refuses what no caller may ask', async () => {

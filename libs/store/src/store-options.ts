@@ -2,6 +2,7 @@
 import {
   COMPACTION_INTERVAL_MS,
   EXPIRY_INTERVAL_MS,
+  HASH_INTERVAL_ENTRIES,
   HISTORY_RETENTION_MS,
   LOG_KEEP_BYTES,
   LOG_KEEP_ENTRIES,
@@ -33,6 +34,8 @@ export interface StoreOptions {
   /** Entries and bytes between two cuts of the log. Higher: longer start; lower: more syncs. */
   readonly logKeepEntries: number;
   readonly logKeepBytes: number;
+  /** Entries between comparisons of state hashes. Higher: a divergence is found later; lower: more commands in the log. */
+  readonly hashIntervalEntries: number;
 }
 
 export const DEFAULT_STORE_OPTIONS: StoreOptions = {
@@ -46,6 +49,7 @@ export const DEFAULT_STORE_OPTIONS: StoreOptions = {
   ringBytesMax: RING_BYTES_MAX,
   logKeepEntries: LOG_KEEP_ENTRIES,
   logKeepBytes: LOG_KEEP_BYTES,
+  hashIntervalEntries: HASH_INTERVAL_ENTRIES,
 };
 
 const RETENTION_MAX_MS = REVISION_SAMPLE_MS * REVISION_SAMPLES_MAX;

@@ -10,6 +10,8 @@ export type DialectName = 'orch' | 'kubernetes';
 export interface ClusterOptions {
   readonly dialect: DialectName;
   readonly nodes?: number;
+  /** API servers; what a user gets when left out. */
+  readonly replicas?: number;
   readonly components?: string;
   readonly extraArgs?: readonly string[];
 }
@@ -32,10 +34,11 @@ export class Cluster {
   /** `npm run up -- --detach` as a user types it; returns what it printed. */
   async up(): Promise<string> {
     this.port ||= await freePort();
-    const { dialect, nodes, components, extraArgs = [] } = this.options;
+    const { dialect, nodes, replicas, components, extraArgs = [] } = this.options;
     const args = ['scripts/up.mjs', '--detach', '--data-dir', this.dataDirectory];
     args.push('--port', String(this.port), '--dialect', dialect);
     if (nodes) args.push('--nodes', String(nodes));
+    if (replicas) args.push('--replicas', String(replicas));
     if (components) args.push('--components', components);
     return must('node', [...args, ...extraArgs], { timeoutMs: 180_000 });
   }

@@ -1,23 +1,39 @@
-/** SIGKILL of the API server, and its return by the supervisor's hand. */
+/** SIGKILL of an API server, and its return by the supervisor's hand. */
 import type { Api } from './api.js';
 import type { Cluster } from './cluster.js';
-import { componentProcess } from './pods.js';
+import { componentProcesses } from './pods.js';
 import { eventually } from './wait.js';
 
-/** Pid of the API server that runs now. */
-export function apiServerProcess(cluster: Cluster): number {
-  const pid = componentProcess('apiserver', cluster.dataDirectory);
-  if (pid === undefined) throw new Error('no API server runs');
+/** Pid of the first API server, or of the one with this number. */
+export function apiServerProcess(cluster: Cluster, ordinal = 1): number {
+  const [pid] = find(cluster, ordinal);
+  if (pid === undefined) throw new Error(`API server ${ordinal} does not run`);
   return pid;
 }
 
-/** Kills it, waits until another process answers in its place. */
+/** Kills the first one, waits until another process answers in its place. */
 export async function killApiServer(cluster: Cluster, api: Api): Promise<void> {
   const victim = apiServerProcess(cluster);
   process.kill(victim, 'SIGKILL');
-  await eventually('the API server to be started again and ready', async () => {
-    const pid = componentProcess('apiserver', cluster.dataDirectory);
-    if (pid === undefined || pid === victim) return false;
+  await apiServerReplaced(cluster, 1, victim);
+  await eventually('the API server to be ready', async () => {
     return (await api.text('GET', '/readyz')).status === 200;
   });
+}
+
+/** Waits until another process runs in the place of `victim`. */
+export async function apiServerReplaced(
+  cluster: Cluster,
+  ordinal: number,
+  victim: number,
+): Promise<void> {
+  await eventually('the API server to be started again', () => {
+    const [pid] = find(cluster, ordinal);
+    return pid !== undefined && pid !== victim;
+  });
+}
+
+function find(cluster: Cluster, ordinal: number): number[] {
+  const argument = `--member-name=apiserver-${ordinal}`;
+  return componentProcesses('apiserver', cluster.dataDirectory, argument);
 }

@@ -17,8 +17,17 @@ export function processesOfPod(podName: string): number[] {
   return pids.sort((a, b) => a - b);
 }
 
-/** The process of a component of the cluster with this data directory, such as `scheduler`. */
-export function componentProcess(component: string, dataDirectory: string): number | undefined {
+/**
+ * The processes of a component of the cluster with this data directory, such as `scheduler`; with `argument`
+ * only those that were started with it.
+ */
+export function componentProcesses(
+  component: string,
+  dataDirectory: string,
+  argument = '',
+): number[] {
+  const script = `dist/apps/${component}/src/main.js`;
+  const pids: number[] = [];
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     let commandLine: string;
@@ -27,10 +36,17 @@ export function componentProcess(component: string, dataDirectory: string): numb
     } catch {
       continue; // ended while we looked
     }
-    const script = `dist/apps/${component}/src/main.js`;
-    if (commandLine.includes(script) && commandLine.includes(dataDirectory)) return Number(name);
+    const words = commandLine.split('\0');
+    const isOurs = words.some((word) => word.includes(`${dataDirectory}/`));
+    if (!isOurs || !words.some((word) => word.endsWith(script))) continue;
+    if (argument === '' || words.includes(argument)) pids.push(Number(name));
   }
-  return undefined;
+  return pids;
+}
+
+/** Any one of them. */
+export function componentProcess(component: string, dataDirectory: string): number | undefined {
+  return componentProcesses(component, dataDirectory)[0];
 }
 
 /** Memory of a process that is in RAM. */

@@ -76,6 +76,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./api-versions.js')).configureApiVersions,
   },
   {
+    name: 'cluster',
+    description: 'show and change the replicas of the API server; back up and restore',
+    load: async () => (await import('./cluster/cluster.js')).configureCluster,
+  },
+  {
     name: 'cluster-info',
     description: 'show where the cluster is',
     load: async () => (await import('./cluster-info.js')).configureClusterInfo,

@@ -1,5 +1,11 @@
 /** `orchctl wait --for=condition=X|delete|jsonpath=PATH=VALUE`: watches until it is so. */
-import { type ApiObject, isGone, isNotFound, type ResourceClient } from '@orch/client';
+import {
+  type ApiObject,
+  isGone,
+  isNotFound,
+  isWatchInterrupted,
+  type ResourceClient,
+} from '@orch/client';
 import { systemClock } from '@orch/component';
 import { type Leaving, waitUntilGone } from '../lib/absence.js';
 import { selectionsOf } from '../lib/arguments.js';
@@ -237,7 +243,7 @@ async function watchOnce(
     }
     return 'ended';
   } catch (error) {
-    if (stop.signal.aborted || isGone(error)) return 'ended';
+    if (stop.signal.aborted || isGone(error) || isWatchInterrupted(error)) return 'ended';
     throw error;
   } finally {
     timer.cancel();

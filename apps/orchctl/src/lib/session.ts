@@ -96,7 +96,7 @@ function connectionFrom(globals: GlobalOptions): ConnectionConfig {
   }
   return {
     ...(fromFile ?? { server: '' }),
-    ...(server && { server: serverUrl(server) }),
+    ...(server && { server: serverUrl(server), servers: undefined }),
     ...(token && { token, tokenFile: undefined }),
     ...(certificateAuthority && { certificateAuthorityPem: readPem(certificateAuthority) }),
     ...(insecureSkipTlsVerify && { insecureSkipTlsVerify }),

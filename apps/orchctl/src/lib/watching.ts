@@ -1,14 +1,16 @@
 /**
- * Following resources until interrupted: what is there, then every change. A watch that the server ends
- * is taken up where it stopped; one whose place is no longer kept begins again.
+ * Following resources until interrupted: what is there, then every change. A watch that ends or breaks
+ * is taken up where it stopped, on any server; one whose place is no longer kept begins again.
  */
 import {
   type ApiObject,
   collectionPath,
   decodeWatch,
   isGone,
+  isWatchInterrupted,
   type ResourceRef,
   type RestClient,
+  type StreamResponse,
 } from '@orch/client';
 import { Pace } from './pace.js';
 import { type ServerTable, tableMediaTypes } from './server-table.js';
@@ -67,14 +69,16 @@ async function* follow(
     try {
       for (;;) {
         await pace.turn();
-        for await (const event of events(
-          client,
-          path,
-          { ...query, resourceVersion: version },
-          accept,
-        )) {
-          version = versionOf(event) ?? version;
-          if (event.type !== 'BOOKMARK') yield event;
+        const resumed = { ...query, resourceVersion: version };
+        const response = await openWatch(client, path, resumed, accept);
+        try {
+          for await (const event of decodeWatch<RawEvent['object']>(response.body)) {
+            version = versionOf(event) ?? version;
+            if (event.type !== 'BOOKMARK') yield event;
+          }
+        } catch (error) {
+          // Whether another server takes it up, or the same again, shows the next turn.
+          if (!isWatchInterrupted(error)) throw error;
         }
       }
     } catch (error) {
@@ -83,17 +87,16 @@ async function* follow(
   }
 }
 
-async function* events(
+function openWatch(
   client: RestClient,
   path: string,
   query: Record<string, string | undefined>,
   accept: string,
-): AsyncIterable<RawEvent> {
-  const response = await client.stream('GET', path, {
+): Promise<StreamResponse> {
+  return client.stream('GET', path, {
     headers: { accept },
     query: { ...query, watch: true, allowWatchBookmarks: true },
   });
-  yield* decodeWatch<RawEvent['object']>(response.body);
 }
 
 function versionOf({ object }: RawEvent): string | undefined {

@@ -7,7 +7,7 @@
 
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { clusterCountMax, nodeCountMax } from './limits.js';
+import { clusterCountMax, nodeCountMax, replicaCountMax } from './limits.js';
 
 export interface AddressBlock {
   readonly index: number;
@@ -23,10 +23,16 @@ export interface ComponentPorts {
   readonly proxy: number;
   /** Port of node 1; node n has the one n - 1 above. */
   readonly nodes: number;
+  /** Client port of API server 2; n has the one n - 2 above. That of the first is the user's choice. */
+  readonly apiServers: number;
+  /** Peer port of API server 1; n has the one n - 1 above. */
+  readonly peers: number;
 }
 
 const componentPortBase = 20_000;
 const componentPortCount = 128;
+const apiServerPortOffset = 110;
+const peerPortOffset = 114;
 const ownNodePortBase = 12_000;
 const ownNodePortCount = 100;
 
@@ -48,8 +54,22 @@ export function addressBlock(index: number, withRoot: boolean): AddressBlock {
       scheduler: firstPort + 1,
       proxy: firstPort + 2,
       nodes: firstPort + 10,
+      apiServers: firstPort + apiServerPortOffset,
+      peers: firstPort + peerPortOffset,
     },
   };
+}
+
+/** Ports of the block for `replicaCount` API servers: for clients of all but the first, and for peers. */
+export function replicaPorts({ ports }: AddressBlock, replicaCount: number): number[] {
+  const range = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i);
+  return [...range(ports.apiServers, replicaCount - 1), ...range(ports.peers, replicaCount)];
+}
+
+/** Ports that must be free for a block to be taken. */
+export function portsOfBlock(block: AddressBlock): number[] {
+  const { controllerManager, scheduler, proxy, nodes } = block.ports;
+  return [controllerManager, scheduler, proxy, nodes, ...replicaPorts(block, replicaCountMax)];
 }
 
 /** Pod addresses of node `ordinal` (1 is the first). */

@@ -2,8 +2,15 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addressBlock, isClearOf, nodePodCidr } from './address-block.js';
-import { type ClusterSettings, checkDialect, checkDirectory } from './cluster-directory.js';
+import { addressBlock, isClearOf, nodePodCidr, replicaPorts } from './address-block.js';
+import {
+  type ClusterSettings,
+  checkDialect,
+  checkDirectory,
+  checkReplicas,
+  hasCluster,
+  readSettings,
+} from './cluster-directory.js';
 import { claimIndex, type IndexClaims, renewIndex } from './cluster-index.js';
 import { UserError } from './user-error.js';
 
@@ -31,6 +38,25 @@ describe('a data directory', () => {
     );
     expect(() => checkDialect(scratch, kept, { dialect: 'orch' })).not.toThrow();
     expect(() => checkDialect(scratch, kept, {})).not.toThrow();
+  });
+});
+
+describe('a kept cluster', () => {
+  it('keeps its number of API servers, and says how members come and go', () => {
+    const kept = { replicaCount: 3 } as ClusterSettings;
+    expect(() => checkReplicas(scratch, kept, { replicaCount: 1 })).toThrow(
+      /--replicas 3; leave --replicas 1 out.*cluster add-member/,
+    );
+    expect(() => checkReplicas(scratch, kept, { replicaCount: 3 })).not.toThrow();
+    expect(() => checkReplicas(scratch, kept, {})).not.toThrow();
+  });
+
+  it('of an earlier version is refused with what to do, and can still be stopped', () => {
+    writeFileSync(join(scratch, 'cluster.json'), JSON.stringify({ formatVersion: 1, port: 6443 }));
+    expect(() => readSettings(scratch)).toThrow(/made by an earlier version.*choose another/);
+    expect(hasCluster(scratch)).toBe(true);
+    writeFileSync(join(scratch, 'cluster.json'), JSON.stringify({ formatVersion: 3 }));
+    expect(() => readSettings(scratch)).toThrow(/another version of orchctl/);
   });
 });
 
@@ -73,6 +99,7 @@ describe('address blocks', () => {
       const { ports } = block;
       const parts = [block.serviceCidr, block.podCidr, block.nodePortRange];
       const numbers = [ports.controllerManager, ports.scheduler, ports.proxy];
+      numbers.push(...replicaPorts(block, 5));
       for (let node = 0; node < 100; node += 1) numbers.push(ports.nodes + node);
       for (const part of [...parts, ...numbers]) {
         expect(seen.has(part)).toBe(false);

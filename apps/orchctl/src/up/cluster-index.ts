@@ -13,7 +13,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { type AddressBlock, addressBlock, isClearOf, usedSecondOctets } from './address-block.js';
+import {
+  type AddressBlock,
+  addressBlock,
+  isClearOf,
+  portsOfBlock,
+  usedSecondOctets,
+} from './address-block.js';
 import { clusterCountMax } from './limits.js';
 import { portProblem } from './port-problem.js';
 import { UserError } from './user-error.js';
@@ -57,8 +63,8 @@ export function renewIndex(claims: IndexClaims, dataDirectory: string, index: nu
 }
 
 /** A program that is none of our clusters may have taken the block's ports. */
-async function portsAreFree({ ports }: AddressBlock): Promise<boolean> {
-  for (const port of [ports.controllerManager, ports.scheduler, ports.proxy, ports.nodes]) {
+async function portsAreFree(block: AddressBlock): Promise<boolean> {
+  for (const port of portsOfBlock(block)) {
     if ((await portProblem(port, '127.0.0.1')) !== undefined) return false;
   }
   return true;

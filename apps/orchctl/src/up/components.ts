@@ -5,8 +5,10 @@
 import { join, resolve } from 'node:path';
 import { dialect } from '@orch/component';
 import { nodePodCidr } from './address-block.js';
+import { apiServers } from './api-servers.js';
 import { type ClusterSettings, clusterPaths } from './cluster-directory.js';
-import { type ComponentIdentity, componentKubeconfig, pkiFiles } from './credentials.js';
+import { componentKubeconfig, pkiFiles } from './credential-files.js';
+import type { ComponentIdentity } from './credentials.js';
 
 export const componentNames = [
   'apiserver',
@@ -20,11 +22,13 @@ export type ComponentName = (typeof componentNames)[number];
 /** One process to run. */
 export interface ProcessSpec {
   readonly component: ComponentName;
-  /** Of its log and in messages: the component's name, with a number for node agents. */
+  /** Of its log and in messages: the component's name, with a number where there are several. */
   readonly name: string;
   /** The script to run. */
   readonly main: string;
   readonly args: readonly string[];
+  /** Flags that are settled at each start anew, before the others. */
+  readonly startArgs?: () => readonly string[];
   /** Where it says that it is healthy, over HTTPS with the cluster's authority. */
   readonly probe: { readonly port: number; readonly path: string };
   /** Absent for the API server, which is nobody's client. */
@@ -35,18 +39,18 @@ export interface ProcessSpec {
   readonly hasTeardown: boolean;
 }
 
-interface Place {
+export interface Place {
   readonly dataDirectory: string;
   readonly settings: ClusterSettings;
 }
 
 /** What each component says for itself; the rest is the same for all. */
-type OwnSpec = Omit<ProcessSpec, 'main' | 'hasTeardown'>;
+export type OwnSpec = Omit<ProcessSpec, 'main' | 'hasTeardown'>;
 
 const withTeardown: readonly ComponentName[] = ['node-agent', 'proxy'];
 
 const table: Readonly<Record<ComponentName, (place: Place) => OwnSpec[]>> = {
-  apiserver: apiserver,
+  apiserver: apiServers,
   'controller-manager': controllerManager,
   scheduler: scheduler,
   'node-agent': nodeAgents,
@@ -72,34 +76,6 @@ export function processSpecs(
         args: [...spec.args, `--dialect=${place.settings.dialect}`, ...(extraArgs.get(name) ?? [])],
       })),
     );
-}
-
-function apiserver({ dataDirectory, settings }: Place): OwnSpec[] {
-  const paths = clusterPaths(dataDirectory);
-  const serving = pkiFiles(dataDirectory, 'apiserver');
-  const client = pkiFiles(dataDirectory, 'apiserver-client');
-  return [
-    {
-      component: 'apiserver',
-      name: 'apiserver',
-      args: [
-        `--data-dir=${join(dataDirectory, 'apiserver')}`,
-        `--secure-port=${settings.port}`,
-        '--bind-address=127.0.0.1',
-        `--token-auth-file=${paths.tokens}`,
-        `--client-ca-file=${paths.authorityCertificate}`,
-        `--tls-cert-file=${serving.certificate}`,
-        `--tls-private-key-file=${serving.key}`,
-        `--service-cluster-ip-range=${settings.addresses.serviceCidr}`,
-        `--service-node-port-range=${settings.addresses.nodePortRange}`,
-        `--kubelet-certificate-authority=${paths.authorityCertificate}`,
-        `--kubelet-client-certificate=${client.certificate}`,
-        `--kubelet-client-key=${client.key}`,
-        '--kubelet-preferred-address-types=InternalIP',
-      ],
-      probe: { port: settings.port, path: '/readyz' },
-    },
-  ];
 }
 
 function controllerManager({ dataDirectory, settings }: Place): OwnSpec[] {

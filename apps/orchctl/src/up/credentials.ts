@@ -6,7 +6,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import {
   dialect,
   ensureAuthority,
@@ -18,12 +17,15 @@ import {
   writeKubeconfig,
 } from '@orch/component';
 import { apiServiceAddress } from './address-block.js';
+import { apiUrls } from './api-servers.js';
 import { type ClusterSettings, clusterPaths } from './cluster-directory.js';
-
-const dayMs = 86_400_000;
-const authorityValidMs = 3650 * dayMs;
-const certificateValidMs = 365 * dayMs;
-const loopbackHosts = ['localhost', '127.0.0.1', '::1'];
+import {
+  authorityValidMs,
+  certificateValidMs,
+  componentKubeconfig,
+  loopbackHosts,
+} from './credential-files.js';
+import { ensurePeerCertificates, ensureServiceAccountKey } from './replica-credentials.js';
 
 /** A client of the API server with a user name of its own. */
 export interface ComponentIdentity {
@@ -56,38 +58,27 @@ export async function ensureCredentials(
     systemClock,
   );
   writeFileAtomic(paths.authorityCertificate, authority.certificatePem, 0o644);
+  // Making the key takes as long as all the rest: it goes on meanwhile, on another thread.
+  const keyReady = ensureServiceAccountKey(dataDirectory);
   await ensureServerCertificates(paths.pki, authority, settings);
+  await ensurePeerCertificates(dataDirectory, settings);
   const adminToken = ensureAdminToken(paths.adminToken, paths.tokens);
-  const server = apiUrl(settings);
+  const servers = apiUrls(settings);
   writeKubeconfig(
     paths.kubeconfig,
     singleKubeconfig({
       clusterName: dialect().word,
       userName: adminUser,
-      server,
+      servers,
       certificateAuthorityPem: authority.certificatePem,
       token: adminToken,
     }),
   );
   for (const identity of identities) {
-    await ensureComponentKubeconfig(dataDirectory, authority, identity, server);
+    await ensureComponentKubeconfig(dataDirectory, authority, identity, servers);
   }
+  await keyReady;
   return { adminToken, authorityPem: authority.certificatePem };
-}
-
-export function apiUrl(settings: ClusterSettings): string {
-  return `https://127.0.0.1:${settings.port}`;
-}
-
-/** Where a component's kubeconfig is. */
-export function componentKubeconfig(dataDirectory: string, name: string): string {
-  return join(clusterPaths(dataDirectory).components, `${name}.kubeconfig`);
-}
-
-/** Files of a certificate of the cluster: `apiserver`, `component`, `apiserver-client`. */
-export function pkiFiles(dataDirectory: string, name: string) {
-  const { pki } = clusterPaths(dataDirectory);
-  return { certificate: join(pki, `${name}.crt`), key: join(pki, `${name}.key`) };
 }
 
 async function ensureServerCertificates(
@@ -158,7 +149,7 @@ async function ensureComponentKubeconfig(
   dataDirectory: string,
   authority: KeyPairPem,
   identity: ComponentIdentity,
-  server: string,
+  servers: readonly string[],
 ): Promise<void> {
   const paths = clusterPaths(dataDirectory);
   const pair = await ensureCertificate(
@@ -178,7 +169,7 @@ async function ensureComponentKubeconfig(
     singleKubeconfig({
       clusterName: dialect().word,
       userName: identity.user,
-      server,
+      servers,
       certificateAuthorityPem: authority.certificatePem,
       clientCertificatePem: pair.certificatePem,
       clientKeyPem: pair.keyPem,

@@ -3,7 +3,7 @@
  * background, or was killed and left its children. Doing it again does nothing.
  */
 import { existsSync, statSync } from 'node:fs';
-import { readSettings } from './cluster-directory.js';
+import { hasCluster } from './cluster-directory.js';
 import { downTimeoutMs } from './limits.js';
 import { forgetChildren, liveSupervisor, recordedChildren, releaseDirectory } from './run-state.js';
 import { endProcess, stopLeftovers } from './stop-leftovers.js';
@@ -15,7 +15,7 @@ export async function down(options: DownOptions): Promise<number> {
   if (existsSync(dataDirectory) && !statSync(dataDirectory).isDirectory()) {
     throw new UserError(`${dataDirectory} is not a directory; choose another with --data-dir`);
   }
-  if (!readSettings(dataDirectory)) {
+  if (!hasCluster(dataDirectory)) {
     process.stdout.write(`nothing runs in ${dataDirectory}: there is no cluster\n`);
     return 0;
   }

@@ -20,6 +20,8 @@ export const logCheckPeriodMs = 30_000;
 export const shownLogLineCount = 5;
 /** Clusters that fit beside each other on one machine. */
 export const clusterCountMax = 64;
+/** API servers of one cluster on one machine. */
+export const replicaCountMax = 5;
 /** Node agents of one cluster: each has a /24 of the cluster's /16 and a port of its block. */
 export const nodeCountMax = 100;
 /** Answer of the API server to a readiness question. */

@@ -64,7 +64,8 @@ export class ManagedProcess {
     const log = openLog(dataDirectory, this.spec.name);
     this.logStartBytes = statSync(logPath(dataDirectory, this.spec.name)).size;
     this.startedMs = this.parts.clock.monotonicMs();
-    const child = spawn(process.execPath, [this.spec.main, ...this.spec.args], {
+    const { main, startArgs, args } = this.spec;
+    const child = spawn(process.execPath, [main, ...(startArgs?.() ?? []), ...args], {
       detached: true,
       stdio: ['ignore', log, log],
     });

@@ -4,7 +4,7 @@
  */
 import { killTimeoutMs, stopTimeoutMs } from './limits.js';
 import { allEnded, isAlive, type ProcessIdentity, signalProcess } from './process-identity.js';
-import { recordedChildren } from './run-state.js';
+import { type ChildRecord, recordedChildren } from './run-state.js';
 import { tearDown } from './teardown.js';
 
 /** Names of the processes that had to be ended. */
@@ -13,7 +13,7 @@ export async function stopLeftovers(
   rest: 'keep' | 'remove',
 ): Promise<string[]> {
   const ended: string[] = [];
-  for (const record of recordedChildren(dataDirectory).reverse()) {
+  const end = async (record: ChildRecord) => {
     const { identity, name, hasTeardown } = record;
     if (identity && isAlive(identity)) {
       // Who is asked to end takes everything along; who is killed leaves it.
@@ -22,7 +22,12 @@ export async function stopLeftovers(
       ended.push(name);
     }
     if (hasTeardown && rest === 'remove') await tearDown(dataDirectory, record);
-  }
+  };
+  const records = recordedChildren(dataDirectory).reverse();
+  const isServer = ({ component }: ChildRecord) => component === 'apiserver';
+  for (const record of records) if (!isServer(record)) await end(record);
+  // Together: one by one, all that come after the majority has ended would wait for it in turn.
+  await Promise.all(records.filter(isServer).map(end));
   return ended;
 }
 

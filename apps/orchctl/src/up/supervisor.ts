@@ -1,6 +1,6 @@
 /**
  * Starts the processes of a cluster in order, waits until all are ready, keeps them running, and ends
- * them in reverse order. The API server comes first and alone; the others follow together.
+ * them in reverse order. The API servers come first, together; when all are ready the others follow.
  */
 import { type Clock, sleep } from '@orch/component';
 import type { ProcessSpec } from './components.js';
@@ -15,6 +15,7 @@ import { UserError } from './user-error.js';
 export interface SupervisorParts {
   readonly dataDirectory: string;
   readonly specs: readonly ProcessSpec[];
+  /** Of one API server. */
   readonly apiPort: number;
   readonly authorityPem: string;
   readonly adminToken: string;
@@ -50,14 +51,23 @@ export class Supervisor {
     this.watchLogs();
   }
 
-  /** Ends everything in reverse order. */
+  /**
+   * Ends everything in reverse order, the API servers at last and together: one by one, all that come after
+   * the majority has ended would wait for it in turn.
+   */
   async stop(): Promise<void> {
     this.stopped.abort(new Error('stopped'));
+    const isServer = ({ spec }: ManagedProcess) => spec.component === 'apiserver';
     for (const member of [...this.processes].reverse()) {
-      const inOrder = await member.stop();
-      const { spec } = member;
-      if (!inOrder && spec.hasTeardown) await tearDown(this.parts.dataDirectory, spec);
+      if (!isServer(member)) await this.end(member);
     }
+    await Promise.all(this.processes.filter(isServer).map((member) => this.end(member)));
+  }
+
+  private async end(member: ManagedProcess): Promise<void> {
+    const inOrder = await member.stop();
+    const { spec } = member;
+    if (!inOrder && spec.hasTeardown) await tearDown(this.parts.dataDirectory, spec);
   }
 
   killNow(): void {

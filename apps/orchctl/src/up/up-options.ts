@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { type DialectName, dialectNames, Flag, ValueError } from '@orch/component';
 import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
+import { replicaCounts } from './cluster-directory.js';
 import { type ComponentName, componentNames } from './components.js';
 import { nodeCountMax } from './limits.js';
 
@@ -50,9 +51,15 @@ export class UpOptions extends DownOptions {
   @Max(nodeCountMax)
   nodes?: number;
 
-  @Flag({ name: 'replicas', description: 'API server replicas; this version runs one', default: 1 })
-  @IsInt()
-  replicas!: number;
+  @Flag({
+    name: 'replicas',
+    description:
+      'API servers, each with all data; 3, or as many as the cluster has, when left out; more survive more failures and cost memory and a longer way for each write; fixed when the cluster is created',
+    type: 'number',
+  })
+  @IsOptional()
+  @IsIn(replicaCounts, { message: `must be one of ${replicaCounts.join(', ')}` })
+  replicas?: number;
 
   @Flag({
     name: 'dialect',
@@ -85,11 +92,6 @@ export class UpOptions extends DownOptions {
   asDetachedSupervisor = false;
 
   checkRelations(): void {
-    if (this.replicas !== 1) {
-      throw new ValueError(
-        `--replicas: this version runs one API server replica, got ${this.replicas}; leave the flag out`,
-      );
-    }
     for (const name of this.components) componentNamed('--components', name);
     this.extraArgs();
   }

@@ -5,17 +5,21 @@
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { exitCodes, selectDialect, systemClock } from '@orch/component';
+import { replicaPorts } from './address-block.js';
+import { apiUrls } from './api-servers.js';
 import {
   type ClusterSettings,
   checkDialect,
   checkDirectory,
+  checkReplicas,
   clusterPaths,
   defaultPort,
+  noteFounded,
   readSettings,
   settle,
 } from './cluster-directory.js';
 import { processSpecs } from './components.js';
-import { apiUrl, ensureCredentials } from './credentials.js';
+import { ensureCredentials } from './credentials.js';
 import { runDetached, tellStarter } from './detach.js';
 import { repeatedSignalMs } from './limits.js';
 import { portProblem } from './port-problem.js';
@@ -36,18 +40,24 @@ export async function up(options: UpOptions, argv: readonly string[]): Promise<n
   const { dataDirectory } = options;
   checkDirectory(dataDirectory);
   const kept = readSettings(dataDirectory);
-  const wanted = { dialect: options.dialect, port: options.port, nodeCount: options.nodes };
+  const wanted = {
+    dialect: options.dialect,
+    port: options.port,
+    nodeCount: options.nodes,
+    replicaCount: options.replicas,
+  };
   checkDialect(dataDirectory, kept, wanted);
+  checkReplicas(dataDirectory, kept, wanted);
   const holder = kept && liveSupervisor(dataDirectory);
   if (holder) throw alreadyRunning(dataDirectory, holder);
   if (kept && (await stopLeftovers(dataDirectory, 'keep')).length > 0) {
     say(options, 'ended processes that an earlier supervisor had left behind');
   }
-  if (options.chosenComponents().includes('apiserver')) {
-    await checkPort(wanted.port ?? kept?.port ?? defaultPort);
-  }
+  const withApi = options.chosenComponents().includes('apiserver');
+  if (withApi) await checkPort(wanted.port ?? kept?.port ?? defaultPort);
   selectDialect(kept?.dialect ?? options.dialect ?? 'orch');
   const settings = await settle(dataDirectory, kept, wanted);
+  if (withApi) await checkReplicaPorts(settings);
   if (options.detach && !options.asDetachedSupervisor) return runDetached(dataDirectory, argv);
   takeDirectory(dataDirectory);
   try {
@@ -92,6 +102,7 @@ async function supervise(options: UpOptions, settings: ClusterSettings): Promise
     throw outcome.error;
   }
   if (outcome === undefined) {
+    if (specs.some(({ component }) => component === 'apiserver')) noteFounded(dataDirectory);
     const seconds = ((systemClock.monotonicMs() - startedMs) / 1000).toFixed(1);
     tellReady(options, welcome(options, settings, seconds));
   }
@@ -142,16 +153,29 @@ async function checkPort(port: number): Promise<void> {
   }
 }
 
+/** As `checkPort`, for ports that the cluster has from its block. */
+async function checkReplicaPorts({ addresses, replicaCount }: ClusterSettings): Promise<void> {
+  for (const port of replicaPorts(addresses, replicaCount)) {
+    const problem = await portProblem(port, '127.0.0.1');
+    if (problem === undefined) continue;
+    throw new UserError(
+      `port ${port}, one of those this cluster has for its API servers, ${problem}; end that process`,
+    );
+  }
+}
+
 function welcome(options: UpOptions, settings: ClusterSettings, seconds: string): string {
   const { kubeconfig } = clusterPaths(options.dataDirectory);
   const flag = options.isDefaultDirectory ? '' : ` --kubeconfig ${kubeconfig}`;
   const stop = options.isDefaultDirectory ? '' : ` -- --data-dir ${options.dataDirectory}`;
   const example = 'examples/hello.yaml';
+  const [url, ...otherUrls] = apiUrls(settings);
   return [
     '',
     `Ready after ${seconds} s.`,
     '',
-    `  URL         ${apiUrl(settings)}`,
+    `  URL         ${url}`,
+    ...otherUrls.map((other) => `              ${other}`),
     `  kubeconfig  ${kubeconfig}`,
     '',
     'Try:',

@@ -3,6 +3,7 @@
  * and refuse a request afterwards. A request that only reads never comes here.
  */
 import type { ApiObject, RequestContext } from '@orch/api';
+import type { Operation } from '@orch/store';
 import type { ServedResource } from '../registry/resource.js';
 
 export interface AdmissionRequest {
@@ -25,6 +26,11 @@ export interface AdmissionPlugin {
   mutate?(request: AdmissionRequest): Promise<void> | void;
   /** Throws StatusError to refuse. */
   validate?(request: AdmissionRequest): Promise<void> | void;
+  /**
+   * What must still hold in the moment of the commit of a creation: another server may have changed what
+   * was looked at. Asked again, and may refuse, when it no longer held.
+   */
+  expectations?(request: AdmissionRequest): Promise<Operation[]>;
 }
 
 export class Admission {
@@ -36,5 +42,10 @@ export class Admission {
 
   async validate(request: AdmissionRequest): Promise<void> {
     for (const plugin of this.plugins) await plugin.validate?.(request);
+  }
+
+  async expectations(request: AdmissionRequest): Promise<Operation[]> {
+    const all = this.plugins.map((plugin) => plugin.expectations?.(request) ?? []);
+    return (await Promise.all(all)).flat();
   }
 }

@@ -4,7 +4,7 @@
  */
 import { forbiddenObject, notFound } from '@orch/apimachinery';
 import { type Clock, dialect } from '@orch/component';
-import type { Entry, VersionedStore } from '@orch/store';
+import type { Entry, Operation, VersionedStore } from '@orch/store';
 import { objectOf } from '../registry/entry-view.js';
 import type { Resource } from '../registry/resource.js';
 import type { AdmissionPlugin, AdmissionRequest } from './admission.js';
@@ -23,12 +23,35 @@ export class NamespaceLifecycle implements AdmissionPlugin {
   }
 
   async mutate(request: AdmissionRequest): Promise<void> {
-    if (request.operation !== 'CREATE' || request.namespace === '') return;
-    if (!request.served.definition.namespaced) return;
+    await this.activeNamespace(request);
+  }
+
+  /** The namespace is as it was when it was looked at: it has not begun to end on another server. */
+  async expectations(request: AdmissionRequest): Promise<Operation[]> {
+    const entry = await this.activeNamespace(request);
+    if (!entry) return [];
+    const { key, revision } = entry;
+    return [{ kind: 'check', key, expect: { kind: 'revision', revision } }];
+  }
+
+  validate(request: AdmissionRequest): void {
+    const isNamespace = request.served.resource === this.namespaces;
+    if (request.operation !== 'DELETE' || !isNamespace || !this.immortal.has(request.name)) return;
+    throw forbiddenObject(
+      request.served.groupResource,
+      request.name,
+      'this namespace may not be deleted',
+    );
+  }
+
+  /** Of an object to be created in one, undefined for others. Throws 404 and 403. */
+  private async activeNamespace(request: AdmissionRequest): Promise<Entry | undefined> {
+    if (request.operation !== 'CREATE' || request.namespace === '') return undefined;
+    if (!request.served.definition.namespaced) return undefined;
     const entry = await this.namespaceEntry(request);
     const { groupResource } = request.served;
     if (!entry) throw notFound({ group: '', resource: 'namespaces' }, request.namespace);
-    if (objectOf(entry).metadata?.deletionTimestamp === undefined) return;
+    if (objectOf(entry).metadata?.deletionTimestamp === undefined) return entry;
     throw forbiddenObject(
       groupResource,
       request.name,
@@ -40,16 +63,6 @@ export class NamespaceLifecycle implements AdmissionPlugin {
           field: 'metadata.namespace',
         },
       ],
-    );
-  }
-
-  validate(request: AdmissionRequest): void {
-    const isNamespace = request.served.resource === this.namespaces;
-    if (request.operation !== 'DELETE' || !isNamespace || !this.immortal.has(request.name)) return;
-    throw forbiddenObject(
-      request.served.groupResource,
-      request.name,
-      'this namespace may not be deleted',
     );
   }
 

@@ -1,6 +1,7 @@
 /**
  * May this user do this? One function of attributes, so that other rules can take its place. The rule
- * here: whoever has proven who they are may do everything; others may see health and version.
+ * here: whoever has proven who they are may do everything, but for the replicas of the cluster, which are
+ * the administrators'; others may see health and version.
  */
 import { forbidden } from '@orch/apimachinery';
 import type { User } from '../authentication/user.js';
@@ -20,10 +21,16 @@ export interface Decision {
 export type Authorizer = (attributes: Attributes) => Decision;
 
 const openPaths = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/']);
+/** Members, leader and backups: whoever may change these has the whole cluster. */
+const administratorsPrefix = '/cluster/';
+const administrators = 'system:masters';
 const allowed: Decision = { allowed: true, reason: '' };
 const refused: Decision = { allowed: false, reason: '' };
 
 export const allowAuthenticated: Authorizer = ({ user, info }) => {
+  if (!info.isResource && info.path.startsWith(administratorsPrefix)) {
+    return user.groups.includes(administrators) ? allowed : refused;
+  }
   if (user.groups.includes('system:authenticated')) return allowed;
   const open = !info.isResource && info.verb === 'get' && openPaths.has(info.path);
   return open ? allowed : refused;

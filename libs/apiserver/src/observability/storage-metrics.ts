@@ -16,10 +16,6 @@ const countTimeoutMs = 5_000;
 export class StorageMetrics {
   /** For the store, which is opened before anything it can be asked. */
   readonly observer: StoreObserver;
-  /** For the log: entries and time of one synced write. */
-  readonly logObserver: {
-    synced(entryCount: number, byteCount: number, durationMs: number): void;
-  };
   private readonly objects;
   private readonly sizes;
 
@@ -36,13 +32,13 @@ export class StorageMetrics {
     });
     const operations = metrics.histogram({
       name: 'apiserver_storage_operation_duration_seconds',
-      help: 'Time of commits, quorum rounds, applied slices and synced writes, in seconds.',
+      help: 'Time of commits, quorum rounds, applied slices and state writes, in seconds.',
       labels: ['operation'],
       buckets: durationBuckets,
     });
     const batches = metrics.histogram({
       name: 'apiserver_storage_batch_size',
-      help: 'Readers served by one quorum round and entries in one synced write.',
+      help: 'Readers served by one quorum round.',
       labels: ['operation'],
       buckets: countBuckets,
     });
@@ -55,16 +51,14 @@ export class StorageMetrics {
       const series = operations.labels({ operation });
       return (durationMs: number) => series.observe(durationMs / 1_000);
     };
-    const [commit, apply, barrier, state, checkpoint, sync] = [
+    const [commit, apply, barrier, state, checkpoint] = [
       'commit',
       'apply',
       'read_barrier',
       'state_write',
       'checkpoint',
-      'log_sync',
-    ].map(timer) as [Timer, Timer, Timer, Timer, Timer, Timer];
+    ].map(timer) as [Timer, Timer, Timer, Timer, Timer];
     const readers = batches.labels({ operation: 'read_barrier' });
-    const entries = batches.labels({ operation: 'log_sync' });
     this.observer = {
       committed: commit,
       commitFailed: (code) => failures.inc({ code }),
@@ -75,12 +69,6 @@ export class StorageMetrics {
       },
       stateWritten: (_recordCount, _byteCount, durationMs) => state(durationMs),
       checkpointed: checkpoint,
-    };
-    this.logObserver = {
-      synced(entryCount, _byteCount, durationMs) {
-        sync(durationMs);
-        entries.observe(entryCount);
-      },
     };
   }
 

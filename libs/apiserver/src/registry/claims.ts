@@ -5,22 +5,31 @@
  * what is taken: it only steers the choice, the commit decides.
  */
 import type { Allocator, Claim } from '@orch/api';
+import type { Logger } from '@orch/component';
 import { type Entry, type Operation, StoreError, type VersionedStore } from '@orch/store';
 
 export const claimPrefix = 'allocations/';
+const readTimeoutMs = 5_000;
 
 export class ClaimIndex implements Allocator {
   private readonly holders = new Map<string, string>();
   private stopWatch: () => void = () => undefined;
+  private stopped = false;
 
-  constructor(private readonly onLost: (error: StoreError) => void) {}
+  constructor(
+    private readonly store: VersionedStore,
+    private readonly logger: Logger,
+  ) {}
 
-  /** Reads all claims and follows them. */
-  async start(store: VersionedStore, timeoutMs: number): Promise<void> {
+  /** Reads the claims that this replica knows of, and follows them. Needs no quorum. */
+  async start(): Promise<void> {
+    const { store } = this;
     const { entries, revision } = await store.list(claimPrefix, {
-      consistency: { kind: 'quorum' },
-      timeoutMs,
+      consistency: { kind: 'any' },
+      timeoutMs: readTimeoutMs,
     });
+    if (this.stopped) return;
+    this.holders.clear();
     for (const entry of entries) this.put(entry);
     const handle = store.watch({
       prefix: claimPrefix,
@@ -31,13 +40,27 @@ export class ClaimIndex implements Allocator {
           else this.holders.delete(event.key.slice(claimPrefix.length));
         }
       },
-      onEnd: this.onLost,
+      onEnd: (error) => this.restart(error),
     });
     this.stopWatch = () => handle.close();
   }
 
   stop(): void {
+    this.stopped = true;
     this.stopWatch();
+  }
+
+  /** History has gone past the watch, as when a snapshot was installed: everything is read anew. */
+  private restart(ended: StoreError): void {
+    if (this.stopped || ended.code === 'Stopped') return;
+    this.logger.info({ err: ended }, 'claims are read anew');
+    this.start().catch((error: unknown) => {
+      if (!(error instanceof StoreError)) throw error;
+      this.logger.warn(
+        { err: error },
+        'claims could not be read, allocation may need more attempts',
+      );
+    });
   }
 
   taken(key: string): boolean {

@@ -9,6 +9,7 @@ import {
   serverTimeout,
 } from '@orch/apimachinery';
 import type { Entry } from '@orch/store';
+import type { AdmissionRequest } from '../admission/admission.js';
 import { allocationAttemptsMax, generatedNameAttemptsMax } from '../limits.js';
 import { allocate } from './allocation.js';
 import { objectOf } from './entry-view.js';
@@ -41,22 +42,12 @@ export async function createObject(
 ): Promise<Entry> {
   const { definition } = served;
   checkNamespace(served, object, namespace);
-  const { resourceVersion, name: nameSent = '' } = metadataOf(object);
+  const { resourceVersion } = metadataOf(object);
   if (resourceVersion) {
     throw badRequest('resourceVersion should not be set on objects to be created');
   }
   const request = requestContext(parts, context, served);
-  await parts.admission.mutate({
-    operation: 'CREATE',
-    served,
-    namespace,
-    name: nameSent,
-    subresource: '',
-    object,
-    old: undefined,
-    context: request,
-    deadlineMs: context.deadlineMs,
-  });
+  await parts.admission.mutate(admissionOf(parts, served, namespace, object, context));
   prepareMetadataForCreate(object, definition, parts.newUid(), parts.clock.nowMs());
   definition.prepareForCreate?.(object, request);
   // Only now: admission and kinds may have put another metadata in place.
@@ -90,17 +81,27 @@ async function validate(
   const name = object.metadata?.name ?? '';
   if (errors.length > 0) throw invalid(served.groupKind, name, errors);
   if (definition.warnings) context.warnings.push(...definition.warnings(object));
-  await parts.admission.validate({
+  await parts.admission.validate(admissionOf(parts, served, namespace, object, context));
+}
+
+function admissionOf(
+  parts: RegistryParts,
+  served: ServedResource,
+  namespace: string,
+  object: ApiObject,
+  context: WriteContext,
+): AdmissionRequest {
+  return {
     operation: 'CREATE',
     served,
     namespace,
-    name,
+    name: object.metadata?.name ?? '',
     subresource: '',
     object,
     old: undefined,
-    context: request,
+    context: requestContext(parts, context, served),
     deadlineMs: context.deadlineMs,
-  });
+  };
 }
 
 /** `nameTaken` only for generated names; a name the client chose is refused with 409. */
@@ -120,6 +121,9 @@ async function tryCreate(
     const candidate = definition.allocate ? structuredClone(object) : object;
     if (context.dryRun) return dryRunCreate(parts, served, key, candidate, context);
     const claims = allocate(parts, served, context, candidate, undefined);
+    const expectations = await parts.admission.expectations(
+      admissionOf(parts, served, namespace, candidate, context),
+    );
     const result = await parts.store.commit(
       [
         {
@@ -131,6 +135,7 @@ async function tryCreate(
           expect: { kind: 'absent' },
         },
         ...claims,
+        ...expectations,
       ],
       timeLeftMs(parts, context.deadlineMs),
     );

@@ -167,6 +167,10 @@ function listFailure(error: unknown, { consistency, continueFrom, limit }: ListR
     const { startAfter } = continueFrom;
     return new ExpiredContinueError(encodeContinueToken({ revision: undefined, startAfter }));
   }
+  if (error.code === 'FutureRevision' && continueFrom?.revision !== undefined) {
+    // The token of a replica that is ahead of this one: a matter of time or of asking another.
+    return tooLargeResourceVersion(continueFrom.revision, error.revision ?? 0, 1);
+  }
   return versionFailure(error, consistency, limit > 0);
 }
 

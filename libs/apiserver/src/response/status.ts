@@ -36,7 +36,9 @@ export function sendFailure(
   representation: Representation,
 ): void {
   const seconds = failure.retryAfterSeconds;
-  if (seconds !== undefined) exchange.headers['retry-after'] = String(seconds);
+  if (seconds !== undefined && !mayHaveCreated(exchange, failure)) {
+    exchange.headers['retry-after'] = String(seconds);
+  }
   if (failure.code === 403) exchange.headers['x-content-type-options'] = 'nosniff';
   const status =
     failure instanceof ExpiredContinueError
@@ -46,4 +48,12 @@ export function sendFailure(
         }
       : failure.status;
   sendStatus(exchange, failure.code, representation, status);
+}
+
+/**
+ * Stock clients repeat any request that is answered with this header. A creation whose outcome is unknown
+ * may have happened: whoever repeats it has to look first, so that only the body tells of a later try.
+ */
+function mayHaveCreated({ request }: Exchange, failure: StatusError): boolean {
+  return request.method === 'POST' && failure.code === 504;
 }

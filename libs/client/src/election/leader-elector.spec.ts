@@ -37,6 +37,7 @@ describe('LeaseView', () => {
 describe('LeaderElector', () => {
   let server: TestApiServer;
   let client: RestClient;
+  let url: string;
   const electors: LeaderElector[] = [];
   let events: string[];
 
@@ -63,7 +64,8 @@ describe('LeaderElector', () => {
 
   beforeEach(async () => {
     server = new TestApiServer();
-    client = new RestClient({ servers: [await server.start()], qps: 0 });
+    url = await server.start();
+    client = new RestClient({ servers: [url], qps: 0 });
     events = [];
   });
 
@@ -86,6 +88,23 @@ describe('LeaderElector', () => {
     expect(server.get(path)).toMatchObject({
       spec: { holderIdentity: 'b', leaseTransitions: 1 },
     });
+  });
+
+  it('keeps the lead when its server falls silent and there is another', async () => {
+    const replica = new TestApiServer({ replicaOf: server });
+    const servers = [await replica.start(), url];
+    await client.close();
+    client = new RestClient({ servers, qps: 0, random: () => 0 });
+    const a = candidate('a');
+    await eventually('a leads', () => a.isLeader());
+    replica.isSilent = true;
+    await eventually('it renews elsewhere', () => {
+      return server.requests.filter(({ method }) => method === 'PUT').length > 3;
+    });
+    expect(events).toEqual(['a leads']);
+    replica.isSilent = false;
+    await a.stop();
+    await replica.stop();
   });
 
   it('steps down when it cannot renew in time', async () => {

@@ -34,6 +34,14 @@ export interface LeaderElectorOptions {
   onNewLeader?(identity: string): void;
 }
 
+/**
+ * Attempts that fit into the renew deadline, each with an answer's time of its own: a server that does not
+ * answer must leave time for another. More: a slow server is taken for a dead one; fewer: a dead one costs
+ * the leadership.
+ */
+const renewAttemptCount = 4;
+/** Share of the retry period after which a leader tries again when it could not renew. */
+const failedRetryShare = 0.25;
 /** Candidates spread their attempts by up to this factor, so that they do not collide. */
 const jitterFactor = 1.2;
 
@@ -88,10 +96,10 @@ export class LeaderElector {
     const { signal } = this.stopping;
     const random = this.options.random ?? Math.random;
     while (!signal.aborted) {
-      await this.tryOnce();
+      const isDone = await this.tryOnce();
       if (signal.aborted) return;
       const delayMs = this.leading
-        ? this.retryPeriodMs
+        ? this.retryPeriodMs * (isDone ? 1 : failedRetryShare)
         : this.retryPeriodMs * (1 + jitterFactor * random());
       try {
         await sleep(delayMs, signal, this.clock);
@@ -101,24 +109,27 @@ export class LeaderElector {
     }
   }
 
-  private async tryOnce(): Promise<void> {
+  /** @returns whether the requests came through. */
+  private async tryOnce(): Promise<boolean> {
+    let isDone = false;
     try {
       const startedMs = this.clock.monotonicMs();
       if (await this.acquireOrRenew()) this.renewed(startedMs);
       else if (this.leading) this.lost('another process holds the lease');
+      isDone = true;
     } catch (error) {
-      if (this.stopping.signal.aborted) return;
+      if (this.stopping.signal.aborted) return false;
       this.options.logger.warn({ err: error, lease: this.options.name }, 'lease request failed');
     }
     this.reportLeader();
+    return isDone;
   }
 
   /** @returns whether the lease is ours, written since this call began. */
   private async acquireOrRenew(): Promise<boolean> {
     const leases = this.options.client.resource(resources.leases, this.options.namespace);
     const call = {
-      // A lost answer must leave time for another attempt.
-      timeoutMs: this.renewDeadlineMs / 2,
+      timeoutMs: this.renewDeadlineMs / renewAttemptCount,
       sendOnce: true,
       signal: this.stopping.signal,
     };

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { eventually, quietLogger } from '../../test/support.js';
 import { TestApiServer } from '../../test/test-api-server.js';
+import { TestClock } from '../../test/test-clock.js';
 import { RestClient } from '../rest/rest-client.js';
 import { EventRecorder } from './event-recorder.js';
 
@@ -22,6 +23,28 @@ it('writes an event, counts repetitions on it, and drops what is refused', async
     involvedObject: { kind: 'Pod', name: 'p', namespace: 'n' },
   });
   await recorder.stop();
+  await client.close();
+  await server.stop();
+});
+
+it('tries again when a server cannot take it now, and writes it once although the answer was lost', async () => {
+  const server = new TestApiServer();
+  const client = new RestClient({ servers: [await server.start()] });
+  const clock = new TestClock();
+  const recorder = new EventRecorder({ client, component: 'tester', logger: quietLogger, clock });
+  const regarding = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'n' } };
+  server.faults.push({ statusCode: 503 });
+  recorder.event(regarding, 'Normal', 'Done', 'well');
+  await eventually('the first attempt', () => server.requests.length === 1);
+  server.lostAnswerCount = 1;
+  for (const requestCount of [2, 3]) {
+    await eventually('the next attempt', () => {
+      void clock.advance(1_000);
+      return server.requests.length === requestCount;
+    });
+  }
+  await recorder.stop();
+  expect(server.paths('/api/v1/namespaces/n/events')).toHaveLength(1);
   await client.close();
   await server.stop();
 });

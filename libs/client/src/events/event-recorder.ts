@@ -8,7 +8,7 @@ import { type Clock, type Logger, sleep, systemClock } from '@orch/component';
 import type { Event } from '@orch/types/core/v1';
 import { limits } from '../limits.js';
 import type { ApiObject } from '../objects.js';
-import { ApiError, isNotFound } from '../rest/api-error.js';
+import { ApiError, isAlreadyExists, isNotFound } from '../rest/api-error.js';
 import { resources } from '../rest/resources.js';
 import type { RestClient } from '../rest/rest-client.js';
 import { type Correlated, EventCorrelator } from './event-correlator.js';
@@ -116,13 +116,15 @@ export class EventRecorder {
       this.clock.monotonicMs(),
     );
     if (!correlated) return;
+    // One name for all attempts: what was written without an answer is not written twice.
+    const newName = this.eventName(recorded);
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.write(recorded, correlated);
+        await this.write(recorded, correlated, newName);
         return;
       } catch (error) {
         if (this.stopping.signal.aborted) return;
-        if (error instanceof ApiError || attempt >= limits.eventAttemptCountMax) {
+        if (isRefusal(error) || attempt >= limits.eventAttemptCountMax) {
           // Refused for good, such as in a namespace that is being deleted.
           logger.debug({ err: error, regarding, reason }, 'event was not written');
           return;
@@ -137,7 +139,7 @@ export class EventRecorder {
     }
   }
 
-  private async write(recorded: Recorded, correlated: Correlated): Promise<void> {
+  private async write(recorded: Recorded, correlated: Correlated, newName: string): Promise<void> {
     const { key, message, count, written: earlier } = correlated;
     const namespace = recorded.regarding.namespace || 'default';
     const events = this.options.client.resource(resources.events, namespace);
@@ -153,12 +155,13 @@ export class EventRecorder {
       }
     }
     const firstTimestamp = earlier?.firstTimestamp ?? at;
-    const name = this.eventName(recorded);
-    await events.create(
-      this.eventOf(recorded, { namespace, name, message, count, firstTimestamp, at }),
-      call,
-    );
-    this.correlator.noteWritten(key, { name, firstTimestamp });
+    const fields = { namespace, name: newName, message, count, firstTimestamp, at };
+    try {
+      await events.create(this.eventOf(recorded, fields), call);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+    this.correlator.noteWritten(key, { name: newName, firstTimestamp });
   }
 
   private eventOf(
@@ -194,6 +197,11 @@ export class EventRecorder {
     const nanoseconds = BigInt(Math.trunc(recorded.atMs)) * 1_000_000n + BigInt(this.nameCount);
     return `${recorded.regarding.name ?? 'unknown'}.${nanoseconds.toString(16)}`;
   }
+}
+
+/** Refused for good; a server that is busy or without its quorum takes the event later. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.statusCode < 500 && error.statusCode !== 429;
 }
 
 function referenceTo(regarding: ObjectReference | ApiObject): ObjectReference {

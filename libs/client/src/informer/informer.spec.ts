@@ -82,7 +82,25 @@ describe('Informer', () => {
     await eventually('the deletion is seen', () => seen.includes('-a?'));
     await eventually('the new one is seen', () => seen.includes('+c'));
     const lists = server.requests.filter((one) => !one.url.includes('watch='));
-    expect(lists[1]?.url).not.toContain('resourceVersion');
+    expect(lists[1]?.url).toMatch(/resourceVersion=12&resourceVersionMatch=NotOlderThan/);
+  });
+
+  it('asks for what there is when no server knows its version any more', async () => {
+    server.put(path('a'));
+    await started();
+    server.breakWatches();
+    server.compact();
+    server.remove(path('a'));
+    server.compact();
+    const details = { causes: [{ reason: 'ResourceVersionTooLarge' }] };
+    server.faults.push({ statusCode: 410 }, { statusCode: 504, details });
+    await eventually('the deletion is seen', () => seen.includes('-a?'));
+    const lists = server.requests.filter((one) => !one.url.includes('watch='));
+    expect(lists.map(({ url }) => /resourceVersionMatch|resourceVersion/.exec(url)?.[0])).toEqual([
+      'resourceVersion',
+      'resourceVersion',
+      undefined,
+    ]);
   });
 
   it('resumes at a bookmark', async () => {

@@ -1,11 +1,12 @@
 /**
  * Follows one resource: list once, then watch from there for ever. A watch that ends or breaks is
  * resumed at the last version seen; only when that is no longer kept (410) is everything listed again.
- * The sink therefore sees every change in order, or a full replacement that stands for what was missed.
+ * The sink therefore sees every change in order, or a full replacement that stands for what was missed,
+ * and never an older state, whichever server answers: every request names the version it knows.
  */
 import { type Clock, type Logger, sleep } from '@orch/component';
 import type { ApiList, ApiObject } from '../objects.js';
-import { isGone } from '../rest/api-error.js';
+import { isGone, isResourceVersionTooLarge } from '../rest/api-error.js';
 import type { ResourceClient } from '../rest/resource-client.js';
 
 export interface ReflectorSink<T> {
@@ -31,14 +32,19 @@ const watchSecondsMin = 300;
 /** How much longer than the server the client waits before it takes a watch for dead. */
 const watchGraceMs = 30_000;
 const backoffBaseMs = 100;
-const backoffMaxMs = 30_000;
+/** Higher: slow to notice that servers are back. Lower: more load on those that are not. */
+const backoffMaxMs = 10_000;
 /** A watch that held this long was healthy: the next failure starts from a short delay again. */
 const healthyWatchMs = 5_000;
 
 export class Reflector<T extends ApiObject> {
-  private resourceVersion: string | undefined;
+  /** The version up to which everything has been handed on. */
+  private resourceVersion = '';
+  /** Whether a watch may begin there; otherwise a list comes first. */
+  private canWatch = false;
+  /** No server knows the version: its cluster was made anew. */
+  private isUnknown = false;
   private failureCount = 0;
-  private hasListed = false;
 
   constructor(private readonly options: ReflectorOptions<T>) {}
 
@@ -47,8 +53,8 @@ export class Reflector<T extends ApiObject> {
     while (!signal.aborted) {
       const startedMs = this.options.clock.monotonicMs();
       try {
-        if (this.resourceVersion === undefined) await this.list(signal);
-        else await this.watch(this.resourceVersion, signal);
+        if (this.canWatch) await this.watch(signal);
+        else await this.list(signal);
         this.failureCount = 0;
         if (this.options.clock.monotonicMs() - startedMs < backoffBaseMs) {
           // A server that ends watches at once must not be asked in a tight loop.
@@ -63,22 +69,32 @@ export class Reflector<T extends ApiObject> {
 
   private async list(signal: AbortSignal): Promise<void> {
     const { source, selection, sink } = this.options;
-    // The first list may be slightly old, which any replica can answer from memory. A later one
-    // replaces what is known and must not be older than it.
     const list = await source.listAll({
       ...selection,
       limit: pageObjectCount,
-      ...(this.hasListed ? {} : { resourceVersion: '0' }),
+      ...this.listVersion(),
       timeoutMs: listTimeoutMs,
       signal,
     });
     fillTypes(list);
     sink.replace(list.items);
-    this.hasListed = true;
     this.resourceVersion = list.metadata.resourceVersion ?? '';
+    this.canWatch = true;
+    this.isUnknown = false;
   }
 
-  private async watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
+  /**
+   * The first list may be slightly old. A later one replaces what is known and must not be older. Either
+   * way any server that has reached the version answers from memory.
+   */
+  private listVersion() {
+    if (this.isUnknown) return {};
+    if (this.resourceVersion === '') return { resourceVersion: '0' };
+    const { resourceVersion } = this;
+    return { resourceVersion, resourceVersionMatch: 'NotOlderThan' as const };
+  }
+
+  private async watch(signal: AbortSignal): Promise<void> {
     const { source, selection, sink, clock, random } = this.options;
     const timeoutSeconds = Math.round(watchSecondsMin * (1 + random()));
     const abort = new AbortController();
@@ -90,7 +106,7 @@ export class Reflector<T extends ApiObject> {
     try {
       const events = source.watch({
         ...selection,
-        resourceVersion,
+        resourceVersion: this.resourceVersion,
         allowWatchBookmarks: true,
         timeoutSeconds,
         signal: abort.signal,
@@ -114,8 +130,9 @@ export class Reflector<T extends ApiObject> {
     const { clock, logger, random } = this.options;
     if (isGone(error)) {
       logger.info({ resourceVersion: this.resourceVersion }, 'watch is too old, listing again');
-      this.resourceVersion = undefined;
+      this.canWatch = false;
     }
+    if (!this.canWatch && isResourceVersionTooLarge(error)) this.isUnknown = true;
     if (clock.monotonicMs() - startedMs > healthyWatchMs) this.failureCount = 0;
     const delayMs =
       Math.min(backoffMaxMs, backoffBaseMs * 2 ** this.failureCount) * (0.5 + random());

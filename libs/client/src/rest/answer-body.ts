@@ -28,15 +28,28 @@ export async function readAll(body: AsyncIterable<Uint8Array>): Promise<Buffer> 
   return Buffer.concat(chunks, byteCount);
 }
 
-export async function* withTransportErrors(
+export interface StreamObserver {
+  onBytes(): void;
+  /** It ended before its end. */
+  onBroken(error: TransportError): void;
+}
+
+/** A body as it arrives; what breaks it is thrown as `TransportError`. */
+export async function* observedBody(
   body: AsyncIterable<Uint8Array>,
   server: string,
+  observer: StreamObserver,
   signal: AbortSignal | undefined,
 ): AsyncIterable<Uint8Array> {
   try {
-    yield* body;
+    for await (const chunk of body) {
+      observer.onBytes();
+      yield chunk;
+    }
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
-    throw fromSocketError(error, server);
+    const failure = fromSocketError(error, server);
+    observer.onBroken(failure);
+    throw failure;
   }
 }

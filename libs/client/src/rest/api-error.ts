@@ -110,6 +110,11 @@ export const isConflict = (error: unknown): boolean => hasCode(error, 409, 'Conf
 export const isAlreadyExists = (error: unknown): boolean => hasCode(error, 409, 'AlreadyExists');
 /** The version asked for is no longer kept: list again. */
 export const isGone = (error: unknown): boolean => hasCode(error, 410);
+/** The server has not reached the version asked for; another one may have. */
+export const isResourceVersionTooLarge = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  error.statusCode === 504 &&
+  (error.details.causes ?? []).some((cause) => cause.reason === 'ResourceVersionTooLarge');
 export const isInvalid = (error: unknown): boolean => hasCode(error, 422);
 /** A create refused because its namespace is being deleted. */
 export const isNamespaceTerminating = (error: unknown): boolean =>

@@ -35,18 +35,20 @@ describe('a client from a kubeconfig', () => {
     const serving = await issue('server', ['server']);
     const client = await issue('admin', ['client']);
     const server = new TestApiServer({
-      cert: serving.certificatePem,
-      key: serving.keyPem,
-      ca: authority.certificatePem,
-      requestCert: true,
-      rejectUnauthorized: true,
+      tls: {
+        cert: serving.certificatePem,
+        key: serving.keyPem,
+        ca: authority.certificatePem,
+        requestCert: true,
+        rejectUnauthorized: true,
+      },
     });
     const url = await server.start();
     const path = join(directory, 'kubeconfig');
     const config = singleKubeconfig({
       clusterName: 'c',
       userName: 'u',
-      server: url,
+      servers: [url],
       certificateAuthorityPem: authority.certificatePem,
       clientCertificatePem: client.certificatePem,
       clientKeyPem: client.keyPem,

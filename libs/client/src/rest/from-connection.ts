@@ -6,20 +6,16 @@ import type { RestClientOptions } from './rest-types.js';
 const tokenCheckMs = 10_000;
 
 /**
- * Options for the server and user that `connection` names. `servers` replaces its one server by several
- * that stand in for each other. Credential plug-ins are not run here.
+ * Options for the servers and the user that `connection` names. Credential plug-ins are not run here.
  */
-export function restClientOptions(
-  connection: ConnectionConfig,
-  servers: readonly string[] = [connection.server],
-): RestClientOptions {
+export function restClientOptions(connection: ConnectionConfig): RestClientOptions {
   const { clientCertificatePem: certificate, clientKeyPem: key } = connection;
   if ((certificate === undefined) !== (key === undefined)) {
     throw new KubeconfigError('a client certificate and its key must be given together');
   }
   const token = connection.tokenFile ? rotatingToken(connection.tokenFile) : connection.token;
   return {
-    servers,
+    servers: connection.servers ?? [connection.server],
     ...(connection.certificateAuthorityPem ? { ca: connection.certificateAuthorityPem } : {}),
     ...(connection.insecureSkipTlsVerify ? { insecureSkipTlsVerify: true } : {}),
     ...(connection.tlsServerName ? { tlsServerName: connection.tlsServerName } : {}),

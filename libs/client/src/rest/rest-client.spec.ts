@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { eventually } from '../../test/support.js';
 import { TestApiServer } from '../../test/test-api-server.js';
 import type { ApiObject } from '../objects.js';
 import { ApiError, isConflict, isNotFound } from './api-error.js';
@@ -74,35 +73,6 @@ describe('RestClient', () => {
     const failed = client().resource(pods, 'default').get('web');
     await expect(failed).rejects.toMatchObject({ statusCode: 503, reason: 'ServiceUnavailable' });
     expect(server.requests).toHaveLength(1);
-  });
-
-  it('moves to the next server when one cannot be reached, and stays there', async () => {
-    const dead = new TestApiServer();
-    const deadUrl = await dead.start();
-    await dead.stop();
-    const handle = client({ servers: [deadUrl, url] }).resource(pods, 'default');
-    await handle.create({ metadata: { name: 'web' } });
-    expect((await handle.get('web')).metadata?.name).toBe('web');
-  });
-
-  it('cuts the streams of a server that does not answer, when there is another', async () => {
-    const other = new TestApiServer();
-    const servers = [await other.start(), url];
-    const two = client({ servers, random: () => 0 });
-    const watching = (async () => {
-      for await (const event of two.resource<ApiObject>(pods).watch({ resourceVersion: '0' })) {
-        expect.unreachable(event.type);
-      }
-    })();
-    await eventually('the watch is open', () => other.watcherCount === 1);
-    other.isSilent = true;
-    await expect(two.request('GET', podsPath, { timeoutMs: 100 })).rejects.toMatchObject({
-      code: 'timeout',
-    });
-    await expect(watching).rejects.toMatchObject({ code: 'connection_lost' });
-    await two.request('GET', podsPath);
-    expect(server.requests).toHaveLength(1);
-    await other.stop();
   });
 
   it('says that nothing was sent when no server is there', async () => {

@@ -2,7 +2,7 @@
 import { type Clock, sleep, systemClock } from '@orch/component';
 import type { Dispatcher } from 'undici';
 import type { ApiObject } from '../objects.js';
-import { BufferedResponse, readAll, withTransportErrors } from './answer-body.js';
+import { BufferedResponse, observedBody, readAll } from './answer-body.js';
 import { ApiError, fromResponse } from './api-error.js';
 import { type Discovery, discover } from './discovery.js';
 import { RateLimit } from './rate-limit.js';
@@ -17,11 +17,14 @@ import type {
   RestResponse,
   StreamResponse,
 } from './rest-types.js';
-import { isSilence, retryDelayMs, shouldMoveOn } from './retry-policy.js';
-import { type Server, Transport } from './transport.js';
+import { retryDelayMs, shouldMoveOn } from './retry-policy.js';
+import type { Server } from './server.js';
+import { Transport } from './transport.js';
 import { fromSocketError, TransportError } from './transport-error.js';
 
 const defaultTimeoutMs = 60_000;
+/** How long a server is left alone after a failure that is not tried again. */
+const failedRestMs = 1_000;
 
 export class RestClient implements Requester {
   private readonly limit: RateLimit;
@@ -71,7 +74,7 @@ export class RestClient implements Requester {
     return this.perform(method, path, options, true, async (answer, server) => ({
       statusCode: answer.statusCode,
       headers: answer.headers,
-      body: withTransportErrors(answer.body, server, options.signal),
+      body: this.streamBody(answer, server, options.signal),
     }));
   }
 
@@ -92,7 +95,7 @@ export class RestClient implements Requester {
     path: string,
     options: RequestOptions,
     isStream: boolean,
-    consume: (answer: Dispatcher.ResponseData, server: string) => Promise<R>,
+    consume: (answer: Dispatcher.ResponseData, server: Server) => Promise<R>,
   ): Promise<R> {
     const timeoutMs = options.timeoutMs ?? this.options.requestTimeoutMs ?? defaultTimeoutMs;
     const deadlineMs = this.clock.monotonicMs() + timeoutMs;
@@ -115,11 +118,9 @@ export class RestClient implements Requester {
         if (options.signal?.aborted) throw options.signal.reason;
         const failure =
           error instanceof ApiError ? error : fromSocketError(error, server.url.origin);
-        if (shouldMoveOn(failure)) this.transport.moveOn(server, isSilence(failure));
-        const delayMs = options.sendOnce
-          ? undefined
-          : retryDelayMs(method, failure, attemptCount, this.random);
-        if (delayMs === undefined || this.clock.monotonicMs() + delayMs > deadlineMs) throw failure;
+        const delayMs = this.afterFailure(server, method, failure, attemptCount);
+        const isFinal = options.sendOnce || delayMs === undefined;
+        if (isFinal || this.clock.monotonicMs() + delayMs > deadlineMs) throw failure;
         this.options.logger?.debug(
           { method, path, attempt: attemptCount, delayMs, err: failure },
           'request is sent again',
@@ -129,6 +130,32 @@ export class RestClient implements Requester {
     }
   }
 
+  /** Leaves the server when it is at fault. @returns when to send again, undefined for not. */
+  private afterFailure(
+    server: Server,
+    method: string,
+    error: ApiError | TransportError,
+    attemptCount: number,
+  ): number | undefined {
+    const { serverCount } = this.transport;
+    const delayMs = retryDelayMs({ method, error, attemptCount, serverCount }, this.random);
+    if (!shouldMoveOn(error)) return delayMs;
+    this.transport.moveOn(server, delayMs ?? failedRestMs);
+    return delayMs === undefined ? undefined : this.transport.waitMs(server);
+  }
+
+  private streamBody(
+    answer: Dispatcher.ResponseData,
+    server: Server,
+    signal: AbortSignal | undefined,
+  ): AsyncIterable<Uint8Array> {
+    const observer = {
+      onBytes: () => server.watch.heard(),
+      onBroken: () => this.transport.moveOn(server, failedRestMs),
+    };
+    return observedBody(answer.body, server.url.origin, observer, signal);
+  }
+
   private async attempt<R>(
     server: Server,
     method: string,
@@ -136,13 +163,17 @@ export class RestClient implements Requester {
     options: RequestOptions,
     remainingMs: number,
     isStream: boolean,
-    consume: (answer: Dispatcher.ResponseData, server: string) => Promise<R>,
+    consume: (answer: Dispatcher.ResponseData, server: Server) => Promise<R>,
   ): Promise<R> {
     const abort = new AbortController();
     const onAbort = () => abort.abort(options.signal?.reason);
     if (options.signal?.aborted) throw options.signal.reason;
     options.signal?.addEventListener('abort', onAbort, { once: true });
-    const unlink = () => options.signal?.removeEventListener('abort', onAbort);
+    const closed = server.watch.opened();
+    const release = () => {
+      options.signal?.removeEventListener('abort', onAbort);
+      closed();
+    };
     const deadline = this.clock.setTimer(remainingMs, () =>
       abort.abort(
         new TransportError('timeout', `${method} ${path} took longer than its deadline`, true),
@@ -158,18 +189,19 @@ export class RestClient implements Requester {
         body,
         signal: abort.signal,
       });
+      server.watch.heard();
       if (answer.statusCode >= 400) {
         const text = (await readAll(answer.body)).toString('utf8');
         throw fromResponse(answer.statusCode, text, singleHeader(answer.headers['retry-after']));
       }
       if (isStream) {
         handedOver = true;
-        answer.body.once('close', unlink);
+        answer.body.once('close', release);
       }
-      return await consume(answer, server.url.origin);
+      return await consume(answer, server);
     } finally {
       deadline.cancel();
-      if (!handedOver) unlink();
+      if (!handedOver) release();
     }
   }
 }

@@ -1,6 +1,7 @@
 /**
  * Which failed requests are sent again, and when. Only where it is safe: the request was not sent, the
- * server said that it did not act and when to come back, or nothing changes by asking twice.
+ * server said that it did not act and when to come back, or nothing changes by asking twice. Whoever may
+ * have written is told so; whether to repeat that is the caller's decision.
  */
 import { limits } from '../limits.js';
 import { ApiError } from './api-error.js';
@@ -10,44 +11,54 @@ const baseDelayMs = 50;
 /** A server that comes back is to be found soon. */
 const maxDelayMs = 1_000;
 
-/** @returns the delay before the next attempt, or undefined when the error is final. */
+export interface FailedAttempt {
+  readonly method: string;
+  readonly error: unknown;
+  /** This one included. */
+  readonly attemptCount: number;
+  /** Servers that stand in for each other. */
+  readonly serverCount: number;
+}
+
+/**
+ * @returns how long the server that failed is to be left alone before the request is sent again, there
+ *   or to another server, or undefined when the error is final.
+ */
 export function retryDelayMs(
-  method: string,
-  error: unknown,
-  attemptCount: number,
+  { method, error, attemptCount, serverCount }: FailedAttempt,
   random: () => number,
 ): number | undefined {
-  if (attemptCount >= limits.attemptCountMax) return undefined;
+  if (attemptCount >= limits.attemptCountMax * serverCount) return undefined;
+  const delayMs = backoffMs(Math.ceil(attemptCount / serverCount), random);
   const isRead = method === 'GET' || method === 'HEAD';
   if (error instanceof TransportError) {
     const retryable = error.code === 'connect_failed' || error.code === 'connection_lost';
-    if (!retryable || (error.requestSent && !isRead)) return undefined;
-    return backoffMs(attemptCount, random);
+    return retryable && (isRead || !error.requestSent) ? delayMs : undefined;
   }
   if (!(error instanceof ApiError)) return undefined;
   const retryAfterSeconds = error.details.retryAfterSeconds;
-  if (retryAfterSeconds === undefined || retryAfterSeconds < 0) return undefined;
-  const told =
-    error.statusCode === 429 ||
-    error.statusCode === 503 ||
-    (isRead && (error.statusCode === 500 || error.statusCode === 504));
-  if (!told) return undefined;
-  const toldMs = retryAfterSeconds * 1000 * (1 + 0.2 * random());
-  return Math.min(limits.retryDelayMsMax, Math.max(toldMs, backoffMs(attemptCount, random)));
+  const isTold = retryAfterSeconds !== undefined && retryAfterSeconds >= 0;
+  if (isTold && mayRepeat(error.statusCode, isRead)) {
+    const toldMs = retryAfterSeconds * 1000 * (1 + 0.2 * random());
+    return Math.min(limits.retryDelayMsMax, Math.max(toldMs, delayMs));
+  }
+  // Another server may know better at once.
+  return isRead && serverCount > 1 && shouldMoveOn(error) ? delayMs : undefined;
 }
 
-/** Whether the next attempt should go to another server. */
+function mayRepeat(statusCode: number, isRead: boolean): boolean {
+  if (statusCode === 429 || statusCode === 503) return true;
+  return isRead && (statusCode === 500 || statusCode === 504);
+}
+
+/** Whether later requests should go to another server. */
 export function shouldMoveOn(error: unknown): boolean {
   if (error instanceof TransportError) {
-    return error.code !== 'response_too_large' && error.code !== 'throttled';
+    const { code } = error;
+    return code === 'connect_failed' || code === 'connection_lost' || code === 'timeout';
   }
-  return error instanceof ApiError && error.statusCode === 503;
-}
-
-/** Whether the server seems not to be there at all. */
-export function isSilence(error: unknown): boolean {
-  if (!(error instanceof TransportError)) return false;
-  return error.code === 'timeout' || error.code === 'connect_failed';
+  // Not ready, or behind and not catching up.
+  return error instanceof ApiError && (error.statusCode === 503 || error.statusCode === 504);
 }
 
 function backoffMs(attemptCount: number, random: () => number): number {

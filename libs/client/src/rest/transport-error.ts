@@ -27,34 +27,11 @@ export class TransportError extends Error {
   }
 }
 
-/** System and TLS codes of failures to connect. */
-const connectFailures: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'EADDRNOTAVAIL',
-  'ENOENT',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'CERT_HAS_EXPIRED',
-  'CERT_NOT_YET_VALID',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-]);
-
+/** Failures after the connection was made; those before are told by the connection itself. */
 export function fromSocketError(error: unknown, server: string): TransportError {
   if (error instanceof TransportError) return error;
   const code = (error as { code?: string } | undefined)?.code ?? '';
   const text = error instanceof Error && error.message !== '' ? error.message : code;
-  if (connectFailures.has(code)) {
-    return new TransportError('connect_failed', `cannot connect to ${server}: ${text}`, false);
-  }
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
     return new TransportError('timeout', `${server} did not answer in time`, true);
   }

@@ -1,96 +1,117 @@
 /**
- * Connections: for each server one pool for requests and one for streams, so that watches never take
- * the place of requests. One server is in use at a time; `moveOn` makes it the next one.
+ * The servers of a cluster, of which one is in use at a time. A client picks its server by chance, so that
+ * clients spread, leaves it when it fails, and goes back a while after it is ready again: at a moment of
+ * its own, so that a server that returns is not run over, and none stays idle after a rolling restart.
  */
-import { type Dispatcher, Pool } from 'undici';
-import { limits } from '../limits.js';
+import { type Clock, systemClock, type Timer } from '@orch/component';
 import type { RestClientOptions } from './rest-types.js';
+import { Server } from './server.js';
 
-export interface Server {
-  readonly url: URL;
-  /** Path before every request's, without a slash at its end. */
-  readonly basePath: string;
-  readonly requests: Dispatcher;
-  streams: Dispatcher;
-}
-
-const connectTimeoutMs = 5_000;
-/** Below the idle timeout of common servers, so that they do not close what is about to be used. */
-const keepAliveMs = 4_000;
-const tcpProbeMs = 15_000;
+/** Between leaving the server of one's own and asking whether to go back. */
+const returnAfterMsMin = 60_000;
+const returnAfterMsMax = 300_000;
+/** How long a silent or unready server is left alone. */
+const failedRestMs = 5_000;
+/** Clients that lose a server together do not arrive at the next one together. */
+const moveSpreadMs = 50;
 
 export class Transport {
-  private readonly servers: Server[];
-  private currentIndex: number;
+  private readonly servers: readonly Server[];
+  /** The one that is gone back to. */
+  private readonly home: Server;
+  private readonly clock: Clock;
+  private readonly random: () => number;
+  private inUse: Server;
+  private returnTimer: Timer | undefined;
+  private isClosed = false;
 
-  constructor(private readonly options: RestClientOptions) {
+  constructor(options: RestClientOptions) {
     if (options.servers.length === 0) throw new Error('a client needs at least one server');
-    this.servers = options.servers.map((server) => openServer(server, options));
-    // Clients of several servers spread over them.
-    const random = options.random ?? Math.random;
-    this.currentIndex = Math.floor(random() * this.servers.length) % this.servers.length;
+    this.clock = options.clock ?? systemClock;
+    this.random = options.random ?? Math.random;
+    const events = {
+      onSilent: (server: Server) => this.onSilent(server),
+      onUnready: (server: Server) => this.onUnready(server),
+    };
+    this.servers = options.servers.map(
+      (address) => new Server(address, options, this.clock, this.random, events),
+    );
+    this.home = this.oneOf(this.servers);
+    this.inUse = this.home;
   }
 
   get current(): Server {
-    return this.servers[this.currentIndex]!;
+    return this.inUse;
   }
 
-  /**
-   * Leaves `failed` for the next server, unless another request has done so already. With `isSilent`, its
-   * streams are cut too: a server that does not answer sends no changes either, and nobody would notice.
-   */
-  moveOn(failed: Server, isSilent: boolean): void {
-    if (this.servers.length === 1 || this.current !== failed) return;
-    this.currentIndex = (this.currentIndex + 1) % this.servers.length;
-    if (!isSilent) return;
-    const silent = failed.streams;
-    failed.streams = openPool(failed.url, limits.streamCountMax, this.options);
-    void silent.destroy(new Error('the server does not answer'));
+  get serverCount(): number {
+    return this.servers.length;
+  }
+
+  /** Leaves `failed` alone for `restMs` and, if it is in use, chooses the server that rests the least. */
+  moveOn(failed: Server, restMs: number): void {
+    failed.restUntilMs = this.clock.monotonicMs() + restMs;
+    if (this.inUse === failed) this.use(this.leastResting());
+  }
+
+  /** How long to wait before a request that failed at `failed` is sent to the server in use now. */
+  waitMs(failed: Server): number {
+    const restMs = Math.max(0, this.inUse.restUntilMs - this.clock.monotonicMs());
+    return this.inUse === failed ? restMs : restMs + moveSpreadMs * this.random();
   }
 
   async close(): Promise<void> {
-    await Promise.all(
-      this.servers.flatMap((server) => [server.requests.destroy(), server.streams.destroy()]),
-    );
+    this.isClosed = true;
+    this.returnTimer?.cancel();
+    await Promise.all(this.servers.map((server) => server.close()));
   }
-}
 
-function openServer(server: string, options: RestClientOptions): Server {
-  const url = new URL(server);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new Error(`server ${server} is neither http nor https`);
+  private leastResting(): Server {
+    const nowMs = this.clock.monotonicMs();
+    const restOf = (server: Server) => Math.max(nowMs, server.restUntilMs);
+    const leastMs = Math.min(...this.servers.map(restOf));
+    return this.oneOf(this.servers.filter((server) => restOf(server) === leastMs));
   }
-  return {
-    url,
-    basePath: url.pathname.replace(/\/+$/, ''),
-    requests: openPool(url, options.connectionsMax ?? 16, options),
-    streams: openPool(url, limits.streamCountMax, options),
-  };
-}
 
-/** Deadlines are kept by the client, which knows what it asked for. */
-function openPool(url: URL, connections: number, options: RestClientOptions): Dispatcher {
-  return new Pool(url.origin, {
-    connections,
-    bodyTimeout: 0,
-    headersTimeout: 0,
-    keepAliveTimeout: keepAliveMs,
-    connect: {
-      timeout: connectTimeoutMs,
-      keepAlive: true,
-      keepAliveInitialDelay: tcpProbeMs,
-      ...(url.protocol === 'https:' ? tlsOptions(options) : {}),
-    },
-  });
-}
+  private oneOf(servers: readonly Server[]): Server {
+    return servers[Math.floor(this.random() * servers.length) % servers.length]!;
+  }
 
-function tlsOptions(options: RestClientOptions) {
-  return {
-    ...(options.ca ? { ca: options.ca } : {}),
-    ...(options.clientCertificate
-      ? { cert: options.clientCertificate.certificate, key: options.clientCertificate.key }
-      : {}),
-    ...(options.tlsServerName ? { servername: options.tlsServerName } : {}),
-    rejectUnauthorized: !options.insecureSkipTlsVerify,
-  };
+  private use(server: Server): void {
+    this.inUse = server;
+    if (server !== this.home) this.returnLater();
+  }
+
+  private returnLater(): void {
+    if (this.returnTimer || this.isClosed) return;
+    const spreadMs = (returnAfterMsMax - returnAfterMsMin) * this.random();
+    this.returnTimer = this.clock.setTimer(returnAfterMsMin + spreadMs, () => {
+      void this.returnIfReady();
+    });
+  }
+
+  /** Open streams stay where they are until they end; what begins from now on begins at home. */
+  private async returnIfReady(): Promise<void> {
+    const isReady = (await this.home.readiness()) === 'ready';
+    this.returnTimer = undefined;
+    if (this.isClosed || this.inUse === this.home) return;
+    if (isReady) this.use(this.home);
+    else this.returnLater();
+  }
+
+  private onSilent(server: Server): void {
+    this.moveOn(server, failedRestMs);
+    server.cutAll(`${server.url.origin} does not answer`);
+  }
+
+  /** Streams go elsewhere only when there is a server that is better off. */
+  private async onUnready(server: Server): Promise<void> {
+    const others = this.servers.filter((other) => other !== server);
+    const answers = await Promise.all(others.map((other) => other.readiness()));
+    const ready = others.filter((_other, index) => answers[index] === 'ready');
+    if (ready.length === 0 || this.isClosed) return;
+    server.restUntilMs = this.clock.monotonicMs() + failedRestMs;
+    if (this.inUse === server) this.use(this.oneOf(ready));
+    server.cutStreams(`${server.url.origin} is not ready and another server is`);
+  }
 }

@@ -1,10 +1,19 @@
 /** Turns the bytes of a watch into events: one JSON document a line. */
 import { limits } from '../limits.js';
 import type { ApiObject, WatchEvent } from '../objects.js';
-import { fromStatus, type StatusBody } from './api-error.js';
+import { ApiError, fromStatus, type StatusBody } from './api-error.js';
 import { TransportError } from './transport-error.js';
 
 const newline = 0x0a;
+
+/**
+ * The watch has ended before its time, with its server or because that is not ready any more: it can go on
+ * where it stopped, on this server or another.
+ */
+export function isWatchInterrupted(error: unknown): boolean {
+  if (error instanceof TransportError) return error.code === 'connection_lost';
+  return error instanceof ApiError && error.statusCode === 503;
+}
 
 /** Throws `ApiError` on an ERROR event and `TransportError` on what is not a watch. */
 export async function* decodeWatch<T extends ApiObject>(

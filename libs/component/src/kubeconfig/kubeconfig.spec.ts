@@ -2,7 +2,13 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connectionOf, KubeconfigError, singleKubeconfig, writeKubeconfig } from './kubeconfig.js';
+import {
+  connectionOf,
+  KubeconfigError,
+  readKubeconfig,
+  singleKubeconfig,
+  writeKubeconfig,
+} from './kubeconfig.js';
 
 let directory: string;
 beforeEach(() => {
@@ -18,7 +24,7 @@ describe('kubeconfig', () => {
       singleKubeconfig({
         clusterName: 'orch',
         userName: 'admin',
-        server: 'https://127.0.0.1:6443/',
+        servers: ['https://127.0.0.1:6443/'],
         certificateAuthorityPem: 'CA',
         clientCertificatePem: 'CERT',
         clientKeyPem: 'KEY',
@@ -27,10 +33,48 @@ describe('kubeconfig', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(connectionOf(path)).toMatchObject({
       server: 'https://127.0.0.1:6443',
+      servers: ['https://127.0.0.1:6443'],
       certificateAuthorityPem: 'CA',
       clientCertificatePem: 'CERT',
       clientKeyPem: 'KEY',
     });
+  });
+
+  it('keeps the servers that stand in for each other, in a form that other tools pass over', () => {
+    const path = join(directory, 'kubeconfig');
+    const servers = ['https://a:1', 'https://b:2', 'https://c:3'];
+    writeKubeconfig(
+      path,
+      singleKubeconfig({
+        clusterName: 'orch',
+        userName: 'admin',
+        servers,
+        certificateAuthorityPem: 'CA',
+      }),
+    );
+    expect(connectionOf(path)).toMatchObject({ server: 'https://a:1', servers });
+    expect(readKubeconfig(path).clusters[0]?.cluster).toMatchObject({
+      server: 'https://a:1',
+      extensions: [{ name: 'endpoints', extension: { servers } }],
+    });
+  });
+
+  it('refuses endpoints that are none', () => {
+    const path = join(directory, 'config');
+    const write = (extension: string) =>
+      writeFileSync(
+        path,
+        `clusters: [{name: c, cluster: {server: 'https://x', extensions: [{name: endpoints, extension: ${extension}}]}}]
+contexts: [{name: a, context: {cluster: c, user: u}}]
+current-context: a
+`,
+      );
+    for (const extension of ['null', '{}', '{servers: [6443]}', "{servers: ['ftp://x']}"]) {
+      write(extension);
+      expect(() => connectionOf(path)).toThrow(/extension "endpoints"/);
+    }
+    write("{servers: ['https://y/']}");
+    expect(connectionOf(path).servers).toEqual(['https://x', 'https://y']);
   });
 
   it('reads referenced files relative to itself', () => {

@@ -7,7 +7,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { writeFileAtomic } from '../files/write-file-atomic.js';
-import { kubeconfigBytesMax } from '../limits.js';
+import { kubeconfigBytesMax, kubeconfigEndpointCountMax } from '../limits.js';
 
 export interface Kubeconfig {
   apiVersion: string;
@@ -28,7 +28,14 @@ export interface KubeconfigCluster {
   'insecure-skip-tls-verify'?: boolean;
   'tls-server-name'?: string;
   'proxy-url'?: string;
+  extensions?: { name: string; extension?: unknown }[];
 }
+
+/**
+ * Extension of a cluster entry that names all its API servers, `{servers: [url, ...]}`. Clients that do not
+ * know it use `server` alone.
+ */
+const endpointsExtension = 'endpoints';
 
 export interface KubeconfigUser {
   token?: string;
@@ -60,6 +67,8 @@ export interface KubeconfigContext {
 /** Everything a client needs: PEM texts are loaded, the server has no trailing slash. */
 export interface ConnectionConfig {
   readonly server: string;
+  /** Servers that stand in for each other, `server` among them; only that one when left out. */
+  readonly servers?: readonly string[];
   readonly namespace?: string;
   readonly certificateAuthorityPem?: string;
   readonly insecureSkipTlsVerify?: boolean;
@@ -130,8 +139,10 @@ export function connectionOf(path: string, contextName?: string): ConnectionConf
     data !== undefined
       ? Buffer.from(data, 'base64').toString('utf8')
       : file && referenced(path, file);
+  const server = cluster.server.replace(/\/+$/, '');
   const connection: ConnectionConfig = {
-    server: cluster.server.replace(/\/+$/, ''),
+    server,
+    servers: [...new Set([server, ...endpointsOf(path, cluster)])],
     namespace: context.namespace,
     certificateAuthorityPem: pem(
       cluster['certificate-authority-data'],
@@ -152,6 +163,26 @@ export function connectionOf(path: string, contextName?: string): ConnectionConf
   return connection;
 }
 
+/** The servers of the endpoints extension; none when there is no such extension. */
+function endpointsOf(path: string, { extensions }: KubeconfigCluster): string[] {
+  const entry = extensions?.find(({ name }) => name === endpointsExtension);
+  if (!entry) return [];
+  const { servers } = (entry.extension ?? {}) as { servers?: unknown };
+  if (!Array.isArray(servers) || servers.length > kubeconfigEndpointCountMax) {
+    throw new KubeconfigError(
+      `kubeconfig ${path}: the extension "${endpointsExtension}" must have a list "servers" of at most ${kubeconfigEndpointCountMax} URLs`,
+    );
+  }
+  return servers.map((server: unknown) => {
+    if (typeof server !== 'string' || !/^https?:\/\//.test(server) || !URL.canParse(server)) {
+      throw new KubeconfigError(
+        `kubeconfig ${path}: the extension "${endpointsExtension}" names ${JSON.stringify(server)}, which is no http or https URL`,
+      );
+    }
+    return server.replace(/\/+$/, '');
+  });
+}
+
 function referenced(kubeconfigPath: string, file: string): string {
   const path = resolve(dirname(kubeconfigPath), file);
   try {
@@ -170,7 +201,8 @@ export function writeKubeconfig(path: string, config: Kubeconfig): void {
 export interface SingleKubeconfig {
   readonly clusterName: string;
   readonly userName: string;
-  readonly server: string;
+  /** All API servers, at least one; the first is the one that other tools use. */
+  readonly servers: readonly string[];
   readonly certificateAuthorityPem: string;
   readonly token?: string;
   readonly clientCertificatePem?: string;
@@ -186,10 +218,14 @@ export function singleKubeconfig(parts: SingleKubeconfig): Kubeconfig {
     user['client-certificate-data'] = base64(parts.clientCertificatePem);
     user['client-key-data'] = base64(parts.clientKeyPem);
   }
+  const { servers } = parts;
   const cluster: KubeconfigCluster = {
-    server: parts.server,
+    server: servers[0] ?? '',
     'certificate-authority-data': base64(parts.certificateAuthorityPem),
   };
+  if (servers.length > 1) {
+    cluster.extensions = [{ name: endpointsExtension, extension: { servers } }];
+  }
   const contextName = `${userName}@${clusterName}`;
   return {
     apiVersion: 'v1',

@@ -1,4 +1,4 @@
-/** Flags of every process that is a client of the API server. */
+/** Flags of every process that is a client of the API servers. */
 import { IsIn, IsOptional, Min } from 'class-validator';
 import { dialect } from '../dialect/dialect.js';
 import { Flag } from './flag.js';
@@ -10,7 +10,7 @@ const clientContentTypes = ['application/json'] as const;
 export class ClientOptions {
   @Flag({
     name: 'kubeconfig',
-    description: 'file that says where the API server is and how to prove oneself to it',
+    description: 'file that says where the API servers are and how to prove oneself to them',
     env: 'KUBECONFIG',
     type: 'string',
   })
@@ -47,6 +47,6 @@ export class ClientOptions {
   /** Throws `ValueError` when the process was started without one. */
   requiredKubeconfig(): string {
     if (this.kubeconfig) return this.kubeconfig;
-    throw new ValueError('--kubeconfig: give the file that says where the API server is');
+    throw new ValueError('--kubeconfig: give the file that says where the API servers are');
   }
 }

@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-const authority = (clock = systemClock) =>
+const authority = (clock: Clock = systemClock) =>
   ensureAuthority(directory, 'ca', 'orch-ca', 3650 * dayMs, clock);
 
 async function whoCalls(pair: KeyPairPem, client: KeyPairPem, caPem: string): Promise<string> {

@@ -1,12 +1,12 @@
 /** A clock that stands still until a test moves it. */
-import type { Clock, Timer } from '@orch/component';
+import type { LoopClock, Timer } from '@orch/component';
 
 interface Scheduled {
   readonly atMs: number;
   readonly callback: () => void;
 }
 
-export class ManualClock implements Clock {
+export class ManualClock implements LoopClock {
   #nowMs = 1_000_000;
   readonly #timers = new Set<Scheduled>();
 
@@ -22,6 +22,10 @@ export class ManualClock implements Clock {
     const scheduled = { atMs: this.#nowMs + delayMs, callback };
     this.#timers.add(scheduled);
     return { cancel: () => this.#timers.delete(scheduled) };
+  }
+
+  nextTurn(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve));
   }
 
   /** Fires what is due on the way, in order, and lets promises and I/O callbacks run in between. */

@@ -1,19 +1,32 @@
 /**
- * A log in memory for tests of what lies above it, with the faults that matter there: entries that
- * a crash loses, entries that commit although the proposer was told that the outcome is unknown,
- * and times without a quorum. `MemoryDisk` is what survives a crash.
+ * A log in memory for tests of what lies above it: one member, no disk, no time, and the faults that
+ * matter there: proposals that vanish, are refused or commit twice, entries that a crash loses, times
+ * without a quorum, changes of leadership, snapshots. `MemoryDisk` is what survives a crash.
  */
+import type {
+  Configuration,
+  Leadership,
+  Member,
+  MemberId,
+  MembershipChange,
+  SnapshotPoint,
+} from '../core/types.js';
 import {
+  type AppliedState,
   type CommittedEntry,
-  type CommittedHandler,
   LogError,
+  type LogErrorCode,
+  type LogHandlers,
   type LogIndex,
   type LogStatus,
+  MembershipError,
+  type ReplicaStatus,
   type ReplicatedLog,
 } from '../replicated-log.js';
 
 export class MemoryDisk {
   firstIndex = 1;
+  /** An empty one is an entry of the log's own. */
   readonly commands: Buffer[] = [];
 
   get lastIndex(): number {
@@ -21,48 +34,67 @@ export class MemoryDisk {
   }
 }
 
+export const MEMORY_MEMBER: Member = {
+  id: '00000000000000a1',
+  name: 'default',
+  peerUrl: 'https://127.0.0.1:6480',
+  clientUrl: 'https://127.0.0.1:6443',
+};
+
 interface Pending {
+  readonly id: number;
   readonly command: Buffer;
-  readonly resolve: (index: LogIndex) => void;
-  readonly reject: (error: LogError) => void;
 }
 
 export class MemoryLog implements ReplicatedLog {
-  /** Set: proposals and barriers reject with `NoQuorum`. */
+  /** Set: proposals are refused with `NoLeader`, barriers reject with `NoQuorum`. Nothing is said of the leader: call `lead`. */
   noQuorum = false;
-  /** That many next proposals commit, but their proposers are told `OutcomeUnknown`. */
-  unknownOutcomes = 0;
-  role: LogStatus['role'] = 'leader';
+  /** That many next proposals vanish: neither committed nor refused. */
+  losing = 0;
+  /** That many next proposals commit twice, as a proposal does that is repeated too early. */
+  doubling = 0;
+  /** The next proposals are refused with these codes, one each. */
+  readonly refusing: LogErrorCode[] = [];
+  readonly truncations: number[] = [];
+  facts: Readonly<Record<string, string | number>> = {};
+  configuration: Configuration = { voters: [MEMORY_MEMBER], learners: [] };
+  #leadership: Leadership = { term: 1, leader: MEMORY_MEMBER.id, role: 'leader' };
   #pending: Pending[] = [];
-  #onCommitted: CommittedHandler | undefined;
-  #flushing = false;
+  #handlers: LogHandlers | undefined;
+  #delivered = 0;
+  #flushing: Promise<void> | undefined;
+  #held = false;
   #stopped = false;
 
   constructor(readonly disk: MemoryDisk = new MemoryDisk()) {}
 
-  async start(appliedIndex: LogIndex, onCommitted: CommittedHandler): Promise<void> {
-    this.#onCommitted = onCommitted;
+  async start(state: AppliedState, handlers: LogHandlers): Promise<void> {
     const { disk } = this;
-    if (appliedIndex > disk.lastIndex || appliedIndex + 1 < disk.firstIndex) {
-      throw new LogError('Corrupt', `applied ${appliedIndex} is not within the log`);
-    }
-    for (let index = appliedIndex + 1; index <= disk.lastIndex; index += 1) {
-      await onCommitted([this.#entry(index)]);
-    }
+    const { installed } = state;
+    if (installed !== undefined && installed.index > disk.lastIndex) this.#moveTo(installed.index);
+    if (!state.needsSnapshot) {
+      if (state.appliedIndex > disk.lastIndex || state.appliedIndex + 1 < disk.firstIndex) {
+        throw new LogError('Corrupt', `applied ${state.appliedIndex} is not within the log`);
+      }
+      this.#delivered = state.appliedIndex;
+    } else this.#delivered = disk.lastIndex;
+    this.#handlers = handlers;
+    queueMicrotask(() => handlers.onLeadership(this.#leadership));
+    this.#flush();
   }
 
-  propose(command: Buffer, _deadlineMs: number): Promise<LogIndex> {
-    if (this.#stopped || !this.#onCommitted) {
-      return Promise.reject(new LogError('Stopped', 'the log is not running'));
+  propose(proposalId: number, command: Buffer): void {
+    const refusal = this.#refusal();
+    if (refusal !== undefined) {
+      queueMicrotask(() => this.#handlers?.onRefused([proposalId], refusal));
+      return;
     }
-    if (this.noQuorum) return Promise.reject(new LogError('NoQuorum', 'no quorum'));
-    return new Promise((resolve, reject) => {
-      this.#pending.push({ command: Buffer.from(command), resolve, reject });
-      if (!this.#flushing) {
-        this.#flushing = true;
-        setImmediate(() => void this.#flush());
-      }
-    });
+    if (this.losing > 0) {
+      this.losing -= 1;
+      return;
+    }
+    this.#pending.push({ id: proposalId, command: Buffer.from(command) });
+    this.#flush();
   }
 
   readBarrier(_deadlineMs: number): Promise<LogIndex> {
@@ -72,6 +104,7 @@ export class MemoryLog implements ReplicatedLog {
   }
 
   async truncate(index: LogIndex): Promise<void> {
+    this.truncations.push(index);
     const count = index - this.disk.firstIndex + 1;
     if (count <= 0) return;
     this.disk.commands.splice(0, count);
@@ -80,58 +113,165 @@ export class MemoryLog implements ReplicatedLog {
 
   status(): LogStatus {
     return {
-      role: this.role,
+      clusterId: '00000000000000c1',
+      self: MEMORY_MEMBER,
+      role: this.#leadership.role,
+      term: this.#leadership.term,
+      leader: this.#leadership.leader,
       commitIndex: this.disk.lastIndex as LogIndex,
+      appliedIndex: this.#delivered as LogIndex,
       firstIndex: this.disk.firstIndex as LogIndex,
       lastIndex: this.disk.lastIndex as LogIndex,
       proposalsPending: this.#pending.length,
+      configuration: this.configuration,
+      progress: [],
+      sizeBytes: this.disk.commands.reduce((sum, command) => sum + command.length, 0),
       ...(this.noQuorum ? { unavailableReason: 'no quorum' } : {}),
     };
   }
 
+  async changeMembership(change: MembershipChange, _deadlineMs: number): Promise<Configuration> {
+    const { voters, learners } = this.configuration;
+    if (change.kind === 'addLearner') {
+      this.configuration = { voters, learners: [...learners, change.member] };
+    } else if (change.kind === 'promote') {
+      const member = learners.find(({ id }) => id === change.id);
+      if (!member) throw new MembershipError('UnknownMember', `no learner ${change.id}`);
+      const left = learners.filter(({ id }) => id !== change.id);
+      this.configuration = { voters: [...voters, member], learners: left };
+    } else {
+      const changed = (member: Member): Member[] => {
+        if (change.kind === 'remove') return member.id === change.id ? [] : [member];
+        return [member.id === change.member.id ? change.member : member];
+      };
+      this.configuration = {
+        voters: voters.flatMap(changed),
+        learners: learners.flatMap(changed),
+      };
+    }
+    this.appendEmpty();
+    return this.configuration;
+  }
+
+  async transferLeadership(to: MemberId | undefined, _deadlineMs: number): Promise<void> {
+    const { term } = this.#leadership;
+    this.lead({ term: term + 1, leader: to ?? '00000000000000b1', role: 'follower' });
+  }
+
+  async peerStatus(_deadlineMs: number): Promise<readonly ReplicaStatus[]> {
+    return [{ member: MEMORY_MEMBER, status: this.status(), facts: this.facts }];
+  }
+
+  setFacts(facts: Readonly<Record<string, string | number>>): void {
+    this.facts = facts;
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true;
-    for (const pending of this.#takePending()) {
-      pending.reject(new LogError('Stopped', 'the log is stopping, nothing was written'));
-    }
+    this.#pending = [];
+    await this.#flushing;
   }
 
-  /** Ends at once: of what was not yet written, the first `kept` entries reach the disk unacknowledged. */
+  /** Ends at once: of what was not yet written, the first `kept` entries reach the disk untold. */
   crash(kept = 0): void {
     this.#stopped = true;
-    for (const [at, pending] of this.#takePending().entries()) {
-      if (at < kept) this.disk.commands.push(pending.command);
-      pending.reject(new LogError('OutcomeUnknown', 'the log crashed'));
-    }
+    for (const { command } of this.#pending.splice(0, kept)) this.disk.commands.push(command);
+    this.#pending = [];
   }
 
-  async #flush(): Promise<void> {
-    while (this.#pending.length > 0 && !this.#stopped) {
-      const batch = this.#takePending();
-      const first = this.disk.lastIndex + 1;
-      for (const pending of batch) this.disk.commands.push(pending.command);
-      const held = this.#onCommitted!(batch.map((_, at) => this.#entry(first + at)));
-      for (const [at, pending] of batch.entries()) {
-        if (this.unknownOutcomes > 0) {
-          this.unknownOutcomes -= 1;
-          pending.reject(new LogError('OutcomeUnknown', 'the leader changed'));
-        } else pending.resolve((first + at) as LogIndex);
+  /** Changes the leadership and tells of it. */
+  lead(leadership: Leadership): void {
+    this.#leadership = leadership;
+    this.#handlers?.onLeadership(leadership);
+  }
+
+  /** An entry of the log's own. */
+  appendEmpty(): void {
+    this.disk.commands.push(Buffer.alloc(0));
+    this.#flush();
+  }
+
+  /** A command that another replica has proposed. */
+  append(command: Buffer): void {
+    this.disk.commands.push(command);
+    this.#flush();
+  }
+
+  /** While held, nothing is written or delivered. */
+  hold(): void {
+    this.#held = true;
+  }
+
+  release(): void {
+    this.#held = false;
+    this.#flush();
+  }
+
+  /** Sends the state as a leader would: all chunks, and what it has applied. */
+  async takeSnapshot(): Promise<{ chunks: Buffer[]; appliedIndex: LogIndex }> {
+    const outgoing = await this.#handlers!.snapshots.open();
+    const chunks: Buffer[] = [];
+    try {
+      for (let chunk = await outgoing.next(); chunk; chunk = await outgoing.next()) {
+        chunks.push(chunk);
       }
+    } finally {
+      await outgoing.close();
+    }
+    return { chunks, appliedIndex: outgoing.appliedIndex };
+  }
+
+  /** Receives and installs such a state, as a replica does that is too far behind. */
+  async giveSnapshot(chunks: readonly Buffer[]): Promise<SnapshotPoint> {
+    const { snapshots } = this.#handlers!;
+    const incoming = await snapshots.receive();
+    for (const chunk of chunks) await incoming.write(chunk);
+    const { appliedIndex } = await incoming.finish();
+    const { configuration } = this;
+    const point: SnapshotPoint = { index: appliedIndex, term: 1, checksum: 0, configuration };
+    await this.#flushing;
+    await snapshots.install(point);
+    if (appliedIndex > this.disk.lastIndex) this.#moveTo(appliedIndex);
+    this.#delivered = appliedIndex;
+    this.#flush();
+    return point;
+  }
+
+  #refusal(): LogError | undefined {
+    if (this.#stopped || !this.#handlers) return new LogError('Stopped', 'the log is not running');
+    const code = this.refusing.shift();
+    if (code !== undefined) return new LogError(code, `refused as asked: ${code}`);
+    return this.noQuorum ? new LogError('NoLeader', 'no leader is known') : undefined;
+  }
+
+  #moveTo(index: number): void {
+    this.disk.commands.length = 0;
+    this.disk.firstIndex = index + 1;
+  }
+
+  #flush(): void {
+    if (!this.#handlers || this.#stopped || this.#held) return;
+    this.#flushing ??= this.#deliver();
+  }
+
+  async #deliver(): Promise<void> {
+    const { disk } = this;
+    await new Promise((resolve) => setImmediate(resolve));
+    while (!this.#stopped && !this.#held) {
+      for (const { command } of this.#pending.splice(0)) {
+        disk.commands.push(command);
+        if (this.doubling === 0) continue;
+        this.doubling -= 1;
+        disk.commands.push(command);
+      }
+      if (this.#delivered >= disk.lastIndex) break;
+      const entries: CommittedEntry[] = disk.commands
+        .slice(this.#delivered + 1 - disk.firstIndex)
+        .map((command, at) => ({ index: (this.#delivered + 1 + at) as LogIndex, command }));
+      this.#delivered = disk.lastIndex;
+      const held = this.#handlers!.onCommitted(entries);
       if (held) await held;
     }
-    this.#flushing = false;
-  }
-
-  #entry(index: number): CommittedEntry {
-    return {
-      index: index as LogIndex,
-      command: this.disk.commands[index - this.disk.firstIndex]!,
-    };
-  }
-
-  #takePending(): Pending[] {
-    const pending = this.#pending;
-    this.#pending = [];
-    return pending;
+    this.#flushing = undefined;
   }
 }

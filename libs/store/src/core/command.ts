@@ -8,9 +8,12 @@
  */
 import { type Expectation, type Operation, type Revision, StoreError } from '../versioned-store.js';
 
-/** Names a command: a proposer's process life and its count. */
+/** Names a command: its proposer and that one's count. */
 export interface CommandId {
-  /** 16 hexadecimal digits, drawn at start. */
+  /**
+   * 16 hexadecimal digits: the log index at which this process life of a replica was registered, so
+   * that no two are ever the same. A `register` itself carries digits drawn at random.
+   */
   readonly proposer: string;
   readonly sequence: number;
 }
@@ -26,12 +29,23 @@ export type Command = Header &
     | { readonly kind: 'txn'; readonly operations: readonly Operation[] }
     | { readonly kind: 'compact'; readonly revision: Revision }
     | { readonly kind: 'expire' }
-    | { readonly kind: 'noop' }
+    /** Must be applied before the first command of a proposer. */
+    | { readonly kind: 'register' }
+    | ({ readonly kind: 'hash' } & HashReport)
   );
 
-const FORMAT = 1;
+/** What a replica's running hash was when it had applied the entry at `index`. */
+export interface HashReport {
+  readonly index: number;
+  readonly hash: number;
+  /** 16 hexadecimal digits. */
+  readonly member: string;
+}
+
+const FORMAT = 2;
 const HEADER_BYTES = 22;
-const KINDS = ['txn', 'compact', 'expire', 'noop'] as const;
+const HASH_BYTES = 18;
+const KINDS = ['txn', 'compact', 'expire', 'register', 'hash'] as const;
 const OPERATION_KINDS = ['put', 'delete', 'check'] as const;
 const EXPECT_ABSENT = 1;
 const EXPECT_REVISION = 2;
@@ -44,10 +58,21 @@ const OPERATION_BYTES_MAX = 2 + 2 + 6 + 4 + 6 + 4;
 
 export function encodeCommand(command: Command): Buffer {
   if (command.kind === 'txn') return encodeTxn(command, command.operations);
-  const buffer = Buffer.allocUnsafe(HEADER_BYTES + (command.kind === 'compact' ? 6 : 0));
+  const bodyBytes = command.kind === 'compact' ? 6 : command.kind === 'hash' ? HASH_BYTES : 0;
+  const buffer = Buffer.allocUnsafe(HEADER_BYTES + bodyBytes);
   writeHeader(buffer, command);
   if (command.kind === 'compact') buffer.writeUIntBE(command.revision, HEADER_BYTES, 6);
+  if (command.kind === 'hash') {
+    buffer.writeUIntBE(command.index, HEADER_BYTES, 6);
+    buffer.writeUInt32BE(command.hash, HEADER_BYTES + 6);
+    buffer.write(command.member, HEADER_BYTES + 10, 8, 'hex');
+  }
   return buffer;
+}
+
+/** Names the proposer in the bytes of a command that was encoded before it was known. */
+export function setProposer(bytes: Buffer, proposer: string): void {
+  bytes.write(proposer, 2, 8, 'hex');
 }
 
 /** Throws StoreError `Corrupt` for bytes that this program cannot have written or cannot read. */
@@ -69,8 +94,16 @@ export function decodeCommand(buffer: Buffer): Command {
     case 'compact':
       return { ...header, kind, revision: buffer.readUIntBE(HEADER_BYTES, 6) as Revision };
     case 'expire':
-    case 'noop':
+    case 'register':
       return { ...header, kind };
+    case 'hash':
+      return {
+        ...header,
+        kind,
+        index: buffer.readUIntBE(HEADER_BYTES, 6),
+        hash: buffer.readUInt32BE(HEADER_BYTES + 6),
+        member: buffer.toString('hex', HEADER_BYTES + 10, HEADER_BYTES + HASH_BYTES),
+      };
     default:
       throw new StoreError('Corrupt', `a command of unknown kind ${buffer[1]} is in the log`);
   }

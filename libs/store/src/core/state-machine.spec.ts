@@ -4,9 +4,12 @@ import { PROPOSERS_MAX, SEQUENCE_WINDOW } from '../limits.js';
 import { object, put, show } from '../testing/harness.js';
 import type { Operation, Revision } from '../versioned-store.js';
 import { type Command, decodeCommand, encodeCommand } from './command.js';
+import { ProposerTable } from './proposer-table.js';
+import { SequenceWindow } from './sequence-window.js';
 import { StateMachine } from './state-machine.js';
 
-const PROPOSER = '0123456789abcdef';
+/** Who is registered by the first entry of the log. */
+const PROPOSER = '0000000000000001';
 const A = 'core/pods/ns/a';
 
 let sequence = 0;
@@ -24,6 +27,18 @@ function apply(machine: StateMachine, command: Command) {
   return machine.apply(machine.appliedIndex + 1, encodeCommand(command));
 }
 
+function register(machine: StateMachine, nonce: number) {
+  const proposer = nonce.toString(16).padStart(16, 'a');
+  return apply(machine, { kind: 'register', id: { proposer, sequence: 0 }, timeMs: 0 })
+    ?.registration;
+}
+
+function registeredMachine(): StateMachine {
+  const machine = new StateMachine();
+  expect(register(machine, 0)).toEqual({ proposer: PROPOSER, evicted: undefined });
+  return machine;
+}
+
 describe('command codec', () => {
   it('gives back what it was given', () => {
     const revision = (2 ** 40) as Revision;
@@ -39,7 +54,8 @@ describe('command codec', () => {
       { kind: 'txn', id, timeMs: 1_800_000_000_000, operations },
       { kind: 'compact', id, timeMs: 0, revision },
       { kind: 'expire', id, timeMs: 1 },
-      { kind: 'noop', id, timeMs: 1 },
+      { kind: 'register', id, timeMs: 1 },
+      { kind: 'hash', id, timeMs: 1, index: 2 ** 40, hash: 0xffff_fff0, member: PROPOSER },
     ];
     for (const command of commands) expect(decodeCommand(encodeCommand(command))).toEqual(command);
   });
@@ -48,44 +64,78 @@ describe('command codec', () => {
     const bytes = encodeCommand(txn([put(A, 'one')]));
     bytes[0] = 9;
     expect(() => decodeCommand(bytes)).toThrow(/format 9/);
-    bytes[0] = 1;
+    bytes[0] = 2;
     bytes[1] = 9;
     expect(() => decodeCommand(bytes)).toThrow(/unknown kind/);
   });
 });
 
 describe('StateMachine', () => {
-  it('applies a command id once', () => {
-    const machine = new StateMachine();
+  it('applies a command id once, of registered proposers only', () => {
+    const machine = registeredMachine();
     const command = txn([put(A, 'one')]);
     expect(apply(machine, command)?.result).toMatchObject({ succeeded: true, revision: 1 });
     expect(apply(machine, command)).toBeUndefined();
+    const stranger = { ...command, id: { ...command.id, proposer: 'f'.repeat(16) } };
+    expect(apply(machine, stranger)).toMatchObject({ result: undefined, events: [] });
     expect(machine.revision).toBe(1);
-    expect(
-      apply(machine, { ...command, id: { ...command.id, proposer: 'f'.repeat(16) } }),
-    ).toBeDefined();
+  });
+
+  it('skips entries of the log itself', () => {
+    const machine = registeredMachine();
+    expect(machine.apply(2, Buffer.alloc(0))).toBeUndefined();
+    expect(machine.appliedIndex).toBe(2);
   });
 
   it('never applies a command that is too old to be remembered', () => {
-    const machine = new StateMachine();
+    const machine = registeredMachine();
     apply(machine, txn([put(A, 'new')], SEQUENCE_WINDOW + 10));
     expect(apply(machine, txn([put(A, 'old')], 10))).toBeUndefined();
     expect(apply(machine, txn([put(A, 'late')], 11))).toBeDefined();
     expect(apply(machine, txn([put(A, 'late')], 11))).toBeUndefined();
   });
 
-  it('remembers command ids in the state, for a bounded number of proposers', () => {
-    const machine = new StateMachine();
-    for (let at = 0; at < PROPOSERS_MAX + 5; at += 1) {
-      apply(machine, txn([put(A, `${at}`)], 1, at.toString(16).padStart(16, '0')));
-    }
+  it('knows a bounded number of proposers, and forgets the one silent longest for good', () => {
+    const machine = registeredMachine();
+    const others = Array.from({ length: PROPOSERS_MAX - 1 }, (_, at) => register(machine, at + 1));
+    apply(machine, txn([put(A, 'one')]));
+    const { proposer, evicted } = register(machine, 100)!;
+    expect(evicted).toBe(others[0]?.proposer);
     expect(machine.proposers.size).toBe(PROPOSERS_MAX);
-    const changes = machine.takeProposerChanges();
-    expect([...changes.values()].filter((window) => window === undefined)).toHaveLength(5);
+    expect(apply(machine, txn([put(A, 'two')], 1, evicted))?.result).toBeUndefined();
+    expect(apply(machine, txn([put(A, 'two')], 1, proposer))?.result?.revision).toBe(2);
+    // The same registration once more: nothing new as long as it is known, a new id afterwards.
+    expect(register(machine, 100)).toEqual({ proposer, evicted: undefined });
+    expect(register(machine, 1)?.proposer).not.toBe(evicted);
+  });
+
+  it('has a checksum over what it knows of proposers, which a restored one must show', () => {
+    const machine = registeredMachine();
+    const stored = new Map<string, Buffer>();
+    const take = () => {
+      for (const [proposer, window] of machine.proposers.takeChanges()) {
+        if (window) stored.set(proposer, window);
+        else stored.delete(proposer);
+      }
+    };
+    for (let at = 0; at < PROPOSERS_MAX + 3; at += 1) {
+      const { proposer } = register(machine, at + 1)!;
+      apply(machine, txn([put(A, `${at}`)], 1, proposer));
+      if (at % 2 === 0) take();
+    }
+    take();
+    const windows = new Map(
+      [...stored].map(([proposer, bytes]) => [proposer, SequenceWindow.decode(proposer, bytes)]),
+    );
+    new ProposerTable().restore(windows, machine.facts.proposersChecksum);
+    windows.delete([...windows.keys()][5]!);
+    expect(() => new ProposerTable().restore(windows, machine.facts.proposersChecksum)).toThrow(
+      expect.objectContaining({ code: 'Corrupt' }),
+    );
   });
 
   it('lets time only rise, and expires by it', () => {
-    const machine = new StateMachine();
+    const machine = registeredMachine();
     const brief: Operation = { kind: 'put', key: A, ...object('brief'), timeToLiveMs: 100 };
     apply(machine, txn([brief]));
     const expire = (timeMs: number): Command => ({
@@ -102,7 +152,7 @@ describe('StateMachine', () => {
   });
 
   it('forgets a time to live that a later version does not have', () => {
-    const machine = new StateMachine();
+    const machine = registeredMachine();
     apply(machine, txn([{ kind: 'put', key: A, ...object('brief'), timeToLiveMs: 100 }]));
     apply(machine, txn([put(A, 'lasting')]));
     expect(machine.expiry.nextMs).toBeUndefined();
@@ -117,7 +167,11 @@ describe('StateMachine', () => {
     fc.assert(
       fc.property(fc.array(operation, { minLength: 1, maxLength: 20 }), (operations) => {
         const commands = operations.map((single, at) => txn([single], at + 1));
-        const [left, right, other] = [new StateMachine(), new StateMachine(), new StateMachine()];
+        const [left, right, other] = [1, 2, 3].map(registeredMachine) as [
+          StateMachine,
+          StateMachine,
+          StateMachine,
+        ];
         for (const command of commands) {
           apply(left, command);
           apply(right, command);
@@ -132,7 +186,7 @@ describe('StateMachine', () => {
   });
 
   it('drops exactly the versions that no read may ask for any more', () => {
-    const machine = new StateMachine();
+    const machine = registeredMachine();
     const { keys } = machine;
     apply(machine, txn([put(A, 'one')]));
     apply(machine, txn([put(A, 'two')]));

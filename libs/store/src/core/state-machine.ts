@@ -3,11 +3,12 @@
  * I/O or promises; the same commands in the same order give the same state and the same hash.
  *
  * Invariants: the revision grows by one with each command that changes a key and by nothing else;
- * a command id is applied at most once; the store's time never falls. Bringing records to disk,
- * waking waiters and ending watches is left to the shell, which learns all it needs from `apply`.
+ * a command id is applied at most once, and only of a proposer that is registered; the store's time
+ * never falls. Bringing records to disk, waking waiters and ending watches is left to the shell,
+ * which learns all it needs from `apply`.
  */
 import { crc32c } from '@orch/raft';
-import { OPERATIONS_MAX, PROPOSERS_MAX, RING_BYTES_MAX, RING_EVENTS_MAX } from '../limits.js';
+import { OPERATIONS_MAX, RING_BYTES_MAX, RING_EVENTS_MAX } from '../limits.js';
 import {
   type CommitResult,
   type Entry,
@@ -16,12 +17,13 @@ import {
   type Revision,
   StoreError,
 } from '../versioned-store.js';
-import { type Command, decodeCommand } from './command.js';
+import { type Command, decodeCommand, type HashReport } from './command.js';
 import { EventRing, type StoreEvent } from './event-ring.js';
 import { ExpiryIndex } from './expiry-index.js';
 import { KeySpace } from './key-space.js';
+import { ProposerTable, type Registration } from './proposer-table.js';
 import type { VersionRecord } from './record.js';
-import { SequenceWindow } from './sequence-window.js';
+import type { SequenceWindow } from './sequence-window.js';
 import { StoredEntry, spliceRevision } from './stored-entry.js';
 
 /** The facts that must agree with the records: written in one batch with them. */
@@ -33,17 +35,35 @@ export interface Facts {
   readonly timeMs: number;
   /** Running hash over every change since the beginning. */
   readonly hash: number;
+  /** Over what is noted of the proposers. */
+  readonly proposersChecksum: number;
   /** Sums over the live keys, which a restored state must show again. */
   readonly keyCount: number;
   readonly liveBytes: number;
 }
 
+/** Of a state that has nothing yet. */
+export const EMPTY_FACTS: Facts = {
+  appliedIndex: 0,
+  revision: 0,
+  compactedRevision: 0,
+  timeMs: 0,
+  hash: 0,
+  proposersChecksum: 0,
+  keyCount: 0,
+  liveBytes: 0,
+};
+
 export interface Applied {
+  /** As in the command's id. */
   readonly proposer: string;
   readonly sequence: number;
-  readonly result: CommitResult;
+  /** Undefined: its proposer is not registered (any more), so nothing was applied. */
+  readonly result: CommitResult | undefined;
   /** Of the revision that the command made; empty when it changed nothing. */
   readonly events: readonly StoreEvent[];
+  readonly registration?: Registration;
+  readonly report?: HashReport;
 }
 
 const NO_EVENTS: readonly StoreEvent[] = [];
@@ -52,49 +72,67 @@ export class StateMachine {
   readonly keys = new KeySpace();
   readonly expiry = new ExpiryIndex();
   readonly ring: EventRing;
-  readonly proposers = new Map<string, SequenceWindow>();
+  readonly proposers = new ProposerTable();
   revision = 0 as Revision;
   compactedRevision = 0 as Revision;
+  /** Of this replica alone: after a crash its disk may lack history that its log has yet to compact. */
+  historyFloor = 0;
   appliedIndex = 0;
   timeMs = 0;
   hash = 0;
-  readonly #touchedProposers = new Set<string>();
   readonly #hashBlock = Buffer.alloc(24);
 
   constructor(ringEventsMax = RING_EVENTS_MAX, ringBytesMax = RING_BYTES_MAX) {
     this.ring = new EventRing(ringEventsMax, ringBytesMax);
   }
 
+  /** History below it is gone here. */
+  get oldestRevision(): Revision {
+    return Math.max(this.compactedRevision, this.historyFloor) as Revision;
+  }
+
   get facts(): Facts {
     const { appliedIndex, revision, compactedRevision, timeMs, hash } = this;
     const { keyCount, liveBytes } = this.keys;
-    return { appliedIndex, revision, compactedRevision, timeMs, hash, keyCount, liveBytes };
+    const proposersChecksum = this.proposers.checksum;
+    return {
+      appliedIndex,
+      revision,
+      compactedRevision,
+      timeMs,
+      hash,
+      proposersChecksum,
+      keyCount,
+      liveBytes,
+    };
   }
 
-  /** Applies the next entry of the log; undefined when its command had been applied before. */
+  /**
+   * Applies the next entry of the log; undefined when it is one of the log's own or its command had
+   * been applied before.
+   */
   apply(index: number, bytes: Buffer): Applied | undefined {
     if (index !== this.appliedIndex + 1) {
       throw new Error(`invariant broken: entry ${index} applied after ${this.appliedIndex}`);
     }
+    if (bytes.length === 0) {
+      this.appliedIndex = index;
+      return undefined;
+    }
     const command = decodeCommand(bytes);
     this.appliedIndex = index;
-    if (!this.#admit(command, index)) return undefined;
-    this.timeMs = Math.max(this.timeMs, command.timeMs);
     const { proposer, sequence } = command.id;
+    if (command.kind === 'register') return this.#register(command, index);
+    const window = this.proposers.touch(proposer, index);
+    if (!window) return { proposer, sequence, result: undefined, events: NO_EVENTS };
+    if (!window.admit(sequence)) return undefined;
+    this.timeMs = Math.max(this.timeMs, command.timeMs);
     const before = this.revision;
     const result = this.#execute(command);
     const events = this.revision > before ? this.ring.commit(this.revision)! : NO_EVENTS;
-    return { proposer, sequence, result, events };
-  }
-
-  /** Windows that changed since the last call, encoded; undefined: the proposer was forgotten. */
-  takeProposerChanges(): Map<string, Buffer | undefined> {
-    const changes = new Map<string, Buffer | undefined>();
-    for (const proposer of this.#touchedProposers) {
-      changes.set(proposer, this.proposers.get(proposer)?.encode());
-    }
-    this.#touchedProposers.clear();
-    return changes;
+    if (command.kind !== 'hash') return { proposer, sequence, result, events };
+    const { index: at, hash, member } = command;
+    return { proposer, sequence, result, events, report: { index: at, hash, member } };
   }
 
   /** Takes over a record found on disk at start, in the order of revisions. */
@@ -121,7 +159,7 @@ export class StateMachine {
         `the state holds ${keyCount} keys of ${liveBytes} bytes where ${facts.keyCount} of ${facts.liveBytes} were written: restore this data directory from a backup or another replica`,
       );
     }
-    for (const [proposer, window] of proposers) this.proposers.set(proposer, window);
+    this.proposers.restore(proposers, facts.proposersChecksum);
     this.appliedIndex = facts.appliedIndex;
     this.revision = facts.revision as Revision;
     this.compactedRevision = facts.compactedRevision as Revision;
@@ -130,33 +168,15 @@ export class StateMachine {
     this.ring.reset(facts.revision);
   }
 
-  #admit(command: Command, index: number): boolean {
-    const { proposer, sequence } = command.id;
-    let window = this.proposers.get(proposer);
-    if (!window) {
-      window = new SequenceWindow();
-      this.proposers.set(proposer, window);
-      if (this.proposers.size > PROPOSERS_MAX) this.#forgetProposer();
-    }
-    this.#touchedProposers.add(proposer);
-    window.lastIndex = index;
-    return window.admit(sequence);
+  #register(command: Command, index: number): Applied {
+    const { proposer: nonce, sequence } = command.id;
+    const registration = this.proposers.register(nonce, index);
+    this.#mix(index, 3, 0, 0);
+    const result = { succeeded: true, revision: this.revision, entries: [] } as const;
+    return { proposer: nonce, sequence, result, events: NO_EVENTS, registration };
   }
 
-  #forgetProposer(): void {
-    let silent: string | undefined;
-    let lastIndex = Number.POSITIVE_INFINITY;
-    for (const [proposer, window] of this.proposers) {
-      if (window.lastIndex === 0 || window.lastIndex >= lastIndex) continue;
-      silent = proposer;
-      lastIndex = window.lastIndex;
-    }
-    if (silent === undefined) return;
-    this.proposers.delete(silent);
-    this.#touchedProposers.add(silent);
-  }
-
-  #execute(command: Command): CommitResult {
+  #execute(command: Exclude<Command, { kind: 'register' }>): CommitResult {
     switch (command.kind) {
       case 'txn':
         return this.#transact(command.operations);
@@ -169,7 +189,7 @@ export class StateMachine {
           this.#mix(command.revision, 2, 0, 0);
         }
         return { succeeded: true, revision: this.revision, entries: [] };
-      case 'noop':
+      case 'hash':
         return { succeeded: true, revision: this.revision, entries: [] };
     }
   }

@@ -89,6 +89,16 @@ export class WatchHub {
     watch.pending.length = 0;
   }
 
+  /** Everybody in it, no longer in it. Each was handed everything up to `revision`. */
+  leaveAll(): Watch[] {
+    const all = [...this.#groups.values()].flatMap((watches) => [...watches]);
+    for (const watch of all) {
+      watch.sentRevision = this.revision;
+      this.leave(watch);
+    }
+    return all;
+  }
+
   /** Notes one commit's events for the watches that select them; `flush` hands them over. */
   collect(events: readonly WatchEvent[]): void {
     if (this.#groups.size === 0) return;

@@ -2,29 +2,33 @@
  * Brings watches that start in the past up to date: from the state database, then from the recent
  * events, and into the hub at the moment at which nothing is missing. In slices, few at a time.
  * A watch that a compaction overtakes is ended, never left with a gap. One that takes its events slowly
- * gives its place to others while it is waited for.
+ * gives its place to others while it is waited for. When the state is replaced, each goes on in the new
+ * one from what it was sent last.
  */
+import type { LoopClock } from '@orch/component';
 import type { StoreEvent } from '../core/event-ring.js';
 import type { VersionRecord } from '../core/record.js';
-import type { StateMachine } from '../core/state-machine.js';
 import type { Watch, WatchHub } from '../core/watch-hub.js';
 import { CATCH_UP_SLICE_BYTES, CATCH_UP_SLICE_EVENTS, CATCH_UPS_MAX } from '../limits.js';
 import { type Revision, StoreError } from '../versioned-store.js';
-import type { StateDatabase } from './state-database.js';
-import { nextTurn } from './turns.js';
-import type { VersionReader } from './version-reader.js';
+import type { LiveState } from './live-state.js';
 
 export class CatchUp {
   readonly #waiting = new Set<Watch>();
   #running = 0;
+  #source: LiveState | undefined;
 
   constructor(
-    private readonly machine: StateMachine,
     private readonly hub: WatchHub,
-    private readonly database: StateDatabase,
-    private readonly reader: VersionReader,
+    private readonly clock: LoopClock,
     private readonly onError: (watch: Watch, error: unknown) => void,
   ) {}
+
+  /** Where the past is read from; undefined: nowhere for now, all wait. */
+  use(source: LiveState | undefined): void {
+    this.#source = source;
+    this.#startNext();
+  }
 
   /** Its first events come after the caller has its handle. */
   add(watch: Watch): void {
@@ -37,7 +41,7 @@ export class CatchUp {
   }
 
   #startNext(): void {
-    while (this.#running < CATCH_UPS_MAX) {
+    while (this.#source && this.#running < CATCH_UPS_MAX) {
       const [watch] = this.#waiting;
       if (!watch) return;
       this.#waiting.delete(watch);
@@ -59,8 +63,11 @@ export class CatchUp {
   /** Until it is up to date, closed, or has no room: then it comes back once it has. */
   async #advance(watch: Watch): Promise<void> {
     while (!watch.closed) {
-      if (watch.sentRevision < this.machine.compactedRevision) {
-        watch.end(compacted(watch.sentRevision, this.machine.compactedRevision));
+      const source = this.#source;
+      if (!source) return void this.#waiting.add(watch);
+      const { machine } = source;
+      if (watch.sentRevision < machine.oldestRevision) {
+        watch.end(compacted(watch.sentRevision, machine.oldestRevision));
         return;
       }
       if (watch.sentRevision === this.hub.revision) {
@@ -72,16 +79,21 @@ export class CatchUp {
         void ready.then(() => this.add(watch));
         return;
       }
-      if (watch.sentRevision + 1 >= this.machine.ring.firstRevision) {
-        this.#deliverRecent(watch);
-        if (watch.sentRevision < this.hub.revision) await nextTurn();
-      } else {
-        await this.#deliverStored(watch, this.machine.ring.firstRevision - 1);
+      if (watch.sentRevision + 1 >= machine.ring.firstRevision) {
+        this.#deliverRecent(watch, source);
+        if (watch.sentRevision < this.hub.revision) await this.clock.nextTurn();
+        continue;
+      }
+      try {
+        await this.#deliverStored(watch, source, machine.ring.firstRevision - 1);
+      } catch (error) {
+        // A state that was replaced meanwhile can no longer be read: go on in the new one.
+        if (source === this.#source) throw error;
       }
     }
   }
 
-  #deliverRecent(watch: Watch): void {
+  #deliverRecent(watch: Watch, { machine }: LiveState): void {
     const selected: StoreEvent[] = [];
     let revision = watch.sentRevision;
     let looked = 0;
@@ -91,7 +103,7 @@ export class CatchUp {
       looked < CATCH_UP_SLICE_EVENTS &&
       bytes < CATCH_UP_SLICE_BYTES
     ) {
-      const events = this.machine.ring.commit(revision + 1);
+      const events = machine.ring.commit(revision + 1);
       if (!events) throw new Error(`invariant broken: no events of revision ${revision + 1}`);
       revision = (revision + 1) as Revision;
       looked += events.length;
@@ -105,12 +117,14 @@ export class CatchUp {
   }
 
   /** Up to `upTo`, which the state database holds; stops early when compaction overtakes or room ends. */
-  async #deliverStored(watch: Watch, upTo: number): Promise<void> {
+  async #deliverStored(watch: Watch, source: LiveState, upTo: number): Promise<void> {
+    const over = () =>
+      watch.closed || source !== this.#source || watch.sentRevision < source.machine.oldestRevision;
     let selected: StoreEvent[] = [];
     let bytes = 0;
     let last = watch.sentRevision;
-    for await (const records of this.database.scan(watch.sentRevision, upTo)) {
-      if (watch.closed || watch.sentRevision < this.machine.compactedRevision) return;
+    for await (const records of source.database.scan(watch.sentRevision, upTo)) {
+      if (over()) return;
       for (const record of records) {
         const { revision } = record.entry;
         if (revision !== last) {
@@ -125,22 +139,22 @@ export class CatchUp {
           last = revision;
         }
         if (!watch.selects(record.entry.key)) continue;
-        selected.push(this.#eventOf(record));
+        selected.push(eventOf(record, source));
         bytes += record.entry.bytes.length;
       }
-      await nextTurn();
+      await this.clock.nextTurn();
     }
-    if (watch.closed || watch.sentRevision < this.machine.compactedRevision) return;
+    if (over()) return;
     if (last !== upTo) throw missing(last + 1);
     deliver(watch, selected, last);
   }
+}
 
-  #eventOf({ entry, deleted }: VersionRecord): StoreEvent {
-    const { key, revision, createRevision } = entry;
-    const previous =
-      createRevision === revision && !deleted ? undefined : this.reader.at(key, revision - 1);
-    return { revision, kind: deleted ? 'delete' : 'put', key, previous, entry, derived: undefined };
-  }
+function eventOf({ entry, deleted }: VersionRecord, { reader }: LiveState): StoreEvent {
+  const { key, revision, createRevision } = entry;
+  const previous =
+    createRevision === revision && !deleted ? undefined : reader.at(key, revision - 1);
+  return { revision, kind: deleted ? 'delete' : 'put', key, previous, entry, derived: undefined };
 }
 
 function deliver(watch: Watch, events: readonly StoreEvent[], revision: Revision): void {

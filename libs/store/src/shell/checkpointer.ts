@@ -1,44 +1,41 @@
 /**
- * Cuts the log: once enough has been written to the state database since the last cut, that is
- * synced and the log before it dropped. Invariant: nothing leaves the log that is not on stable
- * storage in the state database.
+ * Makes checkpoints: moments of the state that are wholly on stable storage, and cuts the log behind
+ * them. Invariants: nothing leaves the log that is not in the last checkpoint; whatever a crash of the
+ * machine does to what was written later, checkpoint and log make the state again.
  */
-import type { Clock } from '@orch/component';
-import type { LogIndex, ReplicatedLog } from '@orch/raft';
-import type { Facts } from '../core/state-machine.js';
-import type { StoreObserver } from '../store-observer.js';
+import { LogError, type LogIndex } from '@orch/raft';
+import type { Facts, StateMachine } from '../core/state-machine.js';
+import type { LiveStateContext } from './live-state.js';
 import type { StateDatabase } from './state-database.js';
-
-export interface CheckpointOptions {
-  readonly logKeepEntries: number;
-  readonly logKeepBytes: number;
-}
+import type { StateWriter } from './state-writer.js';
 
 export class Checkpointer {
-  #cutIndex: number;
+  /** Of the last checkpoint of this process life: what it shows may not be dropped before the next. */
+  revision = 0;
+  #appliedIndex: number;
   #bytesSince = 0;
   #running: Promise<void> | undefined;
   #stopped = false;
 
   constructor(
+    private readonly machine: StateMachine,
     private readonly database: StateDatabase,
-    private readonly log: ReplicatedLog,
-    private readonly clock: Clock,
-    private readonly options: CheckpointOptions,
-    private readonly onFatal: (error: Error) => void,
-    private readonly observer: StoreObserver | undefined,
-    appliedIndex: number,
+    private readonly context: LiveStateContext,
   ) {
-    this.#cutIndex = appliedIndex;
+    this.#appliedIndex = machine.appliedIndex;
   }
 
   /** The state database holds everything up to `facts.appliedIndex`, unsynced. */
-  written(facts: Facts, byteCount: number): void {
+  written(facts: Facts, byteCount: number, writer: StateWriter): void {
     this.#bytesSince += byteCount;
-    const entryCount = facts.appliedIndex - this.#cutIndex;
-    const { logKeepEntries, logKeepBytes } = this.options;
-    if (entryCount < logKeepEntries && this.#bytesSince < logKeepBytes) return;
-    if (!this.#stopped) this.#running ??= this.#run(facts.appliedIndex);
+    const entryCount = facts.appliedIndex - this.#appliedIndex;
+    const { logKeepEntries, logKeepBytes } = this.context.options;
+    if (entryCount >= logKeepEntries || this.#bytesSince >= logKeepBytes) this.request(writer);
+  }
+
+  /** Makes one of now, unless one is being made. */
+  request(writer: StateWriter): void {
+    if (!this.#stopped && this.context.mayCut()) this.#running ??= this.#run(writer);
   }
 
   async stop(): Promise<void> {
@@ -46,18 +43,32 @@ export class Checkpointer {
     await this.#running;
   }
 
-  async #run(index: number): Promise<void> {
-    const startedMs = this.clock.monotonicMs();
-    this.#cutIndex = index;
-    this.#bytesSince = 0;
+  async #run(writer: StateWriter): Promise<void> {
+    const { clock, observer, onFatal, onCheckpoint } = this.context;
+    const startedMs = clock.monotonicMs();
     try {
-      await this.database.sync();
-      await this.log.truncate(index as LogIndex);
-      this.observer?.checkpointed(this.clock.monotonicMs() - startedMs);
+      await this.#make(writer);
+      observer?.checkpointed(clock.monotonicMs() - startedMs);
     } catch (error) {
-      const cause = error instanceof Error ? error : new Error(String(error));
-      this.onFatal(new Error(`cutting the log failed: ${cause.message}`, { cause }));
+      // A log that stops keeps what it has.
+      if (!(error instanceof LogError && error.code === 'Stopped')) {
+        const cause = error instanceof Error ? error : new Error(String(error));
+        onFatal(new Error(`cutting the log failed: ${cause.message}`, { cause }));
+      }
     }
     this.#running = undefined;
+    onCheckpoint();
+  }
+
+  async #make(writer: StateWriter): Promise<void> {
+    const { facts } = this.machine;
+    const proposers = this.machine.proposers.encodeAll();
+    this.#appliedIndex = facts.appliedIndex;
+    this.#bytesSince = 0;
+    await writer.reached(facts.appliedIndex);
+    await this.database.sync();
+    await this.database.writeCheckpoint({ facts, proposers });
+    this.revision = facts.revision;
+    await this.context.log.truncate(facts.appliedIndex as LogIndex);
   }
 }

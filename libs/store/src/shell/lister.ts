@@ -2,6 +2,7 @@
  * Lists a key range as of one revision. Long lists run in slices over a clone of the index (which
  * costs microseconds and keeps showing that moment), giving way to the event loop in between.
  */
+import type { LoopClock } from '@orch/component';
 import type { ResourceIndex } from '../core/key-space.js';
 import { countBelow, prefixEnd } from '../core/ordered-map.js';
 import type { StateMachine } from '../core/state-machine.js';
@@ -9,7 +10,6 @@ import type { StoredEntry } from '../core/stored-entry.js';
 import type { VersionName } from '../core/versions.js';
 import { DISK_READ_UNITS, LIST_SLICE_UNITS, REMAINING_COUNT_COMMITS_MAX } from '../limits.js';
 import { type Entry, type ListResult, type Revision, StoreError } from '../versioned-store.js';
-import { nextTurn } from './turns.js';
 import type { VersionReader } from './version-reader.js';
 
 export interface Range {
@@ -27,6 +27,7 @@ export class Lister {
   constructor(
     private readonly machine: StateMachine,
     private readonly reader: VersionReader,
+    private readonly clock: LoopClock,
   ) {}
 
   /** The present state. */
@@ -50,7 +51,7 @@ export class Lister {
         }
         entries.push(entry);
         units += 1;
-        if (units % LIST_SLICE_UNITS === 0) await nextTurn();
+        if (units % LIST_SLICE_UNITS === 0) await this.clock.nextTurn();
       }
     }
     return { entries, revision, remainingCount };
@@ -68,7 +69,7 @@ export class Lister {
       for (const [key, entry] of merged(live, history, bounds)) {
         if (units >= LIST_SLICE_UNITS) {
           units = 0;
-          await nextTurn();
+          await this.clock.nextTurn();
           this.#mustBeKept(revision);
         }
         units += 1;
@@ -138,12 +139,12 @@ export class Lister {
   }
 
   #mustBeKept(revision: Revision): void {
-    const { compactedRevision } = this.machine;
-    if (revision >= compactedRevision) return;
+    const { oldestRevision } = this.machine;
+    if (revision >= oldestRevision) return;
     throw new StoreError(
       'Compacted',
       `revision ${revision} was compacted while it was listed`,
-      compactedRevision,
+      oldestRevision,
     );
   }
 }

@@ -1,18 +1,31 @@
 /**
- * What the leader's store proposes by itself: compaction of history past its retention, and the end
- * of keys whose time to live has passed. Every replica runs it; only the leader's proposes.
+ * What the leader's store proposes by itself: compaction of history past its retention, the end of
+ * keys whose time to live has passed, a state hash when none was for a while. Every replica runs it;
+ * only the leader's proposes.
  */
 import type { Clock, Logger, Timer } from '@orch/component';
 import type { ReplicatedLog } from '@orch/raft';
 import type { StateMachine } from '../core/state-machine.js';
 import { StoreError } from '../versioned-store.js';
+import type { HashAudit } from './hash-audit.js';
 import type { Proposer } from './proposer.js';
 import type { RevisionTimes } from './revision-times.js';
+import type { StoreTime } from './store-time.js';
 
 export interface MaintenanceOptions {
   readonly historyRetentionMs: number;
   readonly compactionIntervalMs: number;
   readonly expiryIntervalMs: number;
+}
+
+export interface MaintenanceParts {
+  readonly times: RevisionTimes;
+  readonly time: StoreTime;
+  readonly proposer: Proposer;
+  readonly audit: HashAudit;
+  readonly log: ReplicatedLog;
+  readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 const PROPOSAL_TIMEOUT_MS = 10_000;
@@ -25,19 +38,19 @@ export class Maintenance {
   #compactedAtMs: number;
 
   constructor(
-    private readonly machine: StateMachine,
-    private readonly times: RevisionTimes,
-    private readonly proposer: Proposer,
-    private readonly log: ReplicatedLog,
-    private readonly clock: Clock,
-    private readonly logger: Logger,
+    /** The state in use; undefined while there is none. */
+    private readonly machine: () => StateMachine | undefined,
+    private readonly parts: MaintenanceParts,
     private readonly options: MaintenanceOptions,
   ) {
-    this.#compactedAtMs = clock.monotonicMs();
+    this.#compactedAtMs = parts.clock.monotonicMs();
   }
 
   start(): void {
-    this.#timer = this.clock.setTimer(this.options.expiryIntervalMs, () => void this.#round());
+    this.#timer = this.parts.clock.setTimer(
+      this.options.expiryIntervalMs,
+      () => void this.#round(),
+    );
   }
 
   stop(): void {
@@ -46,35 +59,40 @@ export class Maintenance {
   }
 
   async #round(): Promise<void> {
-    this.times.note(this.clock.monotonicMs(), this.machine.revision);
+    const machine = this.machine();
     try {
-      if (this.log.status().role === 'leader') {
-        await this.#expire();
-        await this.#compact();
+      if (machine) {
+        this.parts.times.note(this.parts.clock.monotonicMs(), machine.revision);
+        if (this.parts.log.status().role === 'leader') {
+          await this.#expire();
+          await this.#compact();
+          this.parts.audit.leaderRound();
+        }
       }
     } catch (error) {
-      // The next round tries again: both are conditions on the state, not events.
+      // The next round tries again: all are conditions on the state, not events.
       if (!(error instanceof StoreError)) throw error;
-      if (!this.#stopped) this.logger.warn({ error }, 'store maintenance put off');
+      if (!this.#stopped) this.parts.logger.warn({ error }, 'store maintenance put off');
     }
     if (!this.#stopped) this.start();
   }
 
   async #expire(): Promise<void> {
     for (let round = 0; round < EXPIRE_ROUNDS_MAX && !this.#stopped; round += 1) {
-      const nextMs = this.machine.expiry.nextMs;
-      if (nextMs === undefined || nextMs > this.clock.nowMs()) return;
-      await this.proposer.propose({ kind: 'expire' }, PROPOSAL_TIMEOUT_MS);
+      const nextMs = this.machine()?.expiry.nextMs;
+      if (nextMs === undefined || nextMs > this.parts.time.nowMs()) return;
+      await this.parts.proposer.propose({ kind: 'expire' }, PROPOSAL_TIMEOUT_MS);
     }
   }
 
   async #compact(): Promise<void> {
-    const nowMs = this.clock.monotonicMs();
+    const nowMs = this.parts.clock.monotonicMs();
     if (nowMs - this.#compactedAtMs < this.options.compactionIntervalMs) return;
     this.#compactedAtMs = nowMs;
-    const revision = this.times.before(nowMs - this.options.historyRetentionMs);
-    if (revision <= this.machine.compactedRevision) return;
-    await this.proposer.propose({ kind: 'compact', revision }, PROPOSAL_TIMEOUT_MS);
-    this.logger.debug({ revision }, 'history compacted');
+    const revision = this.parts.times.before(nowMs - this.options.historyRetentionMs);
+    const machine = this.machine();
+    if (!machine || revision <= machine.compactedRevision) return;
+    await this.parts.proposer.propose({ kind: 'compact', revision }, PROPOSAL_TIMEOUT_MS);
+    this.parts.logger.debug({ revision }, 'history compacted');
   }
 }

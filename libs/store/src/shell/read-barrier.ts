@@ -20,7 +20,7 @@ export class ReadBarrier {
   #running = false;
 
   constructor(
-    private readonly log: ReplicatedLog,
+    private readonly log: Pick<ReplicatedLog, 'readBarrier'>,
     private readonly clock: Clock,
     private readonly observer: StoreObserver | undefined,
   ) {

@@ -3,22 +3,36 @@
  * command ids seen. Written without sync: after a crash the log replays the tail. The memory is
  * authoritative; this is what it is rebuilt from, and where old versions are read.
  */
-import { crc32c, type Database, LogError, openDatabase } from '@orch/raft';
+import {
+  type Change,
+  crc32c,
+  type Database,
+  type DatabaseView,
+  type Disk,
+  LogError,
+  type Row,
+  type Rows,
+  type SnapshotPoint,
+} from '@orch/raft';
 import { decodeRecord, type VersionRecord, versionKey } from '../core/record.js';
 import { SequenceWindow } from '../core/sequence-window.js';
 import type { Facts } from '../core/state-machine.js';
 import type { VersionName } from '../core/versions.js';
-import { SCAN_SLICE_BYTES, SCAN_SLICE_RECORDS } from '../limits.js';
+import { PROPOSERS_MAX, SCAN_SLICE_BYTES, SCAN_SLICE_RECORDS } from '../limits.js';
 import { StoreError } from '../versioned-store.js';
+import { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './checkpoint-codec.js';
+import { decodeFacts, decodeSwept, encodeFacts, encodeSwept } from './facts-codec.js';
 
-const FORMAT = { kind: 'state', version: 1 } as const;
-const WRITE_BUFFER_BYTES = 8 * 1024 * 1024;
-const CACHE_BYTES = 16 * 1024 * 1024;
+const FORMAT = { kind: 'state', version: 2 } as const;
+const OPTIONS = { writeBufferBytes: 8 * 1024 * 1024, cacheBytes: 16 * 1024 * 1024 } as const;
 const FACTS_KEY = Buffer.from('m/applied');
-const FACTS_BYTES = 56;
+const INSTALLED_KEY = Buffer.from('m/installed');
+const RESYNC_KEY = Buffer.from('m/resync');
+const CHECKPOINT_KEY = Buffer.from('m/checkpoint');
+const SWEPT_KEY = Buffer.from('m/swept');
+const VERSION_PREFIX = 'v/';
 const PROPOSER_PREFIX = 'p/';
-/** Sorts after every key in use. */
-const EMPTY_RANGE = [Buffer.from('z'), Buffer.from('z0')] as const;
+const PROPOSERS_END = Buffer.from('p0');
 
 /** One change of the database, in the order in which it was applied. */
 export interface StateChange {
@@ -28,71 +42,155 @@ export interface StateChange {
   readonly facts: Facts;
 }
 
+/** A moment of the state, with whose facts it is read back. */
+export interface StoredMoment {
+  readonly facts: Facts;
+  readonly proposers: ReadonlyMap<string, SequenceWindow>;
+}
+
 export class StateDatabase {
   private constructor(private readonly database: Database) {}
 
   /** Rejects with StoreError `BadDirectory` or `Corrupt`. */
-  static async open(directory: string): Promise<StateDatabase> {
+  static async open(disk: Disk, directory: string): Promise<StateDatabase> {
     try {
-      const options = { writeBufferBytes: WRITE_BUFFER_BYTES, cacheBytes: CACHE_BYTES };
-      return new StateDatabase(await openDatabase(directory, FORMAT, options));
+      return new StateDatabase(await disk.openDatabase(directory, FORMAT, OPTIONS));
     } catch (error) {
       throw asStoreError(error);
     }
   }
 
+  /** What is stored now, whatever is written later. To be closed. */
+  view(): DatabaseView {
+    return this.database.view();
+  }
+
   /** Undefined in a new database. */
-  async readFacts(): Promise<Facts | undefined> {
-    const bytes = await this.database.get(FACTS_KEY);
-    if (bytes === undefined) return undefined;
-    if (bytes.length !== FACTS_BYTES || crc32c(bytes, 0, 4) !== bytes.readUInt32BE(0)) {
-      throw new StoreError(
-        'Corrupt',
-        'the state’s applied index does not match its checksum: restore this data directory from a backup or another replica',
-      );
-    }
-    return {
-      hash: bytes.readUInt32BE(4),
-      appliedIndex: bytes.readDoubleBE(8),
-      revision: bytes.readDoubleBE(16),
-      compactedRevision: bytes.readDoubleBE(24),
-      timeMs: bytes.readDoubleBE(32),
-      keyCount: bytes.readDoubleBE(40),
-      liveBytes: bytes.readDoubleBE(48),
-    };
+  async readFacts(view?: DatabaseView): Promise<Facts | undefined> {
+    const bytes = await this.#value(FACTS_KEY, view);
+    return bytes && decodeFacts(bytes);
   }
 
   async readProposers(): Promise<Map<string, SequenceWindow>> {
     const proposers = new Map<string, SequenceWindow>();
-    const rows = this.database.iterator({ gt: Buffer.from('p/'), lt: Buffer.from('p0') });
-    for await (const [key, value] of rows) {
-      proposers.set(key.toString('latin1', 2), SequenceWindow.decode(value));
+    const rows = this.proposerRows();
+    try {
+      for (;;) {
+        const slice = await rows.next(PROPOSERS_MAX);
+        if (slice.length === 0) break;
+        for (const [key, value] of slice) {
+          const proposer = key.toString('latin1', PROPOSER_PREFIX.length);
+          proposers.set(proposer, SequenceWindow.decode(proposer, value));
+        }
+      }
+    } finally {
+      await rows.close();
     }
     return proposers;
   }
 
-  /** Slices of records with `after` < revision <= `upTo`, checked, in order of revision. */
-  async *scan(after: number, upTo: number): AsyncGenerator<VersionRecord[]> {
-    const iterator = this.database.iterator({
+  /** The newest state; undefined in a new database. */
+  async readNewest(): Promise<StoredMoment | undefined> {
+    const facts = await this.readFacts();
+    return facts && { facts, proposers: await this.readProposers() };
+  }
+
+  /**
+   * The newest state of which everything is on stable storage: what a crash of the machine leaves for
+   * certain. Undefined in a new database.
+   */
+  async readCheckpoint(): Promise<StoredMoment | undefined> {
+    const bytes = await this.database.get(CHECKPOINT_KEY);
+    return bytes && decodeCheckpoint(bytes);
+  }
+
+  /** What it is of must have been synced before. On stable storage when it resolves. */
+  async writeCheckpoint(checkpoint: Checkpoint): Promise<void> {
+    const value = encodeCheckpoint(checkpoint);
+    await this.database.write([{ kind: 'put', key: CHECKPOINT_KEY, value }], { sync: true });
+  }
+
+  /** Compacted revision up to which versions were dropped, perhaps not all of them. */
+  async readSwept(): Promise<number> {
+    const bytes = await this.database.get(SWEPT_KEY);
+    return bytes ? decodeSwept(bytes) : 0;
+  }
+
+  /** The snapshot that this state came from. */
+  async readInstalled(): Promise<SnapshotPoint | undefined> {
+    const bytes = await this.database.get(INSTALLED_KEY);
+    if (bytes === undefined) return undefined;
+    if (bytes.length < 4 || crc32c(bytes, 0, 4) !== bytes.readUInt32BE(0)) {
+      throw new StoreError(
+        'Corrupt',
+        'the note of an installed snapshot does not match its checksum: restore this data directory from a backup or another replica',
+      );
+    }
+    return JSON.parse(bytes.toString('utf8', 4)) as SnapshotPoint;
+  }
+
+  /** On stable storage, with everything written before it, when it resolves. */
+  async noteInstalled(point: SnapshotPoint): Promise<void> {
+    const value = Buffer.from(`0000${JSON.stringify(point)}`);
+    value.writeUInt32BE(crc32c(value, 0, 4), 0);
+    await this.database.write([{ kind: 'put', key: INSTALLED_KEY, value }], { sync: true });
+    await this.database.sync();
+  }
+
+  /** Why this state must not be used again; undefined: it may be. */
+  async readResync(): Promise<string | undefined> {
+    return (await this.database.get(RESYNC_KEY))?.toString();
+  }
+
+  async noteResync(reason: string): Promise<void> {
+    const value = Buffer.from(reason);
+    await this.database.write([{ kind: 'put', key: RESYNC_KEY, value }], { sync: true });
+  }
+
+  /** To be closed. */
+  proposerRows(view?: DatabaseView): Rows {
+    const gt = Buffer.from(PROPOSER_PREFIX);
+    return this.database.rows({ gt, lt: PROPOSERS_END, ...(view && { view }) });
+  }
+
+  /** Rows of versions with `after` < revision <= `upTo`, in order of revision. To be closed. */
+  versionRows(after: number, upTo: number, view?: DatabaseView): Rows {
+    return this.database.rows({
       gte: versionKey(after + 1, 0),
       lt: versionKey(upTo + 1, 0),
       highWaterMarkBytes: SCAN_SLICE_BYTES,
+      ...(view && { view }),
     });
+  }
+
+  /**
+   * Slices of records with `after` < revision <= `upTo`, checked, in order of revision. Throws StoreError
+   * `Corrupt`, or `Unavailable` when the disk cannot be read now.
+   */
+  async *scan(after: number, upTo: number): AsyncGenerator<VersionRecord[]> {
+    const iterator = this.versionRows(after, upTo);
     try {
       for (;;) {
-        const rows = await iterator.nextv(SCAN_SLICE_RECORDS);
+        const rows = await iterator.next(SCAN_SLICE_RECORDS);
         if (rows.length === 0) return;
         yield rows.map(([key, record]) => decodeRecord(key, record));
       }
+    } catch (error) {
+      throw asReadError(error);
     } finally {
       await iterator.close();
     }
   }
 
-  /** Synchronous, since that costs a tenth of an awaited read. Throws StoreError `Corrupt`. */
+  /** Synchronous, since that costs a tenth of an awaited read. Throws as `scan` does. */
   read(name: VersionName): VersionRecord {
     const key = versionKey(name.revision, name.position);
-    const record = this.database.getSync(key);
+    let record: Buffer | undefined;
+    try {
+      record = this.database.getSync(key);
+    } catch (error) {
+      throw asReadError(error);
+    }
     if (record === undefined) {
       throw new StoreError(
         'Corrupt',
@@ -106,32 +204,75 @@ export class StateDatabase {
   async write(changes: readonly StateChange[]): Promise<void> {
     const last = changes.at(-1);
     if (!last) return;
-    const batch = this.database.batch();
+    const batch: Change[] = [];
     for (const change of changes) {
-      for (const [key, value] of change.puts) batch.put(key, value);
-      for (const { revision, position } of change.drops) batch.del(versionKey(revision, position));
-      for (const [proposer, window] of change.proposers) {
+      for (const [key, value] of change.puts) batch.push({ kind: 'put', key, value });
+      for (const { revision, position } of change.drops) {
+        batch.push({ kind: 'delete', key: versionKey(revision, position) });
+      }
+      for (const [proposer, value] of change.proposers) {
         const key = Buffer.from(PROPOSER_PREFIX + proposer, 'latin1');
-        if (window) batch.put(key, window);
-        else batch.del(key);
+        batch.push(value ? { kind: 'put', key, value } : { kind: 'delete', key });
       }
     }
-    batch.put(FACTS_KEY, encodeFacts(last.facts));
-    await batch.write();
+    // In the batch of the first drop: whoever finds something dropped finds this, too.
+    if (changes.some(({ drops }) => drops.length > 0)) {
+      const value = encodeSwept(last.facts.compactedRevision);
+      batch.push({ kind: 'put', key: SWEPT_KEY, value });
+    }
+    batch.push({ kind: 'put', key: FACTS_KEY, value: encodeFacts(last.facts) });
+    await this.database.write(batch, { sync: false });
   }
 
-  /**
-   * Resolves when everything written before is on stable storage. Compacting an empty range makes
-   * LevelDB write its memory table to a synced file. A synced write would not do: it syncs the
-   * current write-ahead file only, while the one before may still be waiting to be merged.
-   */
-  async sync(): Promise<void> {
-    await this.database.compactRange(...EMPTY_RANGE);
+  /** Rows of another state's database, as they are. Throws StoreError `Corrupt` for other rows than those. */
+  async writeRows(rows: readonly Row[]): Promise<void> {
+    const changes = rows.map(([key, value]): Change => {
+      const prefix = key.toString('latin1', 0, 2);
+      if (prefix === VERSION_PREFIX || prefix === PROPOSER_PREFIX)
+        return { kind: 'put', key, value };
+      throw new StoreError('Corrupt', `the state holds a row of unknown kind ${prefix}`);
+    });
+    await this.database.write(changes, { sync: false });
   }
 
-  async close(): Promise<void> {
-    await this.database.close();
+  /** Along with the facts of a state that has none. */
+  async forgetProposers(facts: Facts): Promise<void> {
+    const proposers = new Map<string, undefined>();
+    for (const proposer of (await this.readProposers()).keys()) proposers.set(proposer, undefined);
+    await this.write([{ puts: [], drops: [], proposers, facts }]);
   }
+
+  async writeFacts(facts: Facts): Promise<void> {
+    const value = encodeFacts(facts);
+    await this.database.write([{ kind: 'put', key: FACTS_KEY, value }], { sync: true });
+  }
+
+  /** Resolves when everything written before is on stable storage. */
+  sync(): Promise<void> {
+    return this.database.sync();
+  }
+
+  close(): Promise<void> {
+    return this.database.close();
+  }
+
+  async #value(key: Buffer, view: DatabaseView | undefined): Promise<Buffer | undefined> {
+    if (!view) return this.database.get(key);
+    const rows = this.database.rows({ gte: key, lte: key, limit: 1, view });
+    try {
+      const [row] = await rows.next(1);
+      return row?.[1];
+    } finally {
+      await rows.close();
+    }
+  }
+}
+
+/** What the disk says has a code; anything else is a fault of the program. */
+function asReadError(error: unknown): unknown {
+  const known = asStoreError(error);
+  if (known instanceof StoreError || !(error instanceof Error) || !('code' in error)) return known;
+  return new StoreError('Unavailable', `the state database cannot be read: ${error.message}`);
 }
 
 export function asStoreError(error: unknown): unknown {
@@ -139,17 +280,4 @@ export function asStoreError(error: unknown): unknown {
     return new StoreError(error.code, error.message);
   }
   return error;
-}
-
-function encodeFacts(facts: Facts): Buffer {
-  const bytes = Buffer.alloc(FACTS_BYTES);
-  bytes.writeUInt32BE(facts.hash, 4);
-  bytes.writeDoubleBE(facts.appliedIndex, 8);
-  bytes.writeDoubleBE(facts.revision, 16);
-  bytes.writeDoubleBE(facts.compactedRevision, 24);
-  bytes.writeDoubleBE(facts.timeMs, 32);
-  bytes.writeDoubleBE(facts.keyCount, 40);
-  bytes.writeDoubleBE(facts.liveBytes, 48);
-  bytes.writeUInt32BE(crc32c(bytes, 0, 4), 0);
-  return bytes;
 }

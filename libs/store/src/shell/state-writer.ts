@@ -2,7 +2,7 @@
  * Brings applied changes to the state database: asynchronous, batched, in order, one batch at a
  * time. What waits is bounded: over `STATE_LAG_BYTES_MAX`, `room` tells the log to hold back.
  */
-import type { Clock } from '@orch/component';
+import type { LoopClock } from '@orch/component';
 import type { StoreEvent } from '../core/event-ring.js';
 import { encodeRecord, versionKey } from '../core/record.js';
 import type { Facts } from '../core/state-machine.js';
@@ -30,10 +30,11 @@ export class StateWriter {
   #running: Promise<void> | undefined;
   #failed = false;
   #roomWaiters: (() => void)[] = [];
+  #batchWaiters: (() => void)[] = [];
 
   constructor(
     private readonly database: StateDatabase,
-    private readonly clock: Clock,
+    private readonly clock: LoopClock,
     facts: Facts,
     private readonly onWritten: (facts: Facts, byteCount: number) => void,
     private readonly onFatal: (error: Error) => void,
@@ -61,14 +62,21 @@ export class StateWriter {
     return new Promise((resolve) => this.#roomWaiters.push(resolve));
   }
 
-  /** Resolves when everything enqueued so far has been written (not synced). */
+  /** Resolves when everything up to this entry has been written (not synced), or nothing more will be. */
+  async reached(appliedIndex: number): Promise<void> {
+    while (this.#running && this.writtenFacts.appliedIndex < appliedIndex) {
+      await new Promise<void>((resolve) => this.#batchWaiters.push(resolve));
+    }
+  }
+
+  /** Resolves when nothing is left to be written. */
   async drained(): Promise<void> {
     while (this.#running) await this.#running;
   }
 
   async #run(): Promise<void> {
     // Lets the slice being applied finish first: it then goes into one batch.
-    await new Promise((resolve) => setImmediate(resolve));
+    await this.clock.nextTurn();
     while (this.#queue.length > 0 && !this.#failed) {
       const { taken, byteCount } = this.#take();
       try {
@@ -79,9 +87,11 @@ export class StateWriter {
         this.onFatal(new Error(`writing the state database failed: ${cause.message}`, { cause }));
       }
       this.#queuedBytes -= byteCount;
-      if (this.#failed || this.#queuedBytes <= STATE_LAG_BYTES_MAX / 2) this.#wake();
+      if (this.#failed || this.#queuedBytes <= STATE_LAG_BYTES_MAX / 2) wake(this.#roomWaiters);
+      wake(this.#batchWaiters);
     }
     this.#running = undefined;
+    wake(this.#batchWaiters);
   }
 
   #take(): { taken: QueuedChange[]; byteCount: number } {
@@ -108,10 +118,10 @@ export class StateWriter {
     this.observer?.stateWritten(recordCount, byteCount, durationMs);
     this.onWritten(this.writtenFacts, byteCount);
   }
+}
 
-  #wake(): void {
-    for (const resolve of this.#roomWaiters.splice(0)) resolve();
-  }
+function wake(waiters: (() => void)[]): void {
+  for (const resolve of waiters.splice(0)) resolve();
 }
 
 function encodeChange({ events, drops, proposers, facts }: QueuedChange): StateChange {

@@ -3,9 +3,8 @@
  * can, and prints a line for each acknowledgement: revision, key and text.
  */
 import { writeSync } from 'node:fs';
-import { systemClock } from '@orch/component';
-import { openLocalStore } from '../local-store.js';
-import { put, quietLogger, WAIT_MS } from './harness.js';
+import { put, WAIT_MS } from './harness.js';
+import { openSole } from './sole-store.js';
 
 const WRITERS = 16;
 const KEYS_EACH = 5;
@@ -13,9 +12,9 @@ const KEYS_EACH = 5;
 const [directory, life] = process.argv.slice(2);
 if (directory === undefined) throw new Error('usage: crash-writer <directory> <life>');
 
-const store = await openLocalStore(directory, {
-  clock: systemClock,
-  logger: quietLogger,
+// The store's own timers keep no process alive; here nothing else does.
+setInterval(() => undefined, 60_000);
+const store = await openSole(directory, {
   onFatal: (error) => {
     writeSync(2, `${error.stack}\n`);
     process.exit(70);

@@ -1,6 +1,6 @@
 /** How a rollout stands, in words, and following it until it is done. */
 import { conditionOf } from '@orch/apimachinery';
-import { isGone } from '@orch/client';
+import { isGone, isWatchInterrupted } from '@orch/client';
 import { systemClock } from '@orch/component';
 import type { DaemonSet, Deployment, StatefulSet } from '@orch/types/apps/v1';
 import { CliError, TimeoutError } from '../errors.js';
@@ -51,7 +51,7 @@ export async function followStatus(
           if (type !== 'BOOKMARK' && say(statusOf(workloadOf(named.type, object)))) return;
         }
       } catch (error) {
-        if (!isGone(error)) throw error;
+        if (!isGone(error) && !isWatchInterrupted(error)) throw error;
       }
     }
   } catch (error) {

@@ -1,0 +1,94 @@
+/**
+ * What this replica tells the others of itself beyond the log: process, version, revision, hash of the
+ * applied changes, size on disk, and the hash over all content that the last check asked for.
+ */
+import { type Logger, orchVersion, systemClock, type Timer } from '@orch/component';
+import type { ReplicatedLog } from '@orch/raft';
+import { type ReplicatedStore, type Revision, StoreError, type WatchHandle } from '@orch/store';
+
+/** A commit below it asks every replica for its content hash at the revision of that commit. */
+export const checkPrefix = 'cluster/checks/';
+
+/** How old what a replica tells of itself may be. */
+const factsIntervalMs = 250;
+const hashTimeoutMs = 60_000;
+
+export class ReplicaFacts {
+  private timer: Timer | undefined;
+  private watch: WatchHandle | undefined;
+  private told = '';
+  private checked: Readonly<Record<string, string | number>> = {};
+  private stopped = false;
+
+  constructor(
+    private readonly store: ReplicatedStore,
+    private readonly log: ReplicatedLog,
+    private readonly logger: Logger,
+  ) {}
+
+  start(): void {
+    this.follow();
+    this.tell();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.timer?.cancel();
+    this.watch?.close();
+  }
+
+  private tell(): void {
+    const { revision, keyCount } = this.store.status();
+    const facts = {
+      pid: process.pid,
+      version: orchVersion,
+      revision,
+      keyCount,
+      ...this.stateHash(),
+      ...this.checked,
+    };
+    const text = JSON.stringify(facts);
+    if (text !== this.told) {
+      this.told = text;
+      this.log.setFacts(facts);
+    }
+    this.timer = systemClock.setTimer(factsIntervalMs, () => this.tell());
+  }
+
+  /** Not there while the state itself is still to come. */
+  private stateHash(): Record<string, string | number> {
+    if (!this.store.status().ready) return {};
+    const { hash, appliedIndex } = this.store.stateHash();
+    return { stateHash: hash, stateHashIndex: appliedIndex };
+  }
+
+  /** Waits for checks that are asked for from now on. */
+  private follow(): void {
+    if (this.stopped) return;
+    try {
+      this.watch = this.store.watch({
+        prefix: checkPrefix,
+        afterRevision: this.store.revision(),
+        onEvents: (_events, revision) => void this.check(revision),
+        onEnd: () => this.followLater(),
+      });
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.followLater();
+    }
+  }
+
+  private followLater(): void {
+    systemClock.setTimer(factsIntervalMs, () => this.follow());
+  }
+
+  private async check(revision: Revision): Promise<void> {
+    try {
+      const { hash } = await this.store.contentHash(revision, hashTimeoutMs);
+      this.checked = { checkedRevision: revision, contentHash: hash };
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.logger.warn({ err: error, revision }, 'content could not be checked');
+    }
+  }
+}

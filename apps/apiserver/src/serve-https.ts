@@ -1,0 +1,107 @@
+/**
+ * The listening server: resource requests go from the socket to the pipeline, everything else through
+ * Fastify to Nest's controllers. Its end: watches end as if their time were over, running requests
+ * finish, connections close.
+ */
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { isResourceTarget, type WatchRegistry } from '@orch/apiserver';
+import { type ComponentContext, type Logger, nestLogger, sleep } from '@orch/component';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { type ApiServerProviders, apiServerModule } from './api-server.module.js';
+import type { ApiServerOptions } from './api-server-options.js';
+import { answerClientError } from './client-errors.js';
+import { clusterSettings, firstServiceAddress } from './cluster-settings.js';
+import { Connections } from './connections.js';
+import {
+  createHttpsServer,
+  type Listener,
+  listenFailure,
+  servingHosts,
+  servingPair,
+} from './serving.js';
+
+type Context = Pick<ComponentContext<ApiServerOptions>, 'options' | 'logger' | 'lifecycle'>;
+
+/** Running requests may take that long to end once the server is to stop. */
+const drainMs = 10_000;
+const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+const routedMethods: ReadonlySet<string> = new Set(allMethods);
+
+/** Serves, and returns the port. Rejects with FatalError when the port cannot be had. */
+export async function serveHttps(context: Context, providers: ApiServerProviders): Promise<number> {
+  const { options, logger, lifecycle } = context;
+  const { api, watches } = providers;
+  const pair = await servingPair(
+    options,
+    servingHosts(options, firstServiceAddress(clusterSettings(options))),
+  );
+  let connections: Connections | undefined;
+  const adapter = new FastifyAdapter({
+    routerOptions: { ignoreTrailingSlash: true },
+    clientErrorHandler: answerClientError,
+    // Paths that cannot be decoded; the pipeline says so in a Status.
+    frameworkErrors(_error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+      reply.hijack();
+      api.handle(request.raw, reply.raw);
+    },
+    serverFactory(handler: Listener) {
+      const listener: Listener = (request, response) => {
+        const { url = '', method = '' } = request;
+        if (isResourceTarget(url) || !routedMethods.has(method)) api.handle(request, response);
+        else handler(request, response);
+      };
+      const server = createHttpsServer(pair, options, listener);
+      connections = new Connections(server);
+      return server as never;
+    },
+  });
+  const fastify = adapter.getInstance();
+  // Bodies are read by those who answer, within the limits of the interface.
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('*', (_request, _body, done) => done(null));
+  // A plugin of its own, registered before Nest's: its route runs none of Nest's hooks.
+  await fastify.register(async (plugin) => {
+    plugin.route({
+      method: [...allMethods],
+      url: '/*',
+      onRequest(request, reply) {
+        reply.hijack();
+        api.handle(request.raw, reply.raw);
+      },
+      handler: () => undefined,
+    });
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    apiServerModule(providers),
+    adapter,
+    { logger: nestLogger(logger), bodyParser: false, abortOnError: false },
+  );
+  await app.init();
+  try {
+    await app.listen(options.securePort, options.bindAddress);
+  } catch (error) {
+    throw listenFailure(options.bindAddress, options.securePort, error as NodeJS.ErrnoException);
+  }
+  lifecycle.onStop('server', () =>
+    stopServing(options, logger, watches, connections, () => app.close()),
+  );
+  const address = app.getHttpServer().address();
+  return typeof address === 'object' && address !== null ? address.port : options.securePort;
+}
+
+/** Readiness fails as soon as the process begins to end; service goes on for the delay. */
+async function stopServing(
+  options: ApiServerOptions,
+  logger: Logger,
+  watches: WatchRegistry,
+  connections: Connections | undefined,
+  closeApp: () => Promise<void>,
+): Promise<void> {
+  if (options.shutdownDelayMs > 0) await sleep(options.shutdownDelayMs);
+  logger.info({ watchCount: watches.count }, 'ending watches');
+  watches.stopAll();
+  await connections?.close(drainMs);
+  await closeApp();
+  logger.info({}, 'no longer serving');
+}

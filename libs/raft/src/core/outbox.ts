@@ -1,0 +1,69 @@
+/** What the steps since the last `takeOutput` leave to do. */
+import type {
+  Configuration,
+  Entry,
+  Leadership,
+  MemberId,
+  MembershipResult,
+  Message,
+  Output,
+  ReadRequest,
+  RefusalCode,
+  SnapshotPoint,
+  TransferResult,
+  WriteRequest,
+} from './types.js';
+
+/** What is computed only when the output is taken. */
+export interface Computed {
+  readonly write: WriteRequest | undefined;
+  readonly committed: readonly Entry[];
+  readonly install: SnapshotPoint | undefined;
+  readonly leadership: Leadership | undefined;
+  readonly configuration: Configuration | undefined;
+}
+
+type ReadState = Output['readStates'][number];
+type Refusal = Output['refusals'][number];
+
+export class Outbox {
+  messages: Message[] = [];
+  readStates: ReadState[] = [];
+  refusals: Refusal[] = [];
+  reads: ReadRequest[] = [];
+  snapshotsToSend: MemberId[] = [];
+  snapshotsRefused: SnapshotPoint[] = [];
+  membershipResults: MembershipResult[] = [];
+  transferResults: TransferResult[] = [];
+
+  refuse(ids: readonly number[], code: RefusalCode): void {
+    if (ids.length > 0) this.refusals.push({ ids, code });
+  }
+
+  take(computed: Computed): Output {
+    const output: Output = {
+      write: computed.write,
+      messages: this.messages,
+      committed: computed.committed,
+      readStates: this.readStates,
+      refusals: this.refusals,
+      reads: this.reads,
+      snapshotsToSend: this.snapshotsToSend,
+      install: computed.install,
+      snapshotsRefused: this.snapshotsRefused,
+      membershipResults: this.membershipResults,
+      transferResults: this.transferResults,
+      leadership: computed.leadership,
+      configuration: computed.configuration,
+    };
+    this.messages = [];
+    this.readStates = [];
+    this.refusals = [];
+    this.reads = [];
+    this.snapshotsToSend = [];
+    this.snapshotsRefused = [];
+    this.membershipResults = [];
+    this.transferResults = [];
+    return output;
+  }
+}

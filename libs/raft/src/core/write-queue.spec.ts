@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import type { LogIndex } from '../replicated-log.js';
+import { entryAfter, LOG_ORIGIN } from './entry-checksum.js';
+import { InvariantError } from './invariant.js';
+import type { AppendResponse, Entry, HardState, LogPoint, Message } from './types.js';
+import { WriteQueue } from './write-queue.js';
+
+const at = (index: number): LogIndex => index as LogIndex;
+const state = (term: number, commit = 0): HardState => ({
+  term,
+  votedFor: undefined,
+  commitIndex: at(commit),
+});
+
+describe('WriteQueue', () => {
+  it('has one write at a time; the next carries all that gathered', () => {
+    const queue = new WriteQueue(state(1), at(0));
+    expect(queue.take(state(1, 0), at(0))).toBeUndefined();
+    const [one, two, three] = append(queue, LOG_ORIGIN, 3);
+    const first = queue.take(state(1), at(3))!;
+    expect(first).toMatchObject({ id: 1, hardState: undefined, entries: [one, two, three] });
+    append(queue, three!, 2);
+    expect(queue.take(state(1), at(5))).toBeUndefined();
+    queue.written(1, 1);
+    expect(queue.stableIndex).toBe(3);
+    expect(queue.take(state(1, 3), at(5))).toMatchObject({ id: 2, hardState: state(1, 3) });
+  });
+
+  it('writes a commit index only along with something else', () => {
+    const queue = new WriteQueue(state(1), at(5));
+    expect(queue.take(state(1, 5), at(5))).toBeUndefined();
+    expect(queue.idle).toBe(true);
+    queue.noteVote();
+    expect(queue.take(state(2, 5), at(5))).toMatchObject({ hardState: state(2, 5), entries: [] });
+  });
+
+  it('holds a promise back until the write that carries it is done', () => {
+    const queue = new WriteQueue(state(1), at(0));
+    expect(queue.hold(acknowledge(0), at(0))).toBe(false);
+    const [first] = append(queue, LOG_ORIGIN, 1);
+    queue.take(state(1), at(1));
+    append(queue, first!, 1);
+    expect(queue.hold(acknowledge(1), at(1))).toBe(true);
+    expect(queue.hold(acknowledge(2), at(2))).toBe(true);
+    expect(queue.written(1, 1)).toEqual([acknowledge(1)]);
+    queue.take(state(1), at(2));
+    expect(queue.written(2, 1)).toEqual([acknowledge(2)]);
+    expect(queue.hold(acknowledge(2), at(2))).toBe(false);
+  });
+
+  it('lets one acknowledgement stand for all before it', () => {
+    const queue = new WriteQueue(state(1), at(0));
+    append(queue, LOG_ORIGIN, 3);
+    for (const index of [1, 2, 3]) queue.hold(acknowledge(index), at(index));
+    queue.take(state(1), at(3));
+    expect(queue.written(1, 1)).toEqual([acknowledge(3)]);
+  });
+
+  it('holds every promise back while term or vote are not durable', () => {
+    const queue = new WriteQueue(state(1), at(4));
+    queue.noteVote();
+    expect(queue.hold(acknowledge(2), at(2))).toBe(true);
+    expect(queue.voteStable).toBe(false);
+    queue.take(state(2), at(4));
+    expect(queue.voteStable).toBe(false);
+    queue.written(1, 2);
+    expect(queue.voteStable).toBe(true);
+  });
+
+  it('drops a promise whose term has passed: its entries may be gone', () => {
+    const queue = new WriteQueue(state(1), at(0));
+    append(queue, LOG_ORIGIN, 2);
+    queue.hold(acknowledge(2), at(2));
+    queue.take(state(1), at(2));
+    queue.noteVote();
+    expect(queue.written(1, 2)).toEqual([]);
+  });
+
+  it('does not count as durable what is truncated while it is being written', () => {
+    const queue = new WriteQueue(state(1), at(0));
+    const [, second] = append(queue, LOG_ORIGIN, 4);
+    queue.take(state(1), at(4));
+    queue.truncateFrom(at(3));
+    const [replacement] = append(queue, second!, 1, 2);
+    queue.written(1, 1);
+    expect(queue.stableIndex).toBe(2);
+    expect(queue.take(state(1), at(3))).toMatchObject({ truncateFrom: 3, entries: [replacement] });
+    queue.written(2, 1);
+    expect(queue.stableIndex).toBe(3);
+  });
+
+  it('drops entries that were not yet handed over without a trace', () => {
+    const queue = new WriteQueue(state(1), at(0));
+    const [first] = append(queue, LOG_ORIGIN, 3);
+    queue.truncateFrom(at(2));
+    expect(queue.take(state(1), at(1))).toMatchObject({
+      truncateFrom: undefined,
+      entries: [first],
+    });
+  });
+
+  it('refuses what cannot be', () => {
+    const queue = new WriteQueue(state(3), at(2));
+    queue.noteVote();
+    expect(() => queue.take(state(2), at(2))).toThrow(InvariantError);
+    expect(() => queue.take(state(4, 3), at(2))).toThrow(InvariantError);
+    expect(() => queue.written(1, 3)).toThrow(InvariantError);
+    append(queue, { index: at(2), term: 1, checksum: 0 }, 1);
+    expect(() => queue.reset(at(9))).toThrow(InvariantError);
+  });
+});
+
+function append(queue: WriteQueue, after: LogPoint, count: number, term = 1): Entry[] {
+  const entries: Entry[] = [];
+  let last = after;
+  for (let done = 0; done < count; done += 1) {
+    const entry = entryAfter(last, term, 'empty', Buffer.alloc(0));
+    queue.append(entry);
+    entries.push(entry);
+    last = entry;
+  }
+  return entries;
+}
+
+function acknowledge(index: number): Message {
+  const response: AppendResponse = {
+    kind: 'appendResponse',
+    from: 'b',
+    to: 'a',
+    term: 1,
+    accepted: true,
+    matchIndex: at(index),
+    refusedIndex: at(0),
+    hintIndex: at(0),
+    hintTerm: 0,
+    needsSnapshot: false,
+    appliedIndex: at(0),
+  };
+  return response;
+}

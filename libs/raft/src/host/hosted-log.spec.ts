@@ -1,0 +1,245 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { type Logger, systemClock } from '@orch/component';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { COMMAND_BYTES_MAX } from '../limits.js';
+import type { LogObserver } from '../log-observer.js';
+import type { LogIndex } from '../replicated-log.js';
+import { LogRecorder, StateDisk } from '../testing/log-recorder.js';
+import { MEMORY_MEMBER, MemoryDisk, MemoryLog } from '../testing/memory-log.js';
+import { HostedLog } from './hosted-log.js';
+import { type HostedParts, LogHost } from './log-host.js';
+import type { Port } from './port-channel.js';
+
+const deadline = (afterMs = 5_000) => systemClock.monotonicMs() + afterMs;
+
+async function until(condition: () => boolean, what: string): Promise<void> {
+  const giveUpMs = deadline();
+  while (!condition()) {
+    if (systemClock.monotonicMs() > giveUpMs) throw new Error(`waited in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+describe('HostedLog', () => {
+  let inner: MemoryLog;
+  let parts: HostedParts;
+  let hosted: HostedLog;
+  let state: LogRecorder;
+  let ports: MessagePort[];
+  let lines: unknown[][];
+  let synced: number[];
+  let fatal: Error[];
+  let endThread: (error: Error) => void;
+  let terminated: boolean;
+
+  beforeEach(() => {
+    const { port1, port2 } = new MessageChannel();
+    ports = [port1, port2];
+    inner = new MemoryLog(new MemoryDisk());
+    state = new LogRecorder(new StateDisk());
+    lines = [];
+    synced = [];
+    fatal = [];
+    terminated = false;
+    new LogHost({
+      port: port2 as Port,
+      clock: systemClock,
+      createLog: (given) => {
+        parts = given;
+        return inner;
+      },
+    });
+    hosted = new HostedLog({
+      connect: (onEnded) => {
+        endThread = onEnded;
+        return {
+          port: port1 as Port,
+          terminate: async () => {
+            terminated = true;
+          },
+        };
+      },
+      clock: systemClock,
+      logger: {
+        info: (...line: unknown[]) => lines.push(line),
+        error: (...line: unknown[]) => lines.push(line),
+      } as unknown as Logger,
+      observer: {
+        synced: (entryCount: number) => synced.push(entryCount),
+      } as unknown as LogObserver,
+      onFatal: (error) => fatal.push(error),
+    });
+  });
+
+  afterEach(async () => {
+    await hosted.stop();
+    for (const port of ports) port.close();
+  });
+
+  const start = () => hosted.start(state.state, state);
+
+  it('carries proposals there and committed entries back, byte for byte and in order', async () => {
+    await start();
+    const bytes = Buffer.from([0, 255, 1, 254, 0]);
+    hosted.propose(1, bytes);
+    for (let id = 2; id <= 300; id += 1) hosted.propose(id, Buffer.from(`command ${id}`));
+    await until(() => state.texts.length === 300, 'all are applied');
+    expect(inner.disk.commands[0]).toEqual(bytes);
+    expect(state.texts.at(-1)).toBe('command 300');
+    expect(state.appliedIndex).toBe(300);
+    inner.appendEmpty();
+    await until(() => state.texts.length === 301, 'the empty entry is applied');
+    expect(state.texts.at(-1)).toBe('');
+  });
+
+  it('sends no more before the state has applied what it has', async () => {
+    await start();
+    let release: () => void = () => undefined;
+    let calls = 0;
+    state.beforeApply = () => {
+      calls += 1;
+      return new Promise((resolve) => {
+        release = resolve;
+      });
+    };
+    hosted.propose(1, Buffer.from('one'));
+    await until(() => calls === 1, 'the first one is delivered');
+    hosted.propose(2, Buffer.from('two'));
+    await until(() => inner.disk.lastIndex === 1, 'the first one is committed');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(calls).toBe(1);
+    release();
+    await until(() => calls === 2, 'the second one is delivered');
+    release();
+    await until(() => state.texts.length === 2, 'both are applied');
+  });
+
+  it('carries refusals, of the other thread and of its own', async () => {
+    await start();
+    inner.refusing.push('NoLeader');
+    hosted.propose(7, Buffer.from('x'));
+    hosted.propose(8, Buffer.alloc(COMMAND_BYTES_MAX + 1));
+    await until(() => state.refusals.length === 2, 'both are refused');
+    const told = state.refusals.map(({ ids, error }) => [...ids, error.code]);
+    expect(told).toContainEqual([7, 'NoLeader']);
+    expect(told).toContainEqual([8, 'TooLarge']);
+  });
+
+  it('answers barriers, truncation, members and facts as the log does', async () => {
+    await start();
+    hosted.propose(1, Buffer.from('one'));
+    await until(() => state.texts.length === 1, 'one is applied');
+    expect(await hosted.readBarrier(deadline())).toBe(1);
+    inner.noQuorum = true;
+    await expect(hosted.readBarrier(deadline())).rejects.toMatchObject({
+      name: 'LogError',
+      code: 'NoQuorum',
+    });
+    inner.noQuorum = false;
+    await hosted.truncate(1 as LogIndex);
+    expect(inner.truncations).toEqual([1]);
+    const member = { ...MEMORY_MEMBER, id: '00000000000000b2', name: 'second' };
+    const changed = await hosted.changeMembership({ kind: 'addLearner', member }, deadline());
+    expect(changed.learners).toEqual([member]);
+    await expect(
+      hosted.changeMembership({ kind: 'promote', id: 'nobody' }, deadline()),
+    ).rejects.toMatchObject({ name: 'MembershipError', code: 'UnknownMember' });
+    hosted.setFacts({ pid: 42 });
+    const [self] = await hosted.peerStatus(deadline());
+    expect(self).toMatchObject({ member: { name: 'default' }, facts: { pid: 42 } });
+  });
+
+  it('keeps a barrier to its deadline when the other thread does not answer', async () => {
+    await start();
+    inner.readBarrier = () => new Promise(() => undefined);
+    await expect(hosted.readBarrier(deadline(10))).rejects.toMatchObject({ code: 'NoQuorum' });
+  });
+
+  it('tells leadership and status as they change', async () => {
+    await start();
+    expect(hosted.status()).toMatchObject({ role: 'leader', term: 1 });
+    inner.lead({ term: 2, leader: undefined, role: 'follower' });
+    await until(() => state.leaderships.some(({ term }) => term === 2), 'the change is told');
+    expect(hosted.status()).toMatchObject({ role: 'follower', term: 2 });
+    hosted.propose(1, Buffer.from('one'));
+    await until(() => hosted.status().commitIndex === 1, 'the status follows');
+  });
+
+  it('sends and installs snapshots through the main thread', async () => {
+    await start();
+    for (let id = 1; id <= 25; id += 1) hosted.propose(id, Buffer.from(`command ${id}`));
+    await until(() => state.texts.length === 25, 'all are applied');
+    const { chunks, appliedIndex } = await inner.takeSnapshot();
+    expect(appliedIndex).toBe(25);
+    expect(chunks).toHaveLength(3);
+    expect(state.snapshotsOpen).toBe(0);
+    const newer = JSON.stringify([{ index: 40, text: 'from elsewhere' }]);
+    const point = await inner.giveSnapshot([Buffer.from(newer)]);
+    expect(point.index).toBe(40);
+    expect(state.texts).toEqual(['from elsewhere']);
+    expect(state.disk.installed).toMatchObject({ index: 40 });
+    hosted.propose(99, Buffer.from('after'));
+    await until(() => state.texts.at(-1) === 'after', 'it goes on after the snapshot');
+    expect(state.appliedIndex).toBe(41);
+  });
+
+  it('writes the lines and makes the measurements of the other thread here', async () => {
+    await start();
+    const failure = Object.assign(new Error('no'), { code: 'EIO' });
+    parts.logger.child({ part: 'x' }).error({ error: failure }, 'it failed');
+    parts.observer.synced(3, 4, 5);
+    await until(() => lines.length > 0 && synced.length > 0, 'both are told');
+    expect(lines[0]).toMatchObject([
+      { part: 'x', error: { type: 'Error', message: 'no', code: 'EIO' } },
+      'it failed',
+    ]);
+    expect(synced).toEqual([3]);
+  });
+
+  it('rejects a start with the error of the log', async () => {
+    await expect(
+      hosted.start({ ...state.state, appliedIndex: 5 as LogIndex }, state),
+    ).rejects.toMatchObject({ name: 'LogError', code: 'Corrupt' });
+    expect(terminated).toBe(true);
+    expect(fatal).toEqual([]);
+  });
+
+  it('ends the process once when the other thread cannot go on', async () => {
+    await start();
+    inner.readBarrier = () => new Promise(() => undefined);
+    const waiting = hosted.readBarrier(deadline()).catch((error: { code: string }) => error.code);
+    parts.onFatal(new Error('the disk is gone'));
+    await until(() => fatal.length === 1, 'it is told');
+    endThread(new Error('ended'));
+    expect(fatal.map(({ message }) => message)).toEqual(['the disk is gone']);
+    expect(await waiting).toBe('Stopped');
+    expect(hosted.status().unavailableReason).toBe('the disk is gone');
+    hosted.propose(1, Buffer.from('late'));
+    await until(() => state.refusals.length === 1, 'a late proposal is refused');
+    expect(state.refusals[0]!.error.code).toBe('Stopped');
+  });
+
+  it('ends the process when applying fails', async () => {
+    await start();
+    state.beforeApply = () => {
+      throw new Error('cannot apply');
+    };
+    hosted.propose(1, Buffer.from('one'));
+    await until(() => fatal.length === 1, 'it is told');
+    expect(fatal[0]!.message).toBe('applying committed entries failed: cannot apply');
+  });
+
+  it('stops in order while the state still holds entries back', async () => {
+    await start();
+    let held = false;
+    state.beforeApply = () => {
+      held = true;
+      return new Promise(() => undefined);
+    };
+    hosted.propose(1, Buffer.from('one'));
+    await until(() => held, 'it is delivered');
+    await hosted.stop();
+    expect(terminated).toBe(true);
+    await expect(hosted.readBarrier(deadline())).rejects.toMatchObject({ code: 'Stopped' });
+  });
+});

@@ -1,0 +1,39 @@
+/** How long synced writes of the last while took: the slowest of a hundred. */
+import { LATENCY_SAMPLES_MAX, LATENCY_WINDOW_MS } from '../limits.js';
+
+interface Sample {
+  readonly atMs: number;
+  readonly durationMs: number;
+}
+
+export class DiskLatency {
+  #samples: Sample[] = [];
+  #runningSinceMs: number | undefined;
+
+  began(nowMs: number): void {
+    this.#runningSinceMs = nowMs;
+  }
+
+  ended(nowMs: number): number {
+    const durationMs = nowMs - this.#runningSinceMs!;
+    this.#runningSinceMs = undefined;
+    this.#samples.push({ atMs: nowMs, durationMs });
+    if (this.#samples.length > LATENCY_SAMPLES_MAX) this.#samples = this.#recent(nowMs);
+    return durationMs;
+  }
+
+  /** A write that has not ended counts with the time it has taken so far. 0: nothing was written. */
+  p99Ms(nowMs: number): number {
+    this.#samples = this.#recent(nowMs);
+    const durations = this.#samples.map(({ durationMs }) => durationMs);
+    if (this.#runningSinceMs !== undefined) durations.push(nowMs - this.#runningSinceMs);
+    if (durations.length === 0) return 0;
+    durations.sort((left, right) => left - right);
+    return durations[Math.min(durations.length - 1, Math.floor(durations.length * 0.99))]!;
+  }
+
+  #recent(nowMs: number): Sample[] {
+    const newest = this.#samples.slice(-LATENCY_SAMPLES_MAX / 2);
+    return newest.filter(({ atMs }) => atMs >= nowMs - LATENCY_WINDOW_MS);
+  }
+}

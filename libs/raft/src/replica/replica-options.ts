@@ -1,0 +1,98 @@
+/** What an operator may tune of a replica, and what it is told about its cluster. */
+import type { CoreOptions } from '../core/types.js';
+import { BATCH_BYTES_MAX, COMMAND_BYTES_MAX } from '../limits.js';
+import type { InitialMember } from './bootstrap.js';
+
+/** Who this replica is. Looked at when the directory is empty; later the directory says it. */
+export interface ReplicaIdentityOptions {
+  readonly memberName: string;
+  /** `https://host:port` at which other replicas reach this one. */
+  readonly peerUrl: string;
+  /** `https://host:port` of its API. */
+  readonly clientUrl: string;
+  /** `new`: all members of the new cluster, this one among them. `join`: members to ask. */
+  readonly initialMembers: readonly InitialMember[];
+  readonly initialState: 'new' | 'join';
+  /** Keeps clusters with the same members and addresses apart. */
+  readonly clusterToken: string;
+}
+
+export interface ReplicaTuning {
+  /**
+   * Between heartbeats of the leader. Higher: a dead leader is noticed later; lower: more messages, and
+   * more elections for nothing on a slow network.
+   */
+  readonly heartbeatMs: number;
+  /**
+   * Without a word of the leader before an election; drawn from [n, 2n). Higher: longer without a leader
+   * after its death; lower: elections for nothing when disk, network or processor stall.
+   */
+  readonly electionMs: number;
+  /** Entries kept behind what the state has on disk. Higher: more disk; lower: replicas that were away for a moment are sent the whole state. */
+  readonly logKeepEntries: number;
+  /** Messages and bytes on their way to one follower. Higher: more memory; lower: idle links. */
+  readonly inFlightMessagesMax: number;
+  readonly inFlightBytesMax: number;
+  /** Entries and bytes of one message. Higher: heartbeats wait longer behind it; lower: more work for each entry. */
+  readonly appendEntriesMax: number;
+  readonly appendBytesMax: number;
+  /** Uncommitted bytes at the leader. Higher: more to make good after a change of leadership; lower: earlier refusals. */
+  readonly uncommittedBytesMax: number;
+  /** What the state may be behind. Higher: more memory; lower: less overlap of disk and applying. */
+  readonly unappliedEntriesMax: number;
+  readonly unappliedBytesMax: number;
+  /** Newest entries in memory. Higher: more memory; lower: slow followers are served from disk. */
+  readonly cacheEntriesMax: number;
+  readonly cacheBytesMax: number;
+  /** A learner that is at most that many entries behind may be given a vote. Higher: the cluster may wait for it to catch up. */
+  readonly promoteLagMax: number;
+  /** Reads from the leader's lease. Quicker, but stale when clocks rate apart by more than a fifth. */
+  readonly leaseReads: boolean;
+}
+
+export const DEFAULT_REPLICA_TUNING: ReplicaTuning = {
+  heartbeatMs: 100,
+  electionMs: 1_000,
+  logKeepEntries: 10_000,
+  inFlightMessagesMax: 64,
+  inFlightBytesMax: 16 * 1024 * 1024,
+  appendEntriesMax: 512,
+  appendBytesMax: 1024 * 1024,
+  uncommittedBytesMax: 64 * 1024 * 1024,
+  unappliedEntriesMax: 4_096,
+  unappliedBytesMax: 32 * 1024 * 1024,
+  cacheEntriesMax: 20_000,
+  cacheBytesMax: 64 * 1024 * 1024,
+  promoteLagMax: 1_000,
+  leaseReads: false,
+};
+
+const TICKS_OF_A_HEARTBEAT = 2;
+
+export function tickMsOf({ heartbeatMs }: ReplicaTuning): number {
+  return heartbeatMs / TICKS_OF_A_HEARTBEAT;
+}
+
+/** Throws RangeError when the figures do not fit together. */
+export function checkTuning(tuning: ReplicaTuning): void {
+  const { heartbeatMs, electionMs, uncommittedBytesMax, unappliedBytesMax } = tuning;
+  if (!(heartbeatMs >= 1)) throw new RangeError('the heartbeat interval must be at least 1 ms');
+  if (electionMs < 3 * heartbeatMs) {
+    throw new RangeError('the election timeout must be at least three heartbeats');
+  }
+  if (uncommittedBytesMax < COMMAND_BYTES_MAX || unappliedBytesMax < BATCH_BYTES_MAX) {
+    throw new RangeError('what is uncommitted or unapplied must hold the largest command');
+  }
+}
+
+export function coreOptions(tuning: ReplicaTuning, id: string, random: () => number): CoreOptions {
+  const { heartbeatMs, electionMs, logKeepEntries: _kept, ...core } = tuning;
+  return {
+    ...core,
+    id,
+    random,
+    heartbeatTicks: TICKS_OF_A_HEARTBEAT,
+    electionTicks: Math.round(electionMs / tickMsOf(tuning)),
+    slowDiskMs: electionMs / 2,
+  };
+}

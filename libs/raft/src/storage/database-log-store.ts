@@ -1,0 +1,309 @@
+/**
+ * The log of one replica in a database of any disk. Invariants: a new start is durable before an entry
+ * before it is deleted; a log that does not prove whole at `load` is refused; what is read is checked.
+ * Consensus decides what is written; this checks only that it continues what is there.
+ */
+import type { LoopClock } from '@orch/component';
+import type { Entry, LogPoint, MemberId, SnapshotPoint, WriteRequest } from '../core/types.js';
+import { LogError, type LogIndex } from '../replicated-log.js';
+import type { Change, Database, Disk } from './disk.js';
+import { planBatch } from './log-batch.js';
+import {
+  ADMITTED_KEY,
+  configurationKey,
+  encodeFact,
+  entryKey,
+  IDENTITY_KEY,
+  indexOfKey,
+  peerKey,
+  START_KEY,
+} from './log-codec.js';
+import { LogFiles } from './log-files.js';
+import { corruptLog, hardStateOf, type LogHead } from './log-head.js';
+import { type LoadedLog, LogLoader } from './log-loader.js';
+import { LogReader, pointOf } from './log-reader.js';
+import type { CacheBounds, ConfigurationAt } from './log-scan.js';
+import type { Identity, LogStore, StoredLog } from './log-store.js';
+
+export interface DatabaseLogStoreOptions extends CacheBounds {
+  readonly disk: Disk;
+  readonly directory: string;
+  readonly clock: LoopClock;
+}
+
+/** What the disk says, in memory. Changed only after the disk has changed. */
+interface LogFacts {
+  start: SnapshotPoint;
+  head: LogHead;
+  configurations: readonly ConfigurationAt[];
+  readonly peers: Map<MemberId, string>;
+}
+
+export class DatabaseLogStore implements LogStore {
+  #opened: LogFiles | undefined;
+  #known: LogFacts | undefined;
+  /** Entries above it are being written or replaced: not to be read now. */
+  #readableTo = 0;
+
+  constructor(private readonly options: DatabaseLogStoreOptions) {}
+
+  async load(): Promise<StoredLog | undefined> {
+    if (this.#opened) throw new LogError('Stopped', 'a log is loaded once');
+    const { disk, directory, clock } = this.options;
+    const files = await LogFiles.open(disk, directory, clock);
+    this.#opened = files;
+    try {
+      const loader = new LogLoader(files.database, directory, clock, this.options);
+      const loaded = await loader.load(files.mark.initial);
+      if (!loaded) return undefined;
+      await this.#removeLeftovers(files, loaded);
+      return this.#take(loaded);
+    } catch (error) {
+      await files.close();
+      throw error;
+    }
+  }
+
+  async create(identity: Identity, start: SnapshotPoint, admitted: boolean): Promise<StoredLog> {
+    const files = this.#files();
+    if (this.#known) throw new LogError('BadDirectory', 'the directory holds a log already');
+    const { index, term, checksum } = start;
+    const head: LogHead = {
+      sequence: 1,
+      term,
+      commitIndex: index,
+      last: { index, term, checksum },
+    };
+    const changes = [putFact(IDENTITY_KEY, identity), putFact(START_KEY, start)];
+    if (admitted) changes.push(putFact(ADMITTED_KEY, {}));
+    await files.exclusively(() => files.commit(changes, head));
+    return this.#take({
+      identity,
+      admitted,
+      start,
+      head,
+      peers: new Map(),
+      configurations: [],
+      terms: [],
+      tail: [],
+    });
+  }
+
+  write(
+    request: Omit<WriteRequest, 'id'>,
+    configurations: readonly ConfigurationAt[],
+  ): Promise<void> {
+    const files = this.#files();
+    return files.exclusively(async () => {
+      const facts = this.#facts();
+      const { truncateFrom } = request;
+      const before =
+        truncateFrom === undefined ? facts.head.last : await this.#pointAt(truncateFrom - 1);
+      const batch = planBatch(facts.head, before, facts.configurations, request, configurations);
+      this.#readableTo = before.index;
+      await this.#commit(files, batch.changes, batch.head);
+      facts.configurations = batch.configurations;
+    });
+  }
+
+  async read(from: LogIndex, to: LogIndex, bytesMax: number): Promise<Entry[] | undefined> {
+    const { database } = this.#files();
+    const lastIndex = Math.min(to, this.#readableTo);
+    if (from <= this.#facts().start.index || from > lastIndex) return undefined;
+    return this.#reader(database).read(from, lastIndex, bytesMax);
+  }
+
+  async cut(index: LogIndex): Promise<LogPoint> {
+    const files = this.#files();
+    const { oldStart, point } = await files.exclusively(async () => {
+      const facts = this.#facts();
+      const oldStart = facts.start;
+      if (index <= oldStart.index) return { oldStart, point: pointOf(oldStart) };
+      const point = await this.#pointAt(Math.min(index, facts.head.last.index));
+      const { configuration } = configurationAt(facts, point.index);
+      await this.#startAfter(files, { ...point, configuration });
+      return { oldStart, point };
+    });
+    await this.#forget(files, oldStart, point);
+    return point;
+  }
+
+  async moveTo(point: SnapshotPoint): Promise<void> {
+    const files = this.#files();
+    const oldStart = await files.exclusively(async () => {
+      const { start, head } = this.#facts();
+      if (point.index <= start.index) return undefined;
+      if (point.index <= head.last.index) {
+        const own = await this.#pointAt(point.index);
+        if (own.term === point.term && own.checksum === point.checksum) {
+          await this.#startAfter(files, point);
+          return start;
+        }
+        if (point.index <= head.commitIndex) {
+          throw this.#corrupt(`entry ${point.index} is committed, but not the one of the snapshot`);
+        }
+      }
+      await this.#startOver(files, point);
+      return undefined;
+    });
+    if (oldStart) await this.#forget(files, oldStart, point);
+  }
+
+  notePeer(peer: MemberId, storageId: string): Promise<void> {
+    const files = this.#files();
+    return files.exclusively(async () => {
+      const { peers, head } = this.#facts();
+      const noted = peers.get(peer);
+      if (noted === storageId) return;
+      if (noted !== undefined) throw new RangeError(`peer ${peer} was met with another storage`);
+      await this.#commit(files, [putFact(peerKey(peer), { storageId })], head);
+      peers.set(peer, storageId);
+    });
+  }
+
+  noteAdmitted(): Promise<void> {
+    const files = this.#files();
+    return files.exclusively(() =>
+      this.#commit(files, [putFact(ADMITTED_KEY, {})], this.#facts().head),
+    );
+  }
+
+  sizeBytes(): Promise<number> {
+    return this.options.disk.sizeOf(this.options.directory);
+  }
+
+  async close(): Promise<void> {
+    await this.#opened?.close();
+  }
+
+  /** Moves the start forward within the log. */
+  async #startAfter(files: LogFiles, start: SnapshotPoint): Promise<void> {
+    const facts = this.#facts();
+    const commitIndex = Math.max(facts.head.commitIndex, start.index) as LogIndex;
+    const { configurations } = facts;
+    const changes = [
+      putFact(START_KEY, start),
+      ...deleteConfigurations(configurations, start.index),
+    ];
+    await this.#commit(files, changes, { ...facts.head, commitIndex });
+    facts.start = start;
+    facts.configurations = configurations.filter(({ index }) => index > start.index);
+  }
+
+  /** Drops all entries. Those after the new start must be gone before another takes their place. */
+  async #startOver(files: LogFiles, start: SnapshotPoint): Promise<void> {
+    const facts = this.#facts();
+    const { head, configurations } = facts;
+    const obsoleteTo = head.last.index;
+    const sameTerm = start.term <= head.term;
+    const next: LogHead = {
+      sequence: head.sequence,
+      term: sameTerm ? head.term : start.term,
+      ...(sameTerm && head.votedFor !== undefined ? { votedFor: head.votedFor } : {}),
+      commitIndex: start.index,
+      last: pointOf(start),
+      ...(obsoleteTo > start.index ? { obsoleteTo } : {}),
+    };
+    const changes = [
+      putFact(START_KEY, start),
+      ...deleteConfigurations(configurations, obsoleteTo),
+    ];
+    this.#readableTo = start.index;
+    await this.#commit(files, changes, next);
+    const firstIndex = facts.start.index + 1;
+    facts.start = start;
+    facts.configurations = [];
+    await files.deleteEntries(firstIndex, obsoleteTo, { sync: true });
+  }
+
+  /** Between other changes; what a crash or the end leaves is deleted at the next `load`. */
+  async #forget(files: LogFiles, from: LogPoint, to: LogPoint): Promise<void> {
+    await files.deleteEntries(from.index + 1, to.index, { sync: false }, async (change) => {
+      if (!files.closing) await files.exclusively(change);
+    });
+  }
+
+  async #removeLeftovers(files: LogFiles, { start, head }: LoadedLog): Promise<void> {
+    const rows = files.database.rows({
+      gte: entryKey(0),
+      lt: entryKey(start.index + 1),
+      limit: 1,
+    });
+    const [oldest] = await rows.next(1);
+    await rows.close();
+    if (oldest) await files.deleteEntries(indexOfKey(oldest[0]), start.index, { sync: false });
+    const { last, obsoleteTo = 0 } = head;
+    await files.deleteEntries(last.index + 1, obsoleteTo, { sync: true });
+  }
+
+  async #commit(files: LogFiles, changes: Change[], next: LogHead): Promise<void> {
+    const facts = this.#facts();
+    const head = { ...next, sequence: facts.head.sequence + 1 };
+    await files.commit(changes, head);
+    facts.head = head;
+    this.#readableTo = head.last.index;
+  }
+
+  async #pointAt(index: number): Promise<LogPoint> {
+    const { start, head } = this.#facts();
+    if (index === head.last.index) return head.last;
+    if (index === start.index) return pointOf(start);
+    if (index < start.index || index > head.last.index) {
+      throw new RangeError(`entry ${index} is not within the log`);
+    }
+    return this.#reader(this.#files().database).pointAt(index as LogIndex);
+  }
+
+  #reader(database: Database): LogReader {
+    return new LogReader(database, this.options.directory, this.options.clock);
+  }
+
+  #take(loaded: LoadedLog): StoredLog {
+    const { start, head, configurations, identity, admitted, terms, tail } = loaded;
+    this.#known = { start, head, configurations, peers: loaded.peers };
+    this.#readableTo = head.last.index;
+    return {
+      identity,
+      admitted,
+      peers: new Map(loaded.peers),
+      hardState: hardStateOf(head),
+      configurations: [
+        { index: start.index, configuration: start.configuration },
+        ...configurations,
+      ],
+      start: pointOf(start),
+      last: head.last,
+      terms,
+      tail,
+    };
+  }
+
+  #files(): LogFiles {
+    if (!this.#opened) throw new LogError('Stopped', 'the log has not been loaded');
+    return this.#opened;
+  }
+
+  #facts(): LogFacts {
+    if (!this.#known) throw new LogError('Stopped', 'the log has not been created');
+    return this.#known;
+  }
+
+  #corrupt(fault: string): LogError {
+    return corruptLog(this.options.directory, fault);
+  }
+}
+
+function putFact(key: Buffer, fact: object): Change {
+  return { kind: 'put', key, value: encodeFact(key, fact) };
+}
+
+function deleteConfigurations(known: readonly ConfigurationAt[], upTo: LogIndex): Change[] {
+  return known
+    .filter(({ index }) => index <= upTo)
+    .map(({ index }) => ({ kind: 'delete', key: configurationKey(index) }));
+}
+
+/** In effect as of `index`. */
+function configurationAt(facts: LogFacts, index: LogIndex): ConfigurationAt {
+  return facts.configurations.findLast((known) => known.index <= index) ?? facts.start;
+}

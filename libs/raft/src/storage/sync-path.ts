@@ -1,0 +1,11 @@
+/** Brings a file or the names of a directory to stable storage. */
+import { open } from 'node:fs/promises';
+
+export async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

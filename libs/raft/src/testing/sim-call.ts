@@ -1,0 +1,162 @@
+/**
+ * A call between two processes of the simulated network: two ends, two links, and a way to break. The frames
+ * are those of the real codec: what a fault needs to know of them it reads as the receiver would.
+ */
+import { decodeFrame, encodeFrame } from '../transport/frame.js';
+import type { ChannelEvents, FrameChannel } from '../transport/frame-network.js';
+import {
+  FromPeerCodec,
+  type Message,
+  type ToPeer,
+  ToPeerCodec,
+} from '../transport/generated/wire.js';
+import { type Codec } from '../transport/wire-reader.js';
+import type { SimLink } from './sim-link.js';
+
+/** What the ends of calls live in. */
+export interface SimProcess {
+  readonly isAlive: boolean;
+  /** Broken when the process ends. */
+  readonly ends: Set<{ destroy(reason: string): void }>;
+  /** Now, or when the process goes on after a pause. */
+  run(work: () => void): void;
+}
+
+const OTHER_CLUSTER_ID = 'ffffffffffffffff';
+
+/** One of the two ends: what is written here arrives at `other`. */
+class End<Body extends { readonly messages: readonly Message[] }> implements FrameChannel {
+  other!: { arrive(frame: Buffer): void; ended(reason: string): void };
+  events: ChannelEvents | undefined;
+  #isPaused = false;
+  #isClosed = false;
+  #waiting: (() => void)[] = [];
+
+  constructor(
+    private readonly process: SimProcess,
+    private readonly link: SimLink,
+    private readonly codec: Codec<Body>,
+    /** Rewrites what is written first. */
+    private readonly disguise: (body: Body) => Body,
+  ) {
+    process.ends.add(this);
+  }
+
+  write(frame: Buffer, left: () => void): void {
+    if (this.#isClosed || !this.process.isAlive) return;
+    const body = decodeFrame(this.codec, frame);
+    const arrive = (arrived: Buffer) => this.other.arrive(arrived);
+    const drained = () => this.process.run(left);
+    if (body.messages.length === 0) {
+      this.link.carry(encodeFrame(this.codec, this.disguise(body)), arrive, drained);
+      return;
+    }
+    if (!this.link.draw(this.link.conditions.resetRate)) {
+      this.link.carryLossy(frame, arrive, drained);
+      return;
+    }
+    this.link.counts.reset += 1;
+    const messages = body.messages.slice(0, this.link.pick(body.messages.length + 1));
+    if (messages.length > 0) {
+      this.link.carry(encodeFrame(this.codec, { ...body, messages }), arrive, () => undefined);
+    }
+    this.break('connection reset');
+  }
+
+  get isAlive(): boolean {
+    return this.process.isAlive;
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const work of waiting) work();
+  }
+
+  end(): void {
+    this.destroy('the peer ended the call');
+  }
+
+  destroy(reason: string): void {
+    if (this.#isClosed) return;
+    this.#close();
+    this.link.signal(() => this.other.ended(reason));
+  }
+
+  /** Both ends learn of it: the other one by the link, this one at once. */
+  break(reason: string): void {
+    this.destroy(reason);
+    this.process.run(() => this.events?.closed(reason));
+  }
+
+  arrive(frame: Buffer): void {
+    this.#do(() => this.events?.frame(frame));
+  }
+
+  ended(reason: string): void {
+    this.#do(() => {
+      this.#close();
+      this.events?.closed(reason);
+    });
+  }
+
+  #close(): void {
+    this.#isClosed = true;
+    this.process.ends.delete(this);
+  }
+
+  #do(work: () => void): void {
+    if (this.#isClosed) return;
+    this.process.run(() => {
+      if (this.#isClosed) return;
+      if (this.#isPaused) this.#waiting.push(work);
+      else work();
+    });
+  }
+}
+
+export interface SimCallParts {
+  readonly caller: SimProcess;
+  readonly forward: SimLink;
+  readonly back: SimLink;
+  /** Undefined: nobody listens there. */
+  readonly callee: () =>
+    | { process: SimProcess; accept(channel: FrameChannel): ChannelEvents }
+    | undefined;
+}
+
+/** The caller's end. The called process is whichever lives at the address when the first frame arrives. */
+export function openSimCall(parts: SimCallParts, events: ChannelEvents): FrameChannel {
+  const { caller, forward, back } = parts;
+  const near = new End(caller, forward, ToPeerCodec, (body) => disguised(body, forward));
+  near.events = events;
+  let far: End<ReturnType<typeof FromPeerCodec.read>> | undefined;
+  const accepted = () => {
+    if (far?.isAlive) return far;
+    const callee = far ? undefined : parts.callee();
+    if (!callee) {
+      back.signal(() => near.ended('connection refused'));
+      return undefined;
+    }
+    far = new End(callee.process, back, FromPeerCodec, (body) => body);
+    far.other = near;
+    far.events = callee.accept(far);
+    return far;
+  };
+  near.other = {
+    arrive: (frame) => accepted()?.arrive(frame),
+    ended: (reason) => far?.ended(reason),
+  };
+  return near;
+}
+
+function disguised(body: ToPeer, link: SimLink): ToPeer {
+  if (!body.greeting || !link.draw(link.conditions.wrongClusterRate)) return body;
+  link.counts.wrongCluster += 1;
+  return { ...body, greeting: { ...body.greeting, clusterId: OTHER_CLUSTER_ID } };
+}

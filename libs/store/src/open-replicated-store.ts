@@ -1,0 +1,100 @@
+/** The store as an API server runs it: its replica over real disks and, with other members, a real network. */
+import { randomBytes } from 'node:crypto';
+import type { Logger, LoopClock } from '@orch/component';
+import {
+  type CertificateFiles,
+  createHostedLog,
+  FileDisk,
+  GrpcTransport,
+  hostedReplicaFile,
+  type LogObserver,
+  type ReplicaIdentityOptions,
+  type ReplicaTuning,
+  type ReplicatedLog,
+} from '@orch/raft';
+import {
+  createReplicaLog,
+  logDirectory,
+  once,
+  type StoreAndLog,
+  stateDirectory,
+} from './in-thread-store.js';
+import { createStore } from './replicated-store.js';
+import type { StoreObserver } from './store-observer.js';
+import type { StoreOptions } from './store-options.js';
+
+export interface ReplicatedStoreOptions {
+  /** Holds `log` and `state`; created when absent. */
+  readonly dataDirectory: string;
+  readonly identity: ReplicaIdentityOptions;
+  /** Absent: a sole member, which listens to nobody. */
+  readonly network?: {
+    /** `https://host:port`. */
+    readonly listenUrl: string;
+    readonly certificates: CertificateFiles;
+  };
+  readonly tuning?: Partial<ReplicaTuning>;
+  readonly store?: Partial<StoreOptions>;
+}
+
+export interface ReplicatedStoreDependencies {
+  readonly clock: LoopClock;
+  readonly logger: Logger;
+  /** Must end the process. Called at most once. */
+  readonly onFatal: (error: Error) => void;
+  readonly observer?: StoreObserver;
+  readonly logObserver?: LogObserver;
+}
+
+/**
+ * Opens `<dataDirectory>/log` and `<dataDirectory>/state` and begins to take part. Resolves without
+ * waiting for a quorum: `status().ready` says when everything works. Rejects with StoreError
+ * `BadDirectory` or `Corrupt`, or LogError `BadConfiguration`, whose message names cause and cure.
+ */
+export async function openReplicatedStore(
+  options: ReplicatedStoreOptions,
+  dependencies: ReplicatedStoreDependencies,
+): Promise<StoreAndLog> {
+  const { dataDirectory } = options;
+  const { observer, ...rest } = { ...dependencies, onFatal: once(dependencies.onFatal) };
+  const log = createLog(options, rest);
+  const store = createStore({
+    ...rest,
+    directory: stateDirectory(dataDirectory),
+    disk: new FileDisk(),
+    random: secureRandom,
+    log,
+    ...(observer && { observer }),
+    ...(options.store && { options: options.store }),
+  });
+  await store.start();
+  return { store, log };
+}
+
+/** On a thread of its own, so that neither stops the other; sources that were not built have none. */
+function createLog(
+  { dataDirectory, identity, network, tuning = {} }: ReplicatedStoreOptions,
+  { clock, logger, onFatal, logObserver }: ReplicatedStoreDependencies,
+): ReplicatedLog {
+  const directory = logDirectory(dataDirectory);
+  const parts = { clock, logger, onFatal, ...(logObserver && { observer: logObserver }) };
+  if (hostedReplicaFile() !== undefined) {
+    const replica = { directory, identity, tuning, ...(network && { network }) };
+    return createHostedLog(replica, parts);
+  }
+  const random = secureRandom;
+  return createReplicaLog({
+    ...parts,
+    directory,
+    disk: new FileDisk(),
+    random,
+    identity,
+    tuning,
+    ...(network && { transport: new GrpcTransport({ ...network, clock, random, logger }) }),
+  });
+}
+
+/** Uniform in [0, 1). Names drawn with it must differ from those of every other process. */
+function secureRandom(): number {
+  return randomBytes(6).readUIntBE(0, 6) / 2 ** 48;
+}

@@ -1,0 +1,124 @@
+/**
+ * A state that comes in, built in a directory of its own beside the one in use. Invariant: `finish`
+ * resolves only when the whole of it has come, every record was read back from disk and matches its
+ * checksums, and the facts agree with the records.
+ */
+import type { LoopClock } from '@orch/component';
+import { type Disk, type IncomingSnapshot, LogError, type LogIndex, type Row } from '@orch/raft';
+import { type Facts, StateMachine } from '../core/state-machine.js';
+import { STATE_BATCH_BYTES_MAX } from '../limits.js';
+import { restoreState } from '../shell/recovery.js';
+import { StateDatabase } from '../shell/state-database.js';
+import type { StoreOptions } from '../store-options.js';
+import { StoreError } from '../versioned-store.js';
+import { StateStreamReader } from './state-stream.js';
+
+export class IncomingState implements IncomingSnapshot {
+  /** What has come, in memory, once it is finished. */
+  machine: StateMachine | undefined;
+  readonly #stream = new StateStreamReader();
+  #rows: Row[] = [];
+  #rowBytes = 0;
+  #closed = false;
+
+  private constructor(
+    readonly directory: string,
+    private readonly disk: Disk,
+    private readonly database: StateDatabase,
+    private readonly clock: LoopClock,
+    private readonly options: StoreOptions,
+  ) {}
+
+  /** Whatever is in `directory` is dropped. */
+  static async open(
+    directory: string,
+    disk: Disk,
+    clock: LoopClock,
+    options: StoreOptions,
+  ): Promise<IncomingState> {
+    await disk.removeDirectory(directory);
+    const database = await StateDatabase.open(disk, directory);
+    return new IncomingState(directory, disk, database, clock, options);
+  }
+
+  async write(chunk: Buffer): Promise<void> {
+    await asLogError(async () => {
+      for (const row of this.#stream.take(chunk)) {
+        this.#rows.push(row);
+        this.#rowBytes += row[0].length + row[1].length;
+      }
+      if (this.#rowBytes >= STATE_BATCH_BYTES_MAX) await this.#flush();
+    });
+  }
+
+  async finish(): Promise<{ readonly appliedIndex: LogIndex }> {
+    return asLogError(async () => {
+      const { facts } = this.#stream.finish();
+      await this.#flush();
+      await this.database.writeFacts(facts);
+      await this.database.sync();
+      const machine = new StateMachine(this.options.ringEventsMax, this.options.ringBytesMax);
+      const proposers = await this.database.readProposers();
+      await restoreState(machine, this.database, { facts, proposers }, this.clock);
+      this.machine = machine;
+      await this.database.writeCheckpoint({ facts, proposers: machine.proposers.encodeAll() });
+      return { appliedIndex: facts.appliedIndex as LogIndex };
+    });
+  }
+
+  /**
+   * Makes it the beginning of another cluster: history is gone, the revision is `byRevisions` further, and
+   * no proposer is known. After `finish`.
+   */
+  async moveAhead(byRevisions: number): Promise<Facts> {
+    const { machine } = this;
+    if (!machine) throw new Error('invariant broken: an unfinished state is moved ahead');
+    const revision = machine.revision + byRevisions;
+    const facts: Facts = {
+      ...machine.facts,
+      revision,
+      compactedRevision: revision,
+      proposersChecksum: 0,
+    };
+    await this.database.forgetProposers(facts);
+    await this.database.writeCheckpoint({ facts, proposers: new Map() });
+    return facts;
+  }
+
+  /** Hands the directory over, closed, with a note of where it comes from. */
+  async seal(point: Parameters<StateDatabase['noteInstalled']>[0]): Promise<void> {
+    await this.database.noteInstalled(point);
+    await this.#close();
+  }
+
+  async discard(): Promise<void> {
+    this.machine = undefined;
+    await this.#close();
+    await this.disk.removeDirectory(this.directory);
+  }
+
+  async #close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.database.close();
+  }
+
+  async #flush(): Promise<void> {
+    const rows = this.#rows;
+    this.#rows = [];
+    this.#rowBytes = 0;
+    await this.database.writeRows(rows);
+  }
+}
+
+/** The log knows its own kind of error only. */
+async function asLogError<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new LogError('Corrupt', `the snapshot cannot be used: ${error.message}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,6 @@
+/** Builds what is missing and runs chaos on real processes: see docs/chaos.md for the options. */
+import { join } from 'node:path';
+import { buildTests, runOrExit } from './build-tests.mjs';
+
+const tests = buildTests(['history', 'chaos']);
+runOrExit(process.execPath, [join(tests, 'chaos', 'main.js'), ...process.argv.slice(2)]);

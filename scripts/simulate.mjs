@@ -1,0 +1,37 @@
+/**
+ * Builds what is missing and runs the simulation:
+ * npm run simulate -- --seed S --steps N [--count C] [--faults a,b] [--trace] | --regressions | --replay
+ *   | --canary [NAME...] | --short
+ * `--short` is what `npm test` runs: some seeds, those that once found something, one seed twice, and
+ * the quick ones of the planted bugs. docs/simulation.md says more.
+ */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { buildTests, root } from './build-tests.mjs';
+
+const given = process.argv.slice(2);
+
+function run(command, args) {
+  return spawnSync(command, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
+}
+
+function simulate(script, args) {
+  return run(process.execPath, [join(root, 'dist', 'test', 'simulation', script), ...args]);
+}
+
+function short() {
+  const statuses = [
+    simulate('main.js', ['--seed', '1', '--count', '60', '--steps', '5000']),
+    simulate('main.js', ['--regressions', '--steps', '20000']),
+    simulate('main.js', ['--replay', '--seed', '7', '--steps', '5000']),
+    simulate('canary.js', ['--quick']),
+  ];
+  return statuses.find((status) => status !== 0) ?? 0;
+}
+
+buildTests(['history', 'simulation']);
+if (given.includes('--short')) process.exitCode = short();
+else if (given.includes('--canary')) {
+  const rest = given.filter((word) => word !== '--canary');
+  process.exitCode = simulate('canary.js', rest);
+} else process.exitCode = simulate('main.js', given);

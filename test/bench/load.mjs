@@ -1,0 +1,17 @@
+/** The load generator of HTTPS, as a process of its own. */
+import { Child } from './child.mjs';
+
+export class Load {
+  constructor({ port, token }) {
+    this.child = new Child('load-process.mjs');
+    this.ready = this.child.run('connect', { port, token });
+  }
+
+  run(command, settings) {
+    return this.child.run(command, settings);
+  }
+
+  stop() {
+    return this.child.stop();
+  }
+}

@@ -1,0 +1,28 @@
+/** What the system says of a process by its id: CPU time of all its threads, memory. */
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const clockTicksPerSecond = 100;
+
+/** CPU time so far, microseconds, all threads. */
+export function cpuUs(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return ((Number(fields[11]) + Number(fields[12])) * 1e6) / clockTicksPerSecond;
+}
+
+export function residentBytes(pid) {
+  return statusBytes(pid, 'VmRSS');
+}
+
+/** The most since the last `forgetPeak`. */
+export function peakBytes(pid) {
+  return statusBytes(pid, 'VmHWM');
+}
+
+export function forgetPeak(pid) {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}
+
+function statusBytes(pid, field) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)[1]) * 1_024;
+}

@@ -1,0 +1,187 @@
+/**
+ * One run of a scenario as its faults see it: the cluster, the load, and the notes of what was done to
+ * them and how long writes were away after it.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Violation } from '../history/history.js';
+import { Load, type LoadSettings } from './load/load.js';
+import { ChaosCluster, type Member } from './support/chaos-cluster.js';
+import { leadersByTerm } from './support/leaders.js';
+import type { Random } from './support/random.js';
+import { eventually, sleep } from './support/wait.js';
+
+const writesBackTimeoutMs = 60_000;
+const recoverTimeoutMs = 90_000;
+const watchersEndTimeoutMs = 30_000;
+
+export class Run {
+  readonly violations: Violation[] = [];
+  readonly faults = new Map<string, number>();
+  /** Milliseconds from a fault to the acknowledgement of a write that began after it. */
+  readonly writesBackMs: number[] = [];
+  readonly load: Load;
+  /** Changes of leader up to the end of the faults. */
+  failovers = 0;
+  isFinished = false;
+  private termsAtStart = 0;
+
+  constructor(
+    readonly cluster: ChaosCluster,
+    readonly random: Random,
+    loadSettings: LoadSettings,
+    readonly say: (text: string) => void,
+  ) {
+    this.load = new Load(cluster, random.fork(), loadSettings);
+  }
+
+  async start(): Promise<void> {
+    await this.cluster.startAll();
+    await this.load.start();
+    this.termsAtStart = leadersByTerm(this.cluster).terms.size;
+  }
+
+  countFailovers(): number {
+    this.failovers = leadersByTerm(this.cluster).terms.size - this.termsAtStart;
+    return this.failovers;
+  }
+
+  /** Everything whole again, everybody up to date, and looked at. Ends load and servers. */
+  async finish(enough = 0): Promise<void> {
+    this.isFinished = true;
+    this.say('recovering');
+    await this.recover();
+    await this.load.reaches(enough);
+    this.countFailovers();
+    const revision = await this.load.settle();
+    this.say(`settled at revision ${revision}`);
+    await this.examine();
+  }
+
+  get faultCount(): number {
+    return [...this.faults.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Notes that a fault begins now. Returns the moment. */
+  fault(what: string): number {
+    this.faults.set(what, (this.faults.get(what) ?? 0) + 1);
+    this.say(what);
+    return this.load.notes.now();
+  }
+
+  /** A claim of the scenario itself. */
+  expect(holds: boolean, rule: string, detail: string): void {
+    if (!holds) this.violations.push({ rule, detail });
+  }
+
+  /** Waits until a write that began after `since` is acknowledged. */
+  async writesBack(since: number): Promise<number> {
+    const at = await eventually('writes to come back', writesBackTimeoutMs, () =>
+      this.load.notes.firstAcknowledgedAfter(since),
+    );
+    const tookMs = at - since;
+    this.writesBackMs.push(tookMs);
+    this.say(`writes back after ${Math.round(tookMs)} ms`);
+    return tookMs;
+  }
+
+  /** Lets the load work for a while. */
+  async work(ms: number): Promise<void> {
+    await sleep(ms);
+  }
+
+  async kill(member: Member): Promise<void> {
+    await member.process.kill();
+  }
+
+  async restart(member: Member): Promise<void> {
+    this.cluster.start(member);
+    await this.cluster.ready([member]);
+  }
+
+  /** Cuts a member off from all others, one way or both. */
+  isolate(member: Member, way: 'both' | 'in' | 'out'): void {
+    for (const other of this.cluster.current()) {
+      if (other === member) continue;
+      if (way !== 'in') this.cluster.proxy.cut(member.name, other.name);
+      if (way !== 'out') this.cluster.proxy.cut(other.name, member.name);
+    }
+  }
+
+  healNetwork(): void {
+    const { proxy, members } = this.cluster;
+    proxy.heal();
+    for (const from of members) {
+      for (const to of members) {
+        if (from === to) continue;
+        proxy.between(from.name, to.name).set({
+          delayMs: 0,
+          jitterMs: 0,
+          bytesPerSecond: Number.POSITIVE_INFINITY,
+        });
+      }
+    }
+  }
+
+  /** Everything whole again: no cuts, nobody paused, everybody there and ready, writes acknowledged. */
+  async recover(): Promise<void> {
+    const since = this.load.notes.now();
+    this.healNetwork();
+    for (const member of this.cluster.current()) {
+      if (member.process.isPaused) member.process.signal('SIGCONT');
+      if (!member.process.isRunning) this.cluster.start(member);
+    }
+    await this.cluster.ready(this.cluster.current(), recoverTimeoutMs);
+    await eventually('writes to come back', writesBackTimeoutMs, () =>
+      this.load.notes.firstAcknowledgedAfter(since),
+    );
+  }
+
+  /** What must hold of the servers themselves once all is quiet. */
+  private async examine(): Promise<void> {
+    const check = await this.cluster.operator.check();
+    this.expect(check.consistent, 'servers differ', JSON.stringify(check));
+    await this.load.stop();
+    for (const { name, url } of this.cluster.current()) {
+      await eventually(`${name} to have no watchers left`, watchersEndTimeoutMs, async () => {
+        return (await this.loadWatchers(url)) === 0;
+      });
+    }
+    for (const { process } of this.cluster.members) {
+      for (const { member, exit, lastLines } of process.unexpectedEnds) {
+        this.expect(false, 'server ended by itself', `${member} with ${exit}: ${lastLines}`);
+      }
+    }
+    for (const conflict of leadersByTerm(this.cluster).conflicts) {
+      this.expect(false, 'two leaders of one term', conflict);
+    }
+    await this.stopAll();
+  }
+
+  private async loadWatchers(url: string): Promise<number> {
+    let count = 0;
+    for (const resource of ['configmaps', 'secrets']) {
+      const label = `resource="${resource}"`;
+      count += await this.cluster.operator.metric(url, 'apiserver_registered_watchers', label);
+    }
+    return count;
+  }
+
+  private async stopAll(): Promise<void> {
+    const exits = await Promise.all(
+      this.cluster
+        .current()
+        .map(async ({ name, process }) => ({ name, exit: await process.stop() })),
+    );
+    for (const { name, exit } of exits) {
+      this.expect(exit === '0', 'did not end cleanly', `${name} ended with ${exit}`);
+    }
+  }
+
+  removeData(): void {
+    for (const { dataDirectory } of this.cluster.members) {
+      rmSync(dataDirectory, { recursive: true, force: true });
+    }
+    rmSync(join(this.cluster.directory, 'pki'), { recursive: true, force: true });
+  }
+}

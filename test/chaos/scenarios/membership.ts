@@ -1,0 +1,78 @@
+/** Members that come, go, are replaced, were wiped, or come back far behind. */
+import { rmSync } from 'node:fs';
+import type { Run } from '../run.js';
+import type { Scenario } from '../scenario.js';
+import type { Member } from '../support/chaos-cluster.js';
+import { orchctl, tryOrchctl } from '../support/orchctl.js';
+import { eventually } from '../support/wait.js';
+
+const promoteTimeoutMs = 60_000;
+
+/** Adds, starts and promotes a member with an empty directory, as an operator does. */
+export async function grow(run: Run, name: string): Promise<Member> {
+  const { cluster } = run;
+  const member = await cluster.define(name, 'join');
+  run.fault('add a learner');
+  const args = ['--peer-url', member.peerUrl, '--client-url', member.url];
+  await orchctl(cluster, 'cluster', 'add-member', name, ...args);
+  cluster.start(member);
+  await cluster.ready([member]);
+  run.load.witness(member, await cluster.revision(member));
+  run.fault('promote the learner');
+  await eventually(`${name} to be promoted`, promoteTimeoutMs, async () => {
+    const { code, output } = await tryOrchctl(cluster, ['cluster', 'promote', name]);
+    if (code !== 0) run.say(output.trim());
+    return code === 0;
+  });
+  return member;
+}
+
+/** Its process ends by itself, or is ended. */
+export async function shrink(run: Run, member: Member): Promise<void> {
+  member.process.expectEnd();
+  run.fault(`remove ${member.name}`);
+  await orchctl(run.cluster, 'cluster', 'remove-member', member.name);
+  member.isRetired = true;
+  run.load.forget(member);
+  await member.process.kill();
+}
+
+export const membershipScenarios: readonly Scenario[] = [
+  {
+    number: 21,
+    name: 'wiped-directory',
+    shows:
+      'a member whose directory was wiped is refused under its old id, and comes in as a new one',
+    gate: { acknowledged: 200, faults: 4, failovers: 0 },
+    async run(run) {
+      const { cluster } = run;
+      const [victim] = await cluster.followers();
+      run.fault('wipe a follower');
+      await run.kill(victim!);
+      rmSync(victim!.dataDirectory, { recursive: true });
+      cluster.start(victim!);
+      victim!.process.expectEnd();
+      await run.work(8_000);
+      const { status, text } = await cluster.operator.health(victim!.url, '/readyz?verbose');
+      run.expect(status !== 200, 'wiped member took part', text);
+      await run.kill(victim!);
+      await shrink(run, victim!);
+      await grow(run, 'm4');
+    },
+  },
+  {
+    number: 23,
+    name: 'replace-members',
+    shows: 'every first member is replaced, the leader among them, while clients work',
+    gate: { acknowledged: 200, faults: 6, failovers: 1 },
+    async run(run) {
+      for (const name of ['m4', 'm5']) {
+        await grow(run, name);
+        await run.work(1_000);
+        const since = run.load.notes.now();
+        await shrink(run, await run.cluster.leader());
+        await run.writesBack(since);
+      }
+    },
+  },
+];

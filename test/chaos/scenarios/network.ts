@@ -1,0 +1,95 @@
+/** Links between servers that are cut in one direction or both, slow, or broken off again and again. */
+import type { Run } from '../run.js';
+import type { Scenario } from '../scenario.js';
+
+/** Isolates the leader, waits for another one, and joins them again. */
+async function isolateLeader(run: Run, way: 'both' | 'in' | 'out'): Promise<void> {
+  const leader = await run.cluster.leader();
+  const since = run.fault(`isolate the leader (${way})`);
+  run.isolate(leader, way);
+  await run.writesBack(since);
+  await run.work(5_000);
+  run.healNetwork();
+  await run.work(2_000);
+}
+
+function isolating(
+  number: number,
+  name: string,
+  way: 'both' | 'in' | 'out',
+  shows: string,
+): Scenario {
+  return {
+    number,
+    name,
+    shows,
+    times: 2,
+    gate: { acknowledged: 150, faults: 1, failovers: 1 },
+    async run(run) {
+      await isolateLeader(run, way);
+    },
+  };
+}
+
+export const networkScenarios: readonly Scenario[] = [
+  isolating(
+    9,
+    'isolate-leader',
+    'both',
+    'the majority elects; the old leader serves nothing stale',
+  ),
+  isolating(10, 'isolate-leader-in', 'in', 'a leader that hears nobody steps down'),
+  isolating(11, 'isolate-leader-out', 'out', 'a leader that nobody hears is replaced'),
+  {
+    number: 12,
+    name: 'bridge',
+    shows: 'two that reach each other over a third only do not depose each other for ever',
+    gate: { acknowledged: 150, faults: 2, failovers: 0 },
+    async run(run) {
+      for (let round = 0; round < 2; round += 1) {
+        const leader = await run.cluster.leader();
+        const [other] = await run.cluster.followers();
+        const since = run.fault('cut the leader from one follower');
+        run.cluster.proxy.partition([[leader.name], [other!.name]]);
+        await run.writesBack(since);
+        await run.work(5_000);
+        run.healNetwork();
+        await run.work(1_000);
+      }
+    },
+  },
+  {
+    number: 13,
+    name: 'slow-network',
+    shows: '75 ms and up to 100 ms more on each way cost time and no leadership for long',
+    gate: { acknowledged: 80, faults: 1, failovers: 0 },
+    async run(run) {
+      run.fault('delay every link');
+      const { proxy } = run.cluster;
+      const names = run.cluster.current().map(({ name }) => name);
+      for (const from of names) {
+        for (const to of names) {
+          if (from !== to) proxy.between(from, to).set({ delayMs: 75, jitterMs: 100 });
+        }
+      }
+      await run.work(12_000);
+    },
+  },
+  {
+    number: 14,
+    name: 'lossy-network',
+    shows: 'connections that break off at random, half of all attempts refused',
+    gate: { acknowledged: 80, faults: 10, failovers: 0 },
+    async run(run) {
+      const { proxy } = run.cluster;
+      const names = run.cluster.current().map(({ name }) => name);
+      for (let round = 0; round < 40; round += 1) {
+        const from = run.random.pick(names);
+        const to = run.random.pick(names.filter((name) => name !== from));
+        proxy.between(from, to).set({ isRefusing: run.random.next() < 0.5 });
+        if (run.random.next() < 0.5 && proxy.drop(from, to) > 0) run.fault('break connections off');
+        await run.work(250);
+      }
+    },
+  },
+];

@@ -1,0 +1,142 @@
+/** What operators do to a cluster that works: restarts, certificates, a quota that is reached, no quorum. */
+import type { Run } from '../run.js';
+import type { Scenario } from '../scenario.js';
+import { eventually } from '../support/wait.js';
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+/** What the servers give a request, and some for a busy machine. */
+const answerTimeoutMs = 12_000;
+
+function relists({ load }: Run): number {
+  return load.roamers.reduce((sum, { relists: count }) => sum + count, 0);
+}
+
+/** Fills the store up to its quota, deletes, and waits until it takes writes by itself. */
+async function fillQuota(run: Run): Promise<void> {
+  const { cluster, load } = run;
+  const { url } = await cluster.leader();
+  const body = (at: number) => ({
+    metadata: { name: `ballast-${at}` },
+    data: { filler: 'x'.repeat(64 * 1024) },
+  });
+  run.fault('fill the quota');
+  let count = 0;
+  await eventually('the quota to be reached', 60_000, async () => {
+    const { status } = await cluster.client.send('POST', url + configMaps, { body: body(count) });
+    if (status === 201) count += 1;
+    return status === 507;
+  });
+  run.say(`full after ${count} objects`);
+  for (let at = 0; at < count; at += 1) {
+    const { status } = await cluster.client.send('DELETE', `${url}${configMaps}/ballast-${at}`);
+    run.expect(status === 200, 'delete while full', `ballast-${at}: ${status}`);
+  }
+  // The deleted bytes are history until they are compacted.
+  await load.acknowledges(30, 90_000);
+}
+
+/** Stops a majority, asks what is left, and lets them go on. */
+async function loseQuorum(run: Run): Promise<void> {
+  const { cluster } = run;
+  const leader = await cluster.leader();
+  const [survivor, other] = await cluster.followers();
+  await run.load.pause();
+  run.fault('stop a majority');
+  leader.process.signal('SIGSTOP');
+  other!.process.signal('SIGSTOP');
+  const ask = async (what: string, method: 'GET' | 'POST', path: string, wanted: number[]) => {
+    const startedMs = performance.now();
+    const { status, body, retryAfter } = await cluster.client.send(method, survivor!.url + path, {
+      timeoutMs: answerTimeoutMs * 2,
+      ...(method === 'POST' && { body: { metadata: { name: 'nobody' } } }),
+    });
+    const tookMs = performance.now() - startedMs;
+    const detail = `${what}: ${status} after ${Math.round(tookMs)} ms, ${JSON.stringify(body).slice(0, 200)}`;
+    run.say(detail);
+    run.expect(wanted.includes(status), 'answer without a quorum', detail);
+    run.expect(tookMs < answerTimeoutMs, 'answer without a quorum is late', detail);
+    if (status >= 500 && path.startsWith('/api')) {
+      run.expect(retryAfter !== undefined, 'no Retry-After without a quorum', detail);
+    }
+  };
+  await ask('read at 0', 'GET', `${configMaps}?resourceVersion=0`, [200]);
+  await ask('quorum read', 'GET', configMaps, [503, 504]);
+  await ask('write', 'POST', configMaps, [503, 504]);
+  await ask('liveness', 'GET', '/livez', [200]);
+  await ask('readiness', 'GET', '/readyz?verbose', [500, 503]);
+  const { text } = await cluster.operator.health(survivor!.url, '/readyz/store');
+  run.say(`/readyz/store: ${text}`);
+  leader.process.signal('SIGCONT');
+  other!.process.signal('SIGCONT');
+  const since = run.load.notes.now();
+  run.load.resume();
+  await run.writesBack(since);
+}
+
+export const operationScenarios: readonly Scenario[] = [
+  {
+    number: 24,
+    name: 'rolling-restart',
+    shows:
+      'one server after another ends by SIGTERM and comes back: leadership moves, watches go on',
+    gate: { acknowledged: 200, faults: 3, failovers: 1 },
+    async run(run) {
+      const before = relists(run);
+      for (const member of run.cluster.current()) {
+        run.fault('restart a server');
+        const exit = await member.process.stop();
+        run.expect(exit === '0', 'did not end cleanly', `${member.name} ended with ${exit}`);
+        await run.restart(member);
+        await run.work(1_000);
+      }
+      run.expect(relists(run) === before, 'watchers had to list again', `${relists(run)} times`);
+    },
+  },
+  {
+    number: 26,
+    name: 'quota',
+    shows:
+      'with the quota reached writes are refused and deletes pass; with room they come back by themselves',
+    cluster: { flags: ['--quota-backend-bytes=2Mi', '--history-retention=2s'] },
+    gate: { acknowledged: 150, faults: 1, failovers: 0 },
+    run: fillQuota,
+  },
+  {
+    number: 28,
+    name: 'certificates',
+    shows:
+      'peer certificates replaced in place are taken up; one that has run out keeps its server out',
+    gate: { acknowledged: 150, faults: 3, failovers: 0 },
+    async run(run) {
+      const { certificates } = run.cluster;
+      for (const { name } of run.cluster.current()) await certificates.issue(`${name}-peer`);
+      run.fault('replace the peer certificates');
+      await run.work(3_000);
+      run.cluster.proxy.drop();
+      const since = run.fault('break all peer connections off');
+      await run.writesBack(since);
+      const [follower] = await run.cluster.followers();
+      await certificates.issue(`${follower!.name}-peer`, {
+        validMs: 3_600_000,
+        shiftMs: -7_200_000,
+      });
+      run.fault('let the certificate of a follower run out');
+      await run.kill(follower!);
+      run.cluster.start(follower!);
+      follower!.process.expectEnd();
+      await run.work(6_000);
+      const { status, text } = await run.cluster.operator.health(follower!.url, '/readyz');
+      run.expect(status !== 200, 'ready with a certificate that has run out', text);
+      await run.kill(follower!);
+      await certificates.issue(`${follower!.name}-peer`);
+      await run.restart(follower!);
+    },
+  },
+  {
+    number: 29,
+    name: 'quorum-lost',
+    shows: 'reads at 0 go on, all else is refused in time with a reason, and all comes back',
+    gate: { acknowledged: 120, faults: 1, failovers: 0 },
+    run: loseQuorum,
+  },
+];

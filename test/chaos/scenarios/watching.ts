@@ -1,0 +1,123 @@
+/** Watches in masses, and where history is short: from before what is kept, from now, from what is to come. */
+import type { Run } from '../run.js';
+import type { Scenario } from '../scenario.js';
+import { eventually } from '../support/wait.js';
+import { type SwarmWatch, WatchSwarm } from '../support/watch-swarm.js';
+
+const aroundRevisions = 100;
+const lastMs = 3_000;
+const atOnce = 12;
+
+/** Watches from revisions around the present one, each for a few seconds. */
+async function watchAround(run: Run, rounds: number): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    const now = run.load.revisionSeen;
+    const watchers = Array.from({ length: atOnce }, () =>
+      run.load.watchFrom(Math.max(1, now + run.random.between(-aroundRevisions, aroundRevisions))),
+    );
+    run.fault('watch from before, now and later');
+    await run.work(lastMs);
+    await Promise.all(watchers.map((watcher) => watcher.stop()));
+  }
+}
+
+const watchCount = 10_000;
+const slowCount = 100;
+const changeCount = 20;
+/** Times ten thousand it is still moderate; times twenty it is more than a connection holds. */
+const smallBytes = 100;
+const largeBytes = 100_000;
+const deliveryTimeoutMs = 120_000;
+
+/** Objects of a kind, one after another. Returns their revisions. */
+async function createMany(run: Run, resource: string, fillerBytes: number): Promise<number[]> {
+  const { url } = await run.cluster.leader();
+  const annotations = { filler: 'x'.repeat(fillerBytes) };
+  const revisions: number[] = [];
+  for (let at = 0; at < changeCount; at += 1) {
+    const { status, body } = await run.cluster.client.send(
+      'POST',
+      `${url}/api/v1/namespaces/default/${resource}`,
+      { body: { metadata: { name: `mass-${at}`, annotations } } },
+    );
+    if (status !== 201) throw new Error(`create ${resource}: ${status} ${JSON.stringify(body)}`);
+    const { metadata } = body as { metadata: { resourceVersion: string } };
+    revisions.push(Number(metadata.resourceVersion));
+  }
+  return revisions;
+}
+
+/** All have every event, or were ended, and nobody has a gap. Returns how many were ended. */
+async function delivered(
+  run: Run,
+  what: string,
+  watches: readonly SwarmWatch[],
+  wanted: readonly number[],
+): Promise<number> {
+  const isDone = ({ revisions, end }: SwarmWatch) =>
+    end !== undefined || revisions.length >= wanted.length;
+  await eventually(`all events to reach ${what}`, deliveryTimeoutMs, () => watches.every(isDone));
+  const text = wanted.join();
+  for (const { revisions, end } of watches) {
+    const isRight =
+      end === undefined ? revisions.join() === text : text.startsWith(revisions.join());
+    if (isRight) continue;
+    run.expect(
+      false,
+      'watch: not what happened',
+      `${what}: ${revisions.join()} of ${text}; ${end}`,
+    );
+  }
+  return watches.filter(({ end }) => end !== undefined).length;
+}
+
+/** Ten thousand watches of changes that come one after another, beside a hundred that read nothing until the end. */
+async function watchInMasses(run: Run): Promise<void> {
+  const { cluster, load } = run;
+  const start = load.revisionSeen;
+  await load.pause();
+  const quick = new WatchSwarm(cluster, 'serviceaccounts');
+  const slow = new WatchSwarm(cluster, 'configmaps');
+  try {
+    run.fault(`open ${watchCount} watches, and ${slowCount} that read nothing`);
+    quick.open(watchCount, false, start);
+    slow.open(slowCount, true, start);
+    await eventually('all watches to be open', deliveryTimeoutMs, () => {
+      return quick.openCount === watchCount && slow.openCount === slowCount;
+    });
+    const large = await createMany(run, 'configmaps', largeBytes);
+    const small = await createMany(run, 'serviceaccounts', smallBytes);
+    const startedMs = performance.now();
+    const endedQuick = await delivered(run, 'those who read', quick.watches, small);
+    run.expect(endedQuick === 0, 'watches were ended', `${endedQuick} of ${watchCount}`);
+    run.say(`delivered after ${Math.round(performance.now() - startedMs)} ms`);
+    run.fault(`let ${slowCount} watches read at last`);
+    for (const watch of slow.watches) watch.resume();
+    const endedSlow = await delivered(run, 'those who were slow', slow.watches, large);
+    run.say(`${endedSlow} of the slow ones were ended`);
+  } finally {
+    quick.close();
+    slow.close();
+    load.resume();
+  }
+}
+
+export const watchScenarios: readonly Scenario[] = [
+  {
+    number: 30,
+    name: 'masses',
+    shows:
+      'ten thousand watches get every event once, and a hundred that do not read hold up nobody',
+    gate: { acknowledged: 150, faults: 2, failovers: 0 },
+    run: watchInMasses,
+  },
+  {
+    number: 31,
+    name: 'compaction',
+    shows: 'with a second of history kept, a watch is whole or is told that it is too late',
+    cluster: { flags: ['--history-retention=1s'] },
+    load: { isHistoryShort: true },
+    gate: { acknowledged: 200, faults: 8, failovers: 0 },
+    run: (run) => watchAround(run, 8),
+  },
+];

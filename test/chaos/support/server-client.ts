@@ -1,0 +1,84 @@
+/** Plain requests to API servers, one attempt each: what became of it is the caller's to judge. */
+import { Agent, request } from 'undici';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly retryAfter: string | undefined;
+}
+
+export interface RequestOptions {
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly timeoutMs?: number;
+}
+
+/** No whole answer came: the connection failed or the time was up. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+
+  /** Nobody listened: the request was certainly not taken. */
+  get neverSent(): boolean {
+    return (this.cause as { code?: unknown } | undefined)?.code === 'ECONNREFUSED';
+  }
+}
+
+const defaultTimeoutMs = 10_000;
+const connectTimeoutMs = 3_000;
+export const adminToken = 'chaos-admin';
+
+export class ServerClient {
+  private readonly agent: Agent;
+
+  /** `connections`: most at once to each server. */
+  constructor(authorityPem: string, connections = 2) {
+    this.agent = new Agent({
+      connect: { ca: authorityPem, timeout: connectTimeoutMs },
+      connections,
+      pipelining: 1,
+    });
+  }
+
+  /** Throws NoAnswer. */
+  async send(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    url: string,
+    { body, contentType = 'application/json', timeoutMs = defaultTimeoutMs }: RequestOptions = {},
+  ): Promise<Answer> {
+    try {
+      const answer = await request(url, {
+        method,
+        dispatcher: this.agent,
+        headers: {
+          authorization: `Bearer ${adminToken}`,
+          ...(body !== undefined && { 'content-type': contentType }),
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      const text = await answer.body.text();
+      const retryAfter = answer.headers['retry-after'];
+      return {
+        status: answer.statusCode,
+        body: parsed(text),
+        retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
+      };
+    } catch (error) {
+      throw new NoAnswer(`${method} ${url}: ${String(error)}`, { cause: error });
+    }
+  }
+
+  /** Ends what is under way, too. */
+  close(): Promise<void> {
+    return this.agent.destroy();
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // Health checks and metrics answer in plain text.
+    return text;
+  }
+}

@@ -1,0 +1,21 @@
+/** Waits for conditions, with a deadline that says what was waited for. */
+export function sleep(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
+}
+
+const pollMs = 50;
+
+/** Resolves with the first answer that is neither undefined nor false. */
+export async function eventually<Found>(
+  what: string,
+  timeoutMs: number,
+  look: () => Promise<Found | undefined | false> | Found | undefined | false,
+): Promise<Found> {
+  const untilMs = performance.now() + timeoutMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (performance.now() > untilMs) throw new Error(`${what}: not within ${timeoutMs} ms`);
+    await sleep(pollMs);
+  }
+}

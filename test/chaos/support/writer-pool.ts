@@ -1,0 +1,51 @@
+/** As many writes as servers will take, of objects that are not of the load. */
+import type { ChaosCluster } from './chaos-cluster.js';
+import { NoAnswer, ServerClient } from './server-client.js';
+
+const writersAtOnce = 64;
+const objectCount = 16;
+
+/** Writes until `isEnough` says so, asked about once a second. Returns how many were acknowledged. */
+export async function writeUntil(
+  cluster: ChaosCluster,
+  fillerBytes: number,
+  timeoutMs: number,
+  isEnough: () => Promise<boolean>,
+): Promise<number> {
+  const client = new ServerClient(cluster.certificates.authorityPem, writersAtOnce);
+  const filler = 'x'.repeat(fillerBytes);
+  const untilMs = performance.now() + timeoutMs;
+  const servers = cluster.answering();
+  let isDone = false;
+  let count = 0;
+  const write = async (writer: number) => {
+    const { url } = servers[writer % servers.length]!;
+    const path = `${url}/api/v1/namespaces/default/configmaps`;
+    for (let turn = 0; !isDone; turn += 1) {
+      const name = `burst-${writer % objectCount}`;
+      const body = { metadata: { name }, data: { turn: `${writer}.${turn}`, filler } };
+      try {
+        const patched = await client.send('PATCH', `${path}/${name}`, {
+          body,
+          contentType: 'application/merge-patch+json',
+        });
+        if (patched.status === 404) await client.send('POST', path, { body });
+        if (patched.status === 200) count += 1;
+      } catch (error) {
+        if (!(error instanceof NoAnswer)) throw error;
+      }
+    }
+  };
+  const writers = Array.from({ length: writersAtOnce }, (_, writer) => write(writer));
+  try {
+    while (!(await isEnough())) {
+      if (performance.now() > untilMs) throw new Error(`${count} writes were not enough`);
+      await new Promise((done) => setTimeout(done, 1_000));
+    }
+  } finally {
+    isDone = true;
+    await Promise.all(writers);
+    await client.close();
+  }
+  return count;
+}

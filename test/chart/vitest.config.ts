@@ -1,0 +1,16 @@
+import { defineConfig, mergeConfig } from 'vitest/config';
+import base from '../../vitest.config.js';
+
+/** The chart with the real helm, and the image: some files start processes, so one at a time. */
+export default mergeConfig(
+  { ...base, test: { ...base.test, include: [] } },
+  defineConfig({
+    test: {
+      root: import.meta.dirname,
+      include: ['**/*.spec.ts'],
+      fileParallelism: false,
+      testTimeout: 180_000,
+      hookTimeout: 180_000,
+    },
+  }),
+);

@@ -1,0 +1,238 @@
+/**
+ * A cluster of three through its everyday troubles, as docs/operations.md has them: what operators are
+ * shown, one replica lost, the lead moved, no quorum, an ordered end.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ClusterStatus, ReplicaServers, type Server } from './support/replica-servers.js';
+import { configMaps, namesAt, SteadyWriter } from './support/steady-writer.js';
+import { eventually } from './support/wait.js';
+
+interface Status {
+  readonly kind: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly code: number;
+}
+
+/** Of every server: how long a write may take until its client is told something. */
+const requestTimeoutMs = 4_000;
+
+describe('a cluster of three', () => {
+  let replicas: ReplicaServers;
+
+  beforeAll(async () => {
+    replicas = await ReplicaServers.start(3, [
+      `--request-timeout=${requestTimeoutMs}ms`,
+      '--shutdown-delay-duration=2s',
+    ]);
+  });
+
+  afterAll(() => replicas?.destroy());
+
+  async function writersAt(servers: readonly Server[], prefix: string): Promise<SteadyWriter[]> {
+    const writers = servers.map(
+      (server) => new SteadyWriter(replicas, server, `${prefix}-${server.name}`),
+    );
+    await progress(writers);
+    return writers;
+  }
+
+  /** Each gets further acknowledgements. */
+  async function progress(writers: readonly SteadyWriter[], count = 20): Promise<void> {
+    const goals = writers.map(({ acknowledged }) => acknowledged.length + count);
+    await eventually('writes to go on', () =>
+      writers.every(({ acknowledged }, at) => acknowledged.length >= goals[at]!),
+    );
+  }
+
+  async function stopAndCheck(writers: readonly SteadyWriter[]): Promise<void> {
+    await Promise.all(writers.map((writer) => writer.stop()));
+    const everyName = writers.flatMap(({ acknowledged }) => acknowledged);
+    for (const server of replicas.running()) {
+      const there = await namesAt(replicas, server);
+      expect(everyName.filter((name) => !there.has(name))).toEqual([]);
+    }
+  }
+
+  it('is shown by orchctl cluster status, members and check, as tables and as JSON', async () => {
+    const table = await replicas.orchctlMust('cluster', 'status');
+    expect(table.split('\n')[0]).toMatch(/^NAME +ROLE +HEALTHY +TERM +COMMIT +APPLIED +REVISION/);
+    expect(table.match(/ leader +yes /g)).toHaveLength(1);
+    expect(table.match(/ follower +yes /g)).toHaveLength(2);
+
+    const json = JSON.parse(await replicas.orchctlMust('cluster', 'status', '-o', 'json'));
+    const { clusterId, leader, members } = json as ClusterStatus;
+    expect(clusterId).toMatch(/^[0-9a-f]{16}$/);
+    expect(members.map(({ name }) => name).sort()).toEqual(['m1', 'm2', 'm3']);
+    expect(members.find(({ id }) => id === leader)?.role).toBe('leader');
+
+    const list = await replicas.orchctlMust('cluster', 'members');
+    for (const { id } of members) expect(list).toContain(id);
+    for (const { peerUrl, url } of replicas.servers) {
+      expect(list).toContain(peerUrl);
+      expect(list).toContain(url);
+    }
+
+    expect(await replicas.orchctlMust('cluster', 'check')).toMatch(/\bconsistent\b/);
+    const check = JSON.parse(await replicas.orchctlMust('cluster', 'check', '-o', 'json'));
+    expect(check.consistent).toBe(true);
+    expect(new Set(check.members.map((member: { hash: string }) => member.hash)).size).toBe(1);
+  });
+
+  it('loses a follower without anybody noticing, and gets it back', async () => {
+    const [victim, other] = (await replicas.followers()) as [Server, Server];
+    const writers = await writersAt([await replicas.leader(), other], 'follower-dies');
+    await replicas.end(victim, 'SIGKILL');
+    await progress(writers);
+    const status = await replicas.orchctlMust('cluster', 'status');
+    expect(status).toMatch(new RegExp(`^${victim.name} +follower +no .*[a-z]`, 'm'));
+    replicas.launch(victim);
+    await replicas.ready(victim);
+    await stopAndCheck(writers);
+    expect(writers.flatMap(({ failures }) => failures)).toEqual([]);
+  });
+
+  it('loses its leader and goes on under another one; no acknowledged write is lost', async () => {
+    const victim = await replicas.leader();
+    const writers = await writersAt(await replicas.followers(), 'leader-dies');
+    const atVictim = await writersAt([victim], 'leader-dies');
+    await replicas.end(victim, 'SIGKILL');
+    const killedMs = performance.now();
+    await progress(writers, 1);
+    expect(performance.now() - killedMs).toBeLessThan(10_000);
+    await atVictim[0]!.stop();
+    expect((await replicas.leader()).name).not.toBe(victim.name);
+    replicas.launch(victim);
+    await replicas.ready(victim);
+    await stopAndCheck([...writers, ...atVictim]);
+    // Whoever asked a server that lives was answered: it proposes again under the new leader.
+    expect(writers.flatMap(({ failures }) => failures)).toEqual([]);
+  });
+
+  it('moves the lead under load without one failed request', async () => {
+    const writers = await writersAt(replicas.servers, 'lead-moves');
+    for (const to of (await replicas.followers()).map(({ name }) => name)) {
+      expect(await replicas.orchctlMust('cluster', 'move-leader', to)).toBe(`${to} leads\n`);
+      expect((await replicas.leader()).name).toBe(to);
+      await progress(writers);
+    }
+    const before = (await replicas.leader()).name;
+    expect(await replicas.orchctlMust('cluster', 'move-leader')).toMatch(/^m\d leads\n$/);
+    expect((await replicas.leader()).name).not.toBe(before);
+    await progress(writers);
+    await stopAndCheck(writers);
+    expect(writers.flatMap(({ failures }) => failures)).toEqual([]);
+  });
+
+  it('ends its leader in order: unready, the lead moved, watches ended, exit code 0', async () => {
+    const leader = await replicas.leader();
+    const writers = await writersAt(await replicas.followers(), 'leader-ends');
+    const term = (await replicas.status(leader)).members.find(
+      ({ name }) => name === leader.name,
+    )?.term;
+    const watch = replicas.call(
+      leader,
+      'GET',
+      `${configMaps}?watch=1&resourceVersion=0`,
+      undefined,
+      60_000,
+    );
+    await eventually('the watch to be open', async () => {
+      const { body } = await replicas.call<string>(leader, 'GET', '/metrics');
+      return /^apiserver_registered_watchers\{.*[1-9]\d*$/m.test(body);
+    });
+    const readiness: number[] = [];
+    const ended = replicas.end(leader, 'SIGTERM');
+    while (leader.child) {
+      const answer = await replicas.call(leader, 'GET', '/readyz').catch(() => undefined);
+      if (answer) readiness.push(answer.status);
+    }
+    expect(await ended).toBe('0');
+    // It answered that it is not ready before it answered no more, and never that it is again.
+    expect(readiness.at(-1)).toBe(500);
+    expect(readiness.indexOf(500)).toBeGreaterThan(readiness.lastIndexOf(200));
+    expect((await watch).status).toBe(200);
+    await progress(writers);
+    const now = (await replicas.status()).members.find(({ role }) => role === 'leader');
+    expect(now?.name).not.toBe(leader.name);
+    // Given away, not fought for.
+    expect(now?.term).toBe((term ?? 0) + 1);
+    replicas.launch(leader);
+    await replicas.ready(leader);
+    await stopAndCheck(writers);
+    expect(writers.flatMap(({ failures }) => failures)).toEqual([]);
+  });
+
+  describe('with two of three stopped', () => {
+    let left: Server;
+    let gone: Server[];
+
+    beforeAll(async () => {
+      left = await replicas.leader();
+      gone = await replicas.followers();
+      await Promise.all(gone.map((server) => replicas.end(server, 'SIGKILL')));
+      await eventually('the one left to notice', async () => {
+        return (await replicas.call(left, 'GET', '/readyz')).status !== 200;
+      });
+    });
+
+    it('refuses writes within the request timeout, with a Status', async () => {
+      const startMs = performance.now();
+      const { status, body, retryAfter } = await replicas.call<Status>(left, 'POST', configMaps, {
+        metadata: { name: 'nobody-takes-this' },
+      });
+      expect(performance.now() - startMs).toBeLessThan(requestTimeoutMs + 2_000);
+      expect([503, 504]).toContain(status);
+      expect(body).toMatchObject({ kind: 'Status', status: 'Failure', code: status });
+      expect(['ServiceUnavailable', 'Timeout']).toContain(body.reason);
+      expect(body.message).toMatch(/no leader|quorum|not .*known/);
+      if (status === 503) expect(retryAfter).toMatch(/^\d+$/);
+    });
+
+    it('refuses reads that ask for the newest, and answers those at 0', async () => {
+      const newest = await replicas.call<Status>(left, 'GET', configMaps);
+      expect([503, 504]).toContain(newest.status);
+      expect(newest.body.kind).toBe('Status');
+      const any = await replicas.call<{ kind: string }>(
+        left,
+        'GET',
+        `${configMaps}?resourceVersion=0`,
+      );
+      expect([any.status, any.body.kind]).toEqual([200, 'ConfigMapList']);
+    });
+
+    it('is alive, not ready, and says why', async () => {
+      expect((await replicas.call(left, 'GET', '/livez')).status).toBe(200);
+      expect((await replicas.call(left, 'GET', '/readyz')).status).toBe(500);
+      const verbose = await replicas.call<string>(left, 'GET', '/readyz?verbose');
+      expect(verbose.body).toContain('[-]store failed');
+      const store = await replicas.call<string>(left, 'GET', '/readyz/store');
+      expect([store.status, store.body]).toEqual([
+        500,
+        expect.stringMatching(/no leader is known for \d+ s/),
+      ]);
+      for (const { name } of gone) expect(store.body).toContain(name);
+      const status = await replicas.orchctlMust('cluster', 'status', '--server', left.url);
+      for (const { name } of gone) {
+        expect(status).toMatch(new RegExp(`^${name} +\\S+ +no `, 'm'));
+      }
+      const { code, stderr } = await replicas.orchctl('cluster', 'check', '--server', left.url);
+      expect(code).not.toBe(0);
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+    });
+
+    it('recovers by itself as soon as one more is there', async () => {
+      const [back, later] = gone as [Server, Server];
+      replicas.launch(back);
+      await replicas.ready(left);
+      const { status } = await replicas.call(left, 'POST', configMaps, {
+        metadata: { name: 'after-the-outage' },
+      });
+      expect(status).toBe(201);
+      replicas.launch(later);
+      await replicas.ready(later);
+      expect((await namesAt(replicas, later)).has('after-the-outage')).toBe(true);
+    });
+  });
+});

@@ -1,0 +1,333 @@
+/** Planted bugs of consensus: elections, commits, reads, members. */
+import type { Canary } from './canaries.js';
+
+const core = (name: string) => `raft/src/core/${name}.js`;
+const budget = { seed: 1, seedsMax: 40, stepCount: 4_000 };
+
+export const coreCanaries: readonly Canary[] = [
+  {
+    ...budget,
+    name: 'vote-before-durable',
+    seed: 13,
+    faults: ['coup'],
+    memberCount: 3,
+    bug: 'a vote is told before it is on disk',
+    edits: [
+      {
+        file: core('elections'),
+        find: 'state.sendDurable({ ...response, term: state.term });',
+        replace: 'state.send({ ...response, term: state.term });',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'vote-not-stored',
+    seed: 13,
+    faults: ['coup'],
+    memberCount: 3,
+    bug: 'the vote is not written to the disk, only the term',
+    edits: [
+      {
+        file: 'raft/src/storage/log-head.js',
+        find: '...next.votedFor === undefined ? {} : { votedFor: next.votedFor },',
+        replace: '',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'double-vote',
+    seed: 12,
+    faults: ['coup'],
+    memberCount: 3,
+    bug: 'a second candidate of one term gets a vote, too',
+    edits: [
+      {
+        file: core('elections'),
+        find: 'const free = state.votedFor === message.from || state.votedFor === undefined && state.leader === undefined',
+        replace: 'const free = true',
+      },
+      {
+        file: core('core-state'),
+        find: 'invariant(this.#votedFor === undefined, `a second vote',
+        replace: 'invariant(true, `a second vote',
+      },
+      {
+        file: 'raft/src/storage/log-head.js',
+        find: 'if (next.term === head.term && head.votedFor !== undefined && next.votedFor !== head.votedFor) {',
+        replace: 'if (false) {',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'election-restriction-off',
+    faults: ['succession', 'coup'],
+    memberCount: 3,
+    bug: 'a vote is given to a candidate whose log is behind',
+    edits: [
+      {
+        file: core('elections'),
+        find: 'const granted = free && state.log.isUpToDate(message.lastIndex, message.lastTerm);',
+        replace: 'const granted = free;',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'follower-acks-before-sync',
+    seed: 3,
+    faults: ['ambush', 'slowDisk'],
+    memberCount: 3,
+    bug: 'a follower acknowledges entries that are not on its disk',
+    edits: [
+      {
+        file: core('follower'),
+        find: 'appliedIndex: state.appliedIndex }, matchIndex);',
+        replace: 'appliedIndex: state.appliedIndex });',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'leader-counts-before-sync',
+    faults: ['machineCrash', 'crashAll', 'slowDisk'],
+    memberCount: 3,
+    bug: 'the leader counts itself for entries that are not on its disk',
+    edits: [
+      {
+        file: core('replication'),
+        find: 'return this.state.writes.stableIndex;',
+        replace: 'return this.state.log.last.index;',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'commits-old-term',
+    isOpen: true,
+    faults: ['coup', 'succession', 'isolateBoth'],
+    memberCount: 5,
+    bug: 'entries of an earlier term are committed by counting',
+    edits: [
+      {
+        file: core('leader'),
+        find: 'if (state.log.termAt(index) !== state.term) {',
+        replace: 'if (false) {',
+      },
+      {
+        file: core('proposals'),
+        find: "invariant(this.#uncommittedBytes >= 0, 'more was committed than was proposed');",
+        replace: '',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'no-empty-entry',
+    faults: ['succession', 'clog', 'delay'],
+    memberCount: 3,
+    bug: 'a term begins without an entry of its own, and reads do not wait for one',
+    edits: [
+      {
+        file: core('leader'),
+        find: "this.#termStartIndex = state.appendOwn('empty', Buffer.alloc(0)).index;",
+        replace: 'this.#termStartIndex = state.log.last.index + 1;',
+      },
+      {
+        file: core('leader'),
+        find: 'return this.state.commitIndex >= this.#termStartIndex;',
+        replace: 'return true;',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'read-before-own-term',
+    seed: 2,
+    faults: ['succession', 'clog', 'delay'],
+    memberCount: 3,
+    bug: 'a new leader answers reads before an entry of its term is committed',
+    edits: [
+      {
+        file: core('leader'),
+        find: 'if (!this.#ownTermCommitted) {',
+        replace: 'if (false) {',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'read-without-quorum',
+    seed: 3,
+    faults: ['isolateBoth', 'halves', 'isolateIn', 'pause'],
+    memberCount: 3,
+    bug: 'a leader answers reads without asking whether it still leads',
+    edits: [{ file: core('leader'), find: 'if (state.isQuorumAlone) {', replace: 'if (true) {' }],
+  },
+  {
+    ...budget,
+    name: 'reader-joins-running-round',
+    seed: 2,
+    faults: ['pause'],
+    memberCount: 3,
+    bug: 'a reader is answered by a round that began before it came',
+    edits: [
+      {
+        file: core('read-rounds'),
+        find: '} else this.#waiting.push(reader);',
+        replace:
+          '} else if (this.#round) this.#round.readers.push(reader); else this.#waiting.push(reader);',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'stale-ack-counts',
+    isOpen: true,
+    faults: ['pause', 'delay', 'duplication'],
+    memberCount: 3,
+    bug: 'the answer to an earlier round counts for the present one',
+    edits: [
+      {
+        file: core('read-rounds'),
+        find: 'if (round?.context !== context) {',
+        replace: 'if (!round || context === 0) {',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'read-context-reused',
+    isOpen: true,
+    faults: ['duplication', 'delay', 'stale'],
+    memberCount: 3,
+    bug: 'a read that is asked again uses its context again',
+    edits: [
+      {
+        file: 'raft/src/replica/read-rounds.js',
+        find: 'this.#context += 1;',
+        replace: '',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'commit-beyond-match',
+    seed: 13,
+    faults: ['isolateBoth', 'succession', 'ambush'],
+    memberCount: 3,
+    bug: 'a heartbeat commits entries at a follower that may not be the leader’s',
+    edits: [
+      {
+        file: core('replication'),
+        find: 'const commitIndex = Math.min(progress.matchIndex, state.commitIndex);',
+        replace: 'const commitIndex = state.commitIndex;',
+      },
+      {
+        file: core('follower'),
+        find: 'if (!state.installing) state.commitTo(message.commitIndex);',
+        replace:
+          'if (!state.installing) state.commitTo(Math.min(message.commitIndex, state.log.last.index));',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'truncates-committed',
+    faults: ['reordering', 'duplication', 'delay', 'loss'],
+    bug: 'a late append truncates the entries after it although they agree',
+    edits: [
+      {
+        file: core('follower'),
+        find: 'if (term === entry.term) this.#checkSame(entry);',
+        replace: 'if (false) return;',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'learner-counts',
+    isOpen: true,
+    faults: ['grow', 'learnersApart'],
+    memberCount: 3,
+    bug: 'the acknowledgement of a learner counts like that of a voter',
+    edits: [
+      {
+        file: core('quorum'),
+        find: 'const index = majorityIndex(configuration.voters, matchOf);',
+        replace:
+          'const all = [...configuration.voters, ...configuration.learners].map(({ id }) => matchOf(id)).sort((left, right) => right - left); const index = all[Math.floor(configuration.voters.length / 2)];',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'joint-consensus-skipped',
+    faults: ['shrinkApart'],
+    memberCount: 5,
+    bug: 'voters are changed in one step, and the next change need not wait for the one before',
+    edits: [
+      {
+        file: core('membership'),
+        find: 'learners: learners.filter((member)=>member.id !== id), outgoing: voters } }; }',
+        replace: 'learners: learners.filter((member)=>member.id !== id) } }; }',
+      },
+      {
+        file: core('membership'),
+        find: 'voters: voters.filter((member)=>member.id !== id), learners, outgoing: voters',
+        replace: 'voters: voters.filter((member)=>member.id !== id), learners',
+      },
+      {
+        file: core('membership-changes'),
+        find: 'if (pending || !settled) {',
+        replace: 'if (false) {',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'configuration-not-rolled-back',
+    isOpen: true,
+    faults: ['shrinkApart'],
+    memberCount: 5,
+    bug: 'a configuration stays in effect when its entry is truncated',
+    edits: [
+      {
+        file: core('core-state'),
+        find: 'this.configurations.truncateFrom(from);',
+        replace: '',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'delivered-before-sync',
+    faults: ['machineCrash', 'slowDisk'],
+    memberCount: 3,
+    bug: 'the state is given entries that are not on the disk of this replica',
+    edits: [
+      {
+        file: core('delivery'),
+        find: 'const end = Math.min(state.commitIndex, state.writes.stableIndex);',
+        replace: 'const end = state.commitIndex;',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'refused-though-taken',
+    faults: ['crash'],
+    memberCount: 3,
+    bug: 'a forwarded proposal is taken and reported as refused',
+    edits: [
+      {
+        file: core('message-router'),
+        find: 'roles.leader.propose(message.commands, message.from);',
+        replace:
+          "roles.leader.propose(message.commands, message.from); refuseCommands(state, message.commands, message.from, 'QueueFull');",
+      },
+    ],
+  },
+];

@@ -1,0 +1,191 @@
+/** Planted bugs of the log on disk, of snapshots, and of who may take part. */
+import type { Canary } from './canaries.js';
+
+const budget = { seed: 1, seedsMax: 40, stepCount: 4_000 };
+
+export const logCanaries: readonly Canary[] = [
+  {
+    ...budget,
+    name: 'log-not-synced',
+    faults: ['machineCrash', 'crashAll'],
+    memberCount: 3,
+    bug: 'the log is written without sync',
+    edits: [
+      {
+        file: 'raft/src/storage/log-files.js',
+        find: 'await this.database.write(changes, { sync: true });',
+        replace: 'await this.database.write(changes, { sync: false });',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'log-checksum-ignored',
+    faults: ['damageLog'],
+    memberCount: 3,
+    bug: 'entries that do not match their checksum are read all the same',
+    edits: [
+      {
+        file: 'raft/src/storage/log-codec.js',
+        find: 'const checksum = entryChecksum(previousChecksum, term, index, kind, data); if (checksum !== record.readUInt32BE(0)) return undefined;',
+        replace: 'const checksum = record.readUInt32BE(0);',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'truncated-entries-stay',
+    isOpen: true,
+    faults: ['ambush', 'isolateBoth'],
+    memberCount: 3,
+    bug: 'what is truncated stays on the disk',
+    edits: [
+      {
+        file: 'raft/src/storage/log-batch.js',
+        find: "changes.push({ kind: 'delete', key: entryKey(index) });",
+        replace: '',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'log-cut-before-state-sync',
+    seed: 2,
+    faults: ['machineCrash'],
+    memberCount: 1,
+    bug: 'the log is cut before the state that it made is on disk',
+    edits: [
+      {
+        file: 'store/src/shell/checkpointer.js',
+        find: 'await this.database.sync();',
+        replace: '',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'log-not-moved',
+    isQuick: true,
+    faults: ['isolateBoth', 'grow', 'crash'],
+    bug: 'the log stays where it was when a snapshot takes its place',
+    edits: [
+      {
+        file: 'raft/src/replica/replica.js',
+        find: 'moved = await this.#writer.moveTo(point);',
+        replace: 'moved = true;',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'wiped-directory-admitted',
+    faults: ['wipe', 'crash'],
+    memberCount: 3,
+    bug: 'a wiped directory is welcome under its old id',
+    edits: [
+      {
+        file: 'raft/src/replica/admission.js',
+        find: 'if (known === storageId) return {',
+        replace: 'if (known !== undefined) return {',
+      },
+      {
+        file: 'raft/src/replica/admission.js',
+        find: 'await this.#note(peer, storageId) : known === storageId;',
+        replace: 'await this.#note(peer, storageId) : true;',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'applied-index-apart',
+    isOpen: true,
+    faults: ['machineCrash', 'crash'],
+    memberCount: 1,
+    bug: 'the applied index is written before the records that belong to it',
+    edits: [
+      {
+        file: 'store/src/shell/state-database.js',
+        find: 'await this.database.write(batch, { sync: false });',
+        replace:
+          'await this.database.write(batch.splice(-1), { sync: false }); await this.database.write(batch, { sync: false });',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'snapshot-without-proposers',
+    faults: ['grow', 'damageState', 'isolateBoth'],
+    bug: 'a snapshot does not say which commands were applied',
+    edits: [
+      {
+        file: 'store/src/snapshot/outgoing.js',
+        find: 'const facts = await database.readFacts(view) ?? EMPTY_FACTS;',
+        replace:
+          'const facts = { ...(await database.readFacts(view) ?? EMPTY_FACTS), proposersChecksum: 0 };',
+      },
+      {
+        file: 'store/src/snapshot/outgoing.js',
+        find: 'sources.push(database.proposerRows(view), database.versionRows',
+        replace: 'sources.push(database.versionRows',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'snapshot-without-compacted-revision',
+    seed: 6,
+    faults: ['grow', 'damageState', 'isolateBoth'],
+    bug: 'a snapshot does not say which history is gone',
+    edits: [
+      {
+        file: 'store/src/snapshot/outgoing.js',
+        find: 'const facts = await database.readFacts(view) ?? EMPTY_FACTS;',
+        replace:
+          'const facts = { ...(await database.readFacts(view) ?? EMPTY_FACTS), compactedRevision: 0 };',
+      },
+      {
+        file: 'store/src/shell/recovery.js',
+        find: 'if (missingRevision <= oldestRevision) return;',
+        replace: 'return;',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'snapshot-without-history',
+    faults: ['grow', 'damageState', 'isolateBoth'],
+    bug: 'a snapshot has only what is there now, and says nothing of that',
+    edits: [
+      {
+        file: 'store/src/core/state-machine.js',
+        find: 'else this.keys.orphan(entry);',
+        replace: '',
+      },
+      {
+        file: 'store/src/core/key-space.js',
+        find: 'orphan(tombstone) {',
+        replace:
+          'forgetHistory() { this.#history.clear(); for (const { history } of this.#resources.values()) history.clear(); this.#superseded = []; } orphan(tombstone) {',
+      },
+      {
+        file: 'store/src/snapshot/incoming.js',
+        find: 'this.machine = machine;',
+        replace: 'machine.keys.forgetHistory(); this.machine = machine;',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'state-checksum-ignored',
+    faults: ['damageState'],
+    memberCount: 3,
+    bug: 'records of the state that do not match their checksums are served',
+    edits: [
+      {
+        file: 'store/src/core/record.js',
+        find: 'payloadStart > record.length || crc32c(record, crc32c(databaseKey), 4, payloadStart) !== record.readUInt32BE(0) || crc32c(record, 0, payloadStart) !== checksum',
+        replace: 'payloadStart > record.length',
+      },
+    ],
+  },
+];

@@ -1,0 +1,165 @@
+/**
+ * Runs seeds. `--seed S` one seed (with `--trace` every line of it), `--count N` that many from the first
+ * on, shared by the processors; `--faults a,b` with those kinds of faults only. `--replay` runs
+ * each seed twice, in two processes, and wants the same. Exit codes: 0 nothing found, 1 a violation, 2 wrong command line, 3 no
+ * violation but runs with too little work.
+ */
+import { writeSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { MARK_NAMES } from '@orch/raft';
+import { faultNames } from './faults.js';
+import { regressionSeeds } from './regression-seeds.js';
+import { runSeed, type SeedResult } from './run-seed.js';
+import { answerQuestions, SeedWorker } from './seed-worker.js';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    steps: { type: 'string', default: '20000' },
+    count: { type: 'string', default: '1' },
+    jobs: { type: 'string', default: String(availableParallelism()) },
+    faults: { type: 'string' },
+    members: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+    regressions: { type: 'boolean', default: false },
+    replay: { type: 'boolean', default: false },
+    worker: { type: 'boolean', default: false },
+  },
+});
+
+const steps = positive('steps', values.steps);
+const kind = {
+  ...(values.faults !== undefined && { faults: kinds(values.faults) }),
+  ...(values.members !== undefined && { memberCount: positive('members', values.members) }),
+};
+/** Real time after which a seed is taken for hanging. */
+const seedTimeoutMs = 600_000;
+
+function positive(name: string, text: string): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number > 0) return number;
+  say(`--${name}: want a whole number above 0, got ${text}`);
+  process.exit(2);
+}
+
+function kinds(text: string): string[] {
+  const names = text.split(',');
+  const unknown = names.filter((name) => !faultNames.includes(name));
+  if (unknown.length === 0) return names;
+  say(`--faults: no ${unknown.join(', ')}; there are ${faultNames.join(', ')}`);
+  process.exit(2);
+}
+
+function say(text: string): void {
+  writeSync(1, `${text}\n`);
+}
+
+function report(result: SeedResult): void {
+  const { seed, violations, fingerprint, acknowledged, termCount, stepCount } = result;
+  if (violations.length === 0) return;
+  say(`seed ${seed} FAILED after ${stepCount} steps (${acknowledged} writes, ${termCount} terms)`);
+  for (const { rule, detail } of violations.slice(0, 5)) {
+    say(`  ${rule}: ${detail.slice(0, 2_000)}`);
+  }
+  say(
+    `  fingerprint ${fingerprint}; again: npm run simulate -- --seed ${seed} --steps ${steps} --trace`,
+  );
+}
+
+async function runAll(seeds: readonly number[]): Promise<SeedResult[]> {
+  const results: SeedResult[] = [];
+  const queue = [...seeds];
+  const startedMs = performance.now();
+  const jobs = Math.min(positive('jobs', values.jobs), seeds.length);
+  await Promise.all(
+    Array.from({ length: jobs }, async () => {
+      const worker = new SeedWorker(process.argv[1]!);
+      for (let seed = queue.shift(); seed !== undefined; seed = queue.shift()) {
+        const simulation = import.meta.dirname;
+        const question = { seed, stepCount: steps, simulation, ...kind };
+        const result = await worker.run(question, seedTimeoutMs);
+        results.push(result);
+        report(result);
+        if (results.length % 100 === 0) {
+          say(
+            `${results.length} seeds in ${((performance.now() - startedMs) / 1000).toFixed(0)} s`,
+          );
+        }
+      }
+      worker.close();
+    }),
+  );
+  return results;
+}
+
+function summary(results: readonly SeedResult[]): number {
+  const failed = results.filter(({ violations }) => violations.length > 0).length;
+  const invalid = results.filter((one) => !one.isValid && one.violations.length === 0).length;
+  const sum = (of: (result: SeedResult) => number) =>
+    results.reduce((total, result) => total + of(result), 0);
+  const faults = new Map<string, number>();
+  for (const result of results) {
+    for (const [name, count] of Object.entries(result.faults)) {
+      faults.set(name, (faults.get(name) ?? 0) + count);
+    }
+  }
+  const hit = new Set(results.flatMap(({ marks }) => marks));
+  const missed = MARK_NAMES.filter((name) => !hit.has(name));
+  say(
+    `${results.length} seeds of ${steps} steps: ${sum(({ acknowledged }) => acknowledged)} writes acknowledged, ${sum(({ unknown }) => unknown)} of unknown outcome, ${sum(({ readCount }) => readCount)} reads, ${sum(({ termCount }) => termCount)} terms`,
+  );
+  say(
+    `faults: ${[...faults]
+      .sort()
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ')} (of ${faultNames.length} kinds)`,
+  );
+  say(
+    `branches of the core: ${hit.size} of ${MARK_NAMES.length}${missed.length > 0 ? `, not ${missed.join(', ')}` : ''}`,
+  );
+  say(
+    `${results.length - failed} passed, ${failed} failed, ${invalid} of the passed with too little work`,
+  );
+  return failed > 0 ? 1 : !values.regressions && invalid > results.length / 4 ? 3 : 0;
+}
+
+/** One seed is one run, whichever process it runs in. */
+async function replay(seeds: readonly number[]): Promise<number> {
+  const simulation = import.meta.dirname;
+  let differing = 0;
+  for (const seed of seeds) {
+    const results: SeedResult[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      const worker = new SeedWorker(process.argv[1]!);
+      results.push(
+        await worker.run({ seed, stepCount: steps, simulation, ...kind }, seedTimeoutMs),
+      );
+      worker.close();
+    }
+    const [first, again] = results.map((result) => JSON.stringify(result));
+    if (first === again) continue;
+    differing += 1;
+    say(`seed ${seed} differs when it is run again:\n  ${first}\n  ${again}`);
+  }
+  say(`${seeds.length} seeds run again, ${differing} differ`);
+  return differing > 0 ? 1 : 0;
+}
+
+async function main(): Promise<number> {
+  if (values.trace) {
+    const seed = positive('seed', values.seed ?? '1');
+    const result = await runSeed({ seed, stepCount: steps, ...kind, show: say });
+    report(result);
+    return summary([result]);
+  }
+  const first = positive('seed', values.seed ?? '1');
+  const count = positive('count', values.count);
+  const seeds = values.regressions
+    ? regressionSeeds.map(({ seed }) => seed)
+    : Array.from({ length: count }, (_, at) => first + at);
+  return values.replay ? replay(seeds) : summary(await runAll(seeds));
+}
+
+if (values.worker) answerQuestions();
+else process.exitCode = await main();

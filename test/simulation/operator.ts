@@ -1,0 +1,220 @@
+/** The operator of the simulated cluster: changes members and the leader, and replaces lost machines. */
+import { type Configuration, type MembershipChange, MembershipError } from '@orch/raft';
+import type { Random } from './random.js';
+import type { SimNode } from './sim-node.js';
+import type { World } from './world.js';
+
+const attemptMs = 3_000;
+const pauseMs = 400;
+
+export class Operator {
+  /** Machines whose log is gone or not to be trusted: a minority at most, at any time. */
+  readonly lost = new Set<SimNode>();
+  readonly counts = { added: 0, promoted: 0, removed: 0, replaced: 0, transfers: 0 };
+  /** Names of members that were to be removed, whether it has come about or not. */
+  readonly unwanted = new Set<string>();
+  private busy = false;
+  private nextName = 100;
+
+  constructor(
+    private readonly world: World,
+    private readonly random: Random,
+  ) {}
+
+  get isBusy(): boolean {
+    return this.busy;
+  }
+
+  /** Ends its work; what is half done stays so. */
+  stopped = false;
+
+  /** Members of the newest configuration that a running replica knows. */
+  configuration(): Configuration | undefined {
+    const known = this.world.nodes
+      .filter(({ store, log }) => store && log)
+      .map(({ log }) => log!.status())
+      .sort((left, right) => right.commitIndex - left.commitIndex)[0];
+    return known?.configuration;
+  }
+
+  isMember(node: SimNode): boolean {
+    const { voters = [], learners = [] } = this.configuration() ?? {};
+    return [...voters, ...learners].some(({ name }) => name === node.name);
+  }
+
+  isVoter(node: SimNode): boolean {
+    return (this.configuration()?.voters ?? []).some(({ name }) => name === node.name);
+  }
+
+  async transfer(): Promise<void> {
+    const voters = this.configuration()?.voters ?? [];
+    if (voters.length < 2) return;
+    const to = this.random.chance(0.5) ? this.random.pick(voters).id : undefined;
+    const log = this.anyLog();
+    if (!log) return;
+    this.world.trace(`operator moves the lead to ${to ?? 'anybody'}`);
+    try {
+      await this.inTime(log.transferLeadership(to, log.deadlineMs));
+      this.counts.transfers += 1;
+    } catch (error) {
+      if (!(error instanceof MembershipError)) throw error;
+    }
+  }
+
+  /** A learner comes, is promoted, and a member other than the lost ones may go for it. */
+  async grow(): Promise<void> {
+    await this.exclusively(async () => {
+      const node = await this.add();
+      if (node && this.random.chance(0.6)) await this.promote(node);
+    });
+  }
+
+  async shrink(): Promise<void> {
+    await this.exclusively(async () => {
+      const { voters = [], learners = [] } = this.configuration() ?? {};
+      const candidates = voters.length > 3 ? [...voters, ...learners] : [...learners];
+      if (candidates.length === 0) return;
+      await this.remove(this.random.pick(candidates).name);
+    });
+  }
+
+  /** Without waiting for one removal before it asks for the next. */
+  async removeAtOnce(node: SimNode, names: readonly string[]): Promise<void> {
+    await this.exclusively(async () => {
+      const { log, clock } = node;
+      if (!log) return;
+      const asked = names.map(async (name) => {
+        const id = this.idOf(name);
+        if (id === undefined) return;
+        this.unwanted.add(name);
+        const deadlineMs = clock.monotonicMs() + attemptMs;
+        try {
+          await this.inTime(log.changeMembership({ kind: 'remove', id }, deadlineMs));
+        } catch (error) {
+          if (!(error instanceof MembershipError)) throw error;
+        }
+      });
+      await Promise.all(asked);
+    });
+  }
+
+  async replace(node: SimNode): Promise<void> {
+    await this.exclusively(async () => {
+      if (!(await this.remove(node.name))) return;
+      node.crash({ machine: true });
+      const fresh = await this.add();
+      if (fresh) await this.promote(fresh);
+      this.counts.replaced += 1;
+    });
+    if (!this.isMember(node)) this.lost.delete(node);
+  }
+
+  private async exclusively(work: () => Promise<void>): Promise<void> {
+    if (this.busy) return;
+    this.busy = true;
+    await work();
+    this.busy = false;
+  }
+
+  private async add(): Promise<SimNode | undefined> {
+    const name = `n${this.nextName}`;
+    this.nextName += 1;
+    const member = {
+      id: this.random.hex(16),
+      name,
+      peerUrl: `https://${name}:6480`,
+      clientUrl: '',
+    };
+    const isDone = () =>
+      (this.configuration()?.learners ?? []).some((learner) => learner.name === name);
+    if (!(await this.change({ kind: 'addLearner', member }, isDone))) return undefined;
+    this.counts.added += 1;
+    const { voters = [] } = this.configuration() ?? {};
+    const node = this.world.addNode({
+      name,
+      peerUrl: member.peerUrl,
+      initialMembers: voters.map((voter) => ({ name: voter.name, peerUrl: voter.peerUrl })),
+      initialState: 'join',
+    });
+    void node.start();
+    return node;
+  }
+
+  private async promote(node: SimNode): Promise<void> {
+    const id = this.idOf(node.name);
+    if (id === undefined) return;
+    if (await this.change({ kind: 'promote', id }, () => this.isVoter(node))) {
+      this.counts.promoted += 1;
+    }
+  }
+
+  private async remove(name: string): Promise<boolean> {
+    const id = this.idOf(name);
+    if (id === undefined) return true;
+    this.unwanted.add(name);
+    const isDone = () => this.idOf(name) === undefined;
+    const removed = await this.change({ kind: 'remove', id }, isDone);
+    if (removed) this.counts.removed += 1;
+    return removed;
+  }
+
+  private idOf(name: string): string | undefined {
+    const { voters = [], learners = [] } = this.configuration() ?? {};
+    return [...voters, ...learners].find((member) => member.name === name)?.id;
+  }
+
+  /** Again and again until it is so. False: given up. */
+  private async change(change: MembershipChange, isDone: () => boolean): Promise<boolean> {
+    this.world.trace(`operator: ${change.kind} ${'id' in change ? change.id : change.member.name}`);
+    for (let attempt = 0; attempt < 60 && !this.stopped; attempt += 1) {
+      if (this.configuration() && isDone()) return true;
+      const log = this.anyLog();
+      if (log) {
+        try {
+          if (await this.inTime(log.changeMembership(change, log.deadlineMs))) return true;
+        } catch (error) {
+          if (!(error instanceof MembershipError)) throw error;
+          if (error.code === 'WouldLoseQuorum' && attempt > 10) return false;
+        }
+      }
+      await this.pause();
+    }
+    return this.configuration() !== undefined && isDone();
+  }
+
+  private anyLog() {
+    const running = this.world.nodes.filter(({ store, log }) => store && log);
+    if (running.length === 0) return undefined;
+    const node = this.random.pick(running);
+    const log = node.log!;
+    const deadlineMs = node.clock.monotonicMs() + attemptMs;
+    return {
+      deadlineMs,
+      transferLeadership: log.transferLeadership.bind(log),
+      changeMembership: log.changeMembership.bind(log),
+    };
+  }
+
+  private pause(): Promise<void> {
+    return new Promise((resolve) => {
+      this.world.loop.after(pauseMs, resolve);
+    });
+  }
+
+  /** Undefined when the process that was asked has died. */
+  private inTime<Result>(work: Promise<Result>): Promise<Result | undefined> {
+    return new Promise((resolve, reject) => {
+      const timer = this.world.loop.after(attemptMs * 3, () => resolve(undefined));
+      work.then(
+        (result) => {
+          timer.cancel();
+          resolve(result);
+        },
+        (error: unknown) => {
+          timer.cancel();
+          reject(error);
+        },
+      );
+    });
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * One seed: a cluster under load and faults, then healed, then questioned. First only a random majority is
+ * healed and must make progress by itself; then all of it, and every replica must come to the same.
+ */
+import { collectMarks } from '@orch/raft';
+import { checkHistory } from '../history/check-history.js';
+import { checkWatch } from '../history/check-watch.js';
+import type { Violation } from '../history/history.js';
+import { ReplayedState } from '../history/replayed-state.js';
+import { explains } from './fatal-causes.js';
+import { FaultInjector } from './faults.js';
+import { expiringPrefix } from './objects.js';
+import { Operator } from './operator.js';
+import { Random } from './random.js';
+import { checkContents, type ReplicaContent, readContent } from './replica-content.js';
+import type { SimNode } from './sim-node.js';
+import { World } from './world.js';
+
+export interface SeedResult {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  /** Too little happened for the run to prove anything. */
+  readonly isValid: boolean;
+  readonly fingerprint: string;
+  readonly stepCount: number;
+  readonly acknowledged: number;
+  readonly readCount: number;
+  readonly unknown: number;
+  readonly termCount: number;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly marks: readonly string[];
+}
+
+export interface SeedOptions {
+  readonly seed: number;
+  readonly stepCount: number;
+  /** Faults of these kinds and no others, and many of them; without it they are drawn. */
+  readonly faults?: readonly string[];
+  /** Members that the cluster begins with; without it they are drawn. */
+  readonly memberCount?: number;
+  /** Told every line of what happens. */
+  readonly show?: (line: string) => void;
+}
+
+const clientCount = 6;
+const watcherCount = 6;
+/** Simulated time in which a healed majority must take a write, and all replicas be equal. */
+const progressMs = 60_000;
+const convergenceMs = 240_000;
+/** How long everything runs without faults before it is looked at. */
+const healthyMs = 500;
+/** Steps of one phase without an end in time: something spins. */
+const stepsMax = 3_000_000;
+const workPerAcknowledged = 400;
+
+export async function runSeed(options: SeedOptions): Promise<SeedResult> {
+  const { seed, stepCount, faults, memberCount, show } = options;
+  const random = new Random(seed);
+  const world = new World(random, show, memberCount);
+  const operator = new Operator(world, random.fork('operator'));
+  const injector = new FaultInjector(world, operator, random.fork('faults'), faults);
+  const marks = new Set<string>();
+  collectMarks((name) => marks.add(name));
+  const unexpected = (error: unknown) =>
+    world.failures.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  process.on('unhandledRejection', unexpected);
+  world.onFatal = (node, error) => {
+    if (!explains(error, node, operator)) {
+      world.failures.push(`${node.name}: ${error.stack ?? error.message}`);
+    }
+    node.crash({ machine: false });
+    injector.restartLater(node, 500);
+  };
+  const violations: Violation[] = [];
+  const contents: ReplicaContent[] = [];
+  try {
+    for (const node of world.nodes) void node.start();
+    world.startClients(clientCount, watcherCount);
+    injector.start();
+    while (world.loop.stepCount < stepCount && isSound(world)) await world.loop.step();
+    injector.stop();
+    operator.stopped = true;
+    if (isSound(world)) violations.push(...(await healMajority(world, operator, injector, random)));
+    if (isSound(world)) violations.push(...(await healAll(world, operator)));
+    if (isSound(world) && violations.length === 0) contents.push(...(await readContents(world)));
+  } catch (error) {
+    unexpected(error);
+  } finally {
+    process.off('unhandledRejection', unexpected);
+    collectMarks(undefined);
+  }
+  violations.push(...world.truth.violations);
+  violations.push(...world.failures.map((detail) => ({ rule: 'process failed', detail })));
+  violations.push(...world.notes.faults.map((detail) => ({ rule: 'client', detail })));
+  if (violations.length === 0) violations.push(...judge(world, contents));
+  const { writes, reads } = world.notes;
+  const acknowledged = writes.filter(({ outcome }) => outcome.kind === 'applied').length;
+  return {
+    seed,
+    violations,
+    isValid: acknowledged >= stepCount / workPerAcknowledged,
+    fingerprint: world.fingerprint(),
+    stepCount: world.loop.stepCount,
+    acknowledged,
+    readCount: reads.length,
+    unknown: writes.filter(({ outcome }) => outcome.kind === 'unknown').length,
+    termCount: world.truth.termCount,
+    faults: { ...injector.counts, ...operator.counts },
+    marks: [...marks],
+  };
+}
+
+function isSound({ truth, failures }: World): boolean {
+  return truth.violations.length === 0 && failures.length === 0;
+}
+
+/** A majority of the voters, the machines with a sound log first, must take a write by itself. */
+async function healMajority(
+  world: World,
+  operator: Operator,
+  injector: FaultInjector,
+  random: Random,
+): Promise<Violation[]> {
+  const names = new Set((await configurationOf(world)).voters.map(({ name }) => name));
+  const voters = world.nodes.filter(({ name }) => names.has(name));
+  const sound = voters.filter((node) => !operator.lost.has(node));
+  const majority = sound
+    .sort(() => random.next() - 0.5)
+    .slice(0, Math.floor(voters.length / 2) + 1);
+  // A new cluster begins with all of its members; a majority alone need not be able to.
+  if (!injector.isFounded) return [];
+  world.trace(`only ${majority.map(({ name }) => name).join(', ')} go on`);
+  for (const node of world.nodes) {
+    if (!majority.includes(node)) node.crash({ machine: false });
+    else if (!node.isRunning) void node.start();
+  }
+  const before = world.notes.writes.length;
+  const took = await until(world, progressMs, () =>
+    world.notes.writes.slice(before).some(({ outcome }) => outcome.kind === 'applied'),
+  );
+  if (took) return [];
+  return [{ rule: 'no progress', detail: describe(world, majority) }];
+}
+
+async function healAll(world: World, operator: Operator): Promise<Violation[]> {
+  world.trace('everything is healed');
+  for (const node of world.nodes) {
+    if (!node.isRunning && !operator.lost.has(node)) void node.start();
+  }
+  await until(world, healthyMs, () => false);
+  world.stopClients();
+  const isSame = () => {
+    const members = world.nodes.filter(
+      (node) => operator.isMember(node) && !operator.lost.has(node),
+    );
+    const hashes = members.map(({ store }) =>
+      store?.status().ready ? JSON.stringify(store.stateHash()) : undefined,
+    );
+    return hashes.every((hash) => hash !== undefined && hash === hashes[0]);
+  };
+  if (!(await until(world, convergenceMs, isSame))) {
+    return [{ rule: 'replicas do not come to the same', detail: describe(world, world.nodes) }];
+  }
+  await until(world, healthyMs, () => false);
+  world.stopWatchers();
+  return [];
+}
+
+async function readContents(world: World): Promise<ReplicaContent[]> {
+  let contents: ReplicaContent[] | undefined;
+  let failure: unknown;
+  Promise.all(world.nodes.map(readContent)).then(
+    (read) => {
+      contents = read.filter((content) => content !== undefined);
+    },
+    (error: unknown) => {
+      failure = error;
+    },
+  );
+  await until(world, progressMs, () => (contents ?? failure) !== undefined);
+  if (!contents) throw new Error('the replicas could not be read in the end', { cause: failure });
+  return contents;
+}
+
+async function configurationOf(world: World) {
+  const known = () =>
+    world.nodes
+      .flatMap(({ store, log }) => (store && log ? [log.status()] : []))
+      .sort((left, right) => right.lastIndex - left.lastIndex)[0]?.configuration;
+  for (const node of world.nodes) if (!node.isRunning) void node.start();
+  await until(world, progressMs, () => known() !== undefined);
+  const configuration = known();
+  if (!configuration) throw new Error('no replica starts');
+  return configuration.outgoing
+    ? { voters: [...new Set([...configuration.voters, ...configuration.outgoing])] }
+    : configuration;
+}
+
+/** False when it has not come about within the simulated time. */
+async function until(world: World, forMs: number, condition: () => boolean): Promise<boolean> {
+  const { loop } = world;
+  const untilMs = loop.nowMs + forMs;
+  const stepsUntil = loop.stepCount + stepsMax;
+  while (loop.nowMs < untilMs && isSound(world)) {
+    if (condition()) return true;
+    if (loop.stepCount > stepsUntil) throw new Error('steps without an end: something spins');
+    await loop.step();
+  }
+  return condition();
+}
+
+function judge(world: World, contents: readonly ReplicaContent[]): Violation[] {
+  const { truth, notes, watchers } = world;
+  const state = new ReplayedState(truth.complete());
+  return [
+    ...checkHistory({
+      state,
+      writes: notes.writes,
+      reads: notes.reads,
+      expires: (key) => key.startsWith(expiringPrefix),
+    }),
+    ...watchers.flatMap(({ record }) => checkWatch(record, state)),
+    ...checkContents(contents, state),
+  ];
+}
+
+function describe(world: World, nodes: readonly SimNode[]): string {
+  return nodes
+    .map((node) => {
+      const { name, store, log, broken, isRunning } = node;
+      const { lastRevision } = { lastRevision: world.truth.revision };
+      if (!isRunning) return `${name}: not running ${broken ?? ''}`;
+      if (!store || !log) return `${name}: not open`;
+      const { role, term, commitIndex, appliedIndex, lastIndex, unavailableReason } = log.status();
+      return `${name}: ${role} of term ${term}, commit ${commitIndex}, applied ${appliedIndex}, last ${lastIndex}, revision ${store.revision()} of ${lastRevision}, ${unavailableReason ?? 'available'}`;
+    })
+    .join('; ');
+}

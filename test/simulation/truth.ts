@@ -1,0 +1,67 @@
+/**
+ * What all replicas together have applied. Each replica reports what it applies, as it does; the first to
+ * report makes it the truth, everybody else has to agree. So two replicas that apply different things
+ * at one place are found in the step in which it happens.
+ */
+import type { LoggedEvent, Violation } from '../history/history.js';
+
+export class Truth {
+  readonly violations: Violation[] = [];
+  /** Called once. */
+  onNextLeader: ((member: string) => void) | undefined;
+  private readonly commits = new Map<number, string>();
+  private readonly events = new Map<number, string>();
+  private readonly leaders = new Map<number, string>();
+  private readonly byRevision = new Map<number, readonly LoggedEvent[]>();
+
+  get revision(): number {
+    return this.byRevision.size;
+  }
+
+  get termCount(): number {
+    return this.leaders.size;
+  }
+
+  leads(member: string, term: number): void {
+    this.agree('two leaders of one term', this.leaders, term, member, member);
+    const told = this.onNextLeader;
+    this.onNextLeader = undefined;
+    told?.(member);
+  }
+
+  /** An entry that a replica takes for committed. `content` is equal exactly when the bytes are. */
+  committed(member: string, index: number, content: string): void {
+    this.agree('different entries at one index', this.commits, index, content, member);
+  }
+
+  /** The events of one revision, whole. */
+  applied(member: string, revision: number, events: readonly LoggedEvent[]): void {
+    const content = JSON.stringify(events);
+    if (!this.events.has(revision)) this.byRevision.set(revision, events);
+    this.agree('different events of one revision', this.events, revision, content, member);
+  }
+
+  /** Everything that was applied, in order of revisions. */
+  complete(): LoggedEvent[] {
+    return [...this.byRevision]
+      .sort(([left], [right]) => left - right)
+      .flatMap(([, events]) => events);
+  }
+
+  private agree<Place>(
+    rule: string,
+    known: Map<Place, string>,
+    place: Place,
+    value: string,
+    member: string,
+  ): void {
+    const first = known.get(place);
+    if (first === undefined) known.set(place, value);
+    else if (first !== value) {
+      this.violations.push({
+        rule,
+        detail: `${place}: ${member} has ${value}, first was ${first}`,
+      });
+    }
+  }
+}
