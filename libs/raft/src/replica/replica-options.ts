@@ -17,7 +17,17 @@ export interface ReplicaIdentityOptions {
   readonly clusterToken: string;
 }
 
-export interface ReplicaTuning {
+/** Those of the core that the replica derives from the tuning or brings itself. */
+type DerivedOptions = 'id' | 'random' | 'heartbeatTicks' | 'electionTicks' | 'slowDiskMs';
+
+/**
+ * The core's options, with times instead of ticks, and what the replica itself keeps. What some of the
+ * core's cost: longer append messages hold up the heartbeats behind them, shorter ones are more work for
+ * each entry; more uncommitted bytes are more to make good after a change of leadership, fewer are earlier
+ * refusals; more unapplied ones are more memory, fewer are less overlap of disk and applying; a larger
+ * promotion lag lets the cluster wait for a new voter to catch up.
+ */
+export interface ReplicaTuning extends Omit<CoreOptions, DerivedOptions> {
   /**
    * Between heartbeats of the leader. Higher: a dead leader is noticed later; lower: more messages, and
    * more elections for nothing on a slow network.
@@ -28,26 +38,11 @@ export interface ReplicaTuning {
    * after its death; lower: elections for nothing when disk, network or processor stall.
    */
   readonly electionMs: number;
-  /** Entries kept behind what the state has on disk. Higher: more disk; lower: replicas that were away for a moment are sent the whole state. */
+  /**
+   * Entries kept behind what the state has on disk. Higher: more disk; lower: replicas that were away for a
+   * moment are sent the whole state.
+   */
   readonly logKeepEntries: number;
-  /** Messages and bytes on their way to one follower. Higher: more memory; lower: idle links. */
-  readonly inFlightMessagesMax: number;
-  readonly inFlightBytesMax: number;
-  /** Entries and bytes of one message. Higher: heartbeats wait longer behind it; lower: more work for each entry. */
-  readonly appendEntriesMax: number;
-  readonly appendBytesMax: number;
-  /** Uncommitted bytes at the leader. Higher: more to make good after a change of leadership; lower: earlier refusals. */
-  readonly uncommittedBytesMax: number;
-  /** What the state may be behind. Higher: more memory; lower: less overlap of disk and applying. */
-  readonly unappliedEntriesMax: number;
-  readonly unappliedBytesMax: number;
-  /** Newest entries in memory. Higher: more memory; lower: slow followers are served from disk. */
-  readonly cacheEntriesMax: number;
-  readonly cacheBytesMax: number;
-  /** A learner that is at most that many entries behind may be given a vote. Higher: the cluster may wait for it to catch up. */
-  readonly promoteLagMax: number;
-  /** Reads from the leader's lease. Quicker, but stale when clocks rate apart by more than a fifth. */
-  readonly leaseReads: boolean;
 }
 
 export const DEFAULT_REPLICA_TUNING: ReplicaTuning = {
