@@ -48,6 +48,7 @@ export async function serveHttps(context: Context, providers: ApiServerProviders
     serverFactory(handler: Listener) {
       const listener: Listener = (request, response) => {
         const { url = '', method = '' } = request;
+        connections?.began(response);
         if (isResourceTarget(url) || !routedMethods.has(method)) api.handle(request, response);
         else handler(request, response);
       };

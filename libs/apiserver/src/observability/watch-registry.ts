@@ -8,6 +8,7 @@ export class WatchRegistry implements WatchObserver {
   private readonly active = new Set<ActiveWatch>();
   /** Events are counted here and handed to the metrics when these are asked for. */
   private readonly sentCounts = new Map<ServedResource, number>();
+  private stopped = false;
 
   constructor(private readonly metrics: ApiMetrics) {}
 
@@ -18,6 +19,7 @@ export class WatchRegistry implements WatchObserver {
   began(watch: ActiveWatch): void {
     this.active.add(watch);
     this.metrics.watchBegan(watch.target.served);
+    if (this.stopped) setImmediate(() => watch.stop());
   }
 
   ended(watch: ActiveWatch, reason: EndReason): void {
@@ -35,7 +37,9 @@ export class WatchRegistry implements WatchObserver {
     this.sentCounts.clear();
   }
 
+  /** Ends all that are open, and from now on every other as soon as it has begun. */
   stopAll(): void {
+    this.stopped = true;
     for (const watch of [...this.active]) watch.stop();
   }
 }
