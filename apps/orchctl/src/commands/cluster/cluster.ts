@@ -1,10 +1,17 @@
 /** `orchctl cluster`: the replicas of the API server, their leader, and backups. */
 import type { Command } from 'commander';
 import type { CommandContext, Configure } from '../../lib/context.js';
-import { CliError } from '../../lib/errors.js';
+import { CliError, TimeoutError } from '../../lib/errors.js';
 import { objectText, outputFormat } from '../../lib/output.js';
 import { TableWriter } from '../../lib/table.js';
-import { type ClusterCheck, type ClusterView, checkRows, memberRows } from './views.js';
+import {
+  type ClusterCheck,
+  type ClusterView,
+  checkRows,
+  memberRows,
+  unanswered,
+  verdictOf,
+} from './views.js';
 
 interface Output {
   readonly output?: string;
@@ -25,7 +32,7 @@ export const configureCluster: Configure = (command, context) => {
     async (options: Output) => {
       const check = await ask<ClusterCheck>(context, 'GET', '/cluster/check');
       show(context, options, check, () => checkRows(check));
-      if (!check.consistent) throw new CliError('the replicas differ');
+      failUnlessConsistent(check);
     },
   );
   shown('add-member <name>', 'add a replica as a learner; it counts for nothing until promoted')
@@ -74,6 +81,15 @@ export const configureCluster: Configure = (command, context) => {
       context.io.out(await recover(options.dataDir));
     });
 };
+
+/** Throws CliError when replicas differ, TimeoutError when some have not told theirs. */
+function failUnlessConsistent(check: ClusterCheck): void {
+  const verdict = verdictOf(check);
+  if (verdict === 'NOT CONSISTENT') throw new CliError('the replicas differ');
+  if (verdict === 'incomplete') {
+    throw new TimeoutError(`no hash in time from ${unanswered(check.members).join(', ')}`);
+  }
+}
 
 interface Added {
   readonly member: { readonly id: string };

@@ -24,7 +24,6 @@ export interface ClusterView {
 }
 
 export interface ClusterCheck {
-  readonly consistent: boolean;
   readonly revision: number;
   readonly members: readonly {
     readonly id: string;
@@ -66,11 +65,25 @@ export function memberRows({ members }: ClusterView, live: boolean): Row[] {
   ];
 }
 
-export function checkRows({ members, revision, consistent }: ClusterCheck): Row[] {
+/** `incomplete`: those that answered have the same, of the others nothing is known. */
+export type Verdict = 'consistent' | 'NOT CONSISTENT' | 'incomplete';
+
+export function verdictOf({ members }: ClusterCheck): Verdict {
+  const hashes = new Set(members.flatMap(({ hash }) => hash ?? []));
+  if (hashes.size > 1) return 'NOT CONSISTENT';
+  return unanswered(members).length > 0 ? 'incomplete' : 'consistent';
+}
+
+export function unanswered(members: ClusterCheck['members']): string[] {
+  return members.filter(({ hash }) => hash === undefined).map(({ name }) => name);
+}
+
+export function checkRows(check: ClusterCheck): Row[] {
+  const { members, revision } = check;
   return [
     ['NAME', 'REVISION', 'HASH', 'REASON'],
     ...members.map(({ name, hash = '-', reason = '' }) => [name, String(revision), hash, reason]),
-    ['', '', consistent ? 'consistent' : 'NOT CONSISTENT'],
+    ['', '', verdictOf(check)],
   ];
 }
 
