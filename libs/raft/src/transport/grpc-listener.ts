@@ -77,12 +77,15 @@ export class GrpcListener {
       this.#sessions.add(session);
       session.once('close', () => this.#sessions.delete(session));
     });
-    server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
-      const reason = socket.authorizationError ?? error.message;
-      this.logger.warn(
-        { address: socket.remoteAddress, reason: String(reason) },
-        'refused a connection to the peer port',
-      );
+    server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
+      const { authorizationError, remoteAddress: address } = socket;
+      if (!authorizationError && error.code === 'ECONNRESET') {
+        // A port check, or a peer that connected twice or ended: nothing was refused.
+        this.logger.debug({ address }, 'a connection to the peer port ended before it was set up');
+        return;
+      }
+      const reason = String(authorizationError ?? error.message);
+      this.logger.warn({ address, reason }, 'refused a connection to the peer port');
     });
   }
 }

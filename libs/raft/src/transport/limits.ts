@@ -50,7 +50,7 @@ export const RECONNECT_MAX_MS = 1_000;
 export const CONNECT_PATIENCE_MS = 500;
 /** How often certificate files are looked at for a change. */
 export const CERTIFICATE_POLL_MS = 1_000;
-/** A certificate that ends within this time is warned about. */
-export const CERTIFICATE_WARNING_MS = 7 * 24 * 3_600_000;
+/** A certificate with less than this share of its validity left is warned about. */
+export const CERTIFICATE_WARNING_SHARE = 1 / 5;
 
 if (FRAME_BYTES_MAX > QUEUE_BYTES_MAX) throw new RangeError('the queue must hold a full frame');

@@ -7,7 +7,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Clock, Logger, Timer } from '@orch/component';
-import { CERTIFICATE_POLL_MS, CERTIFICATE_WARNING_MS } from './limits.js';
+import { CERTIFICATE_POLL_MS, CERTIFICATE_WARNING_SHARE } from './limits.js';
 import { errorText, TransportError } from './transport-error.js';
 
 export interface CertificateFiles {
@@ -23,6 +23,8 @@ export interface CertificateSet {
   readonly key: Buffer;
   readonly ca: Buffer;
   readonly secureContext: SecureContext;
+  readonly fingerprint: string;
+  readonly validFromMs: number;
   readonly expiresAtMs: number;
 }
 
@@ -38,6 +40,8 @@ export class PeerCertificates {
   #seen = '';
   /** Why the last look came to nothing: said once. */
   #fault: string | undefined;
+  /** What was last said of the end of a certificate: said once for each. */
+  #expiryTold: string | undefined;
   #timer: Timer | undefined;
   #stopped = false;
   readonly #listeners = new Set<(current: CertificateSet) => void>();
@@ -78,6 +82,7 @@ export class PeerCertificates {
     this.#timer = this.clock.setTimer(CERTIFICATE_POLL_MS, () => {
       void this.#poll().finally(() => {
         this.#timer = undefined;
+        this.#tellExpiry();
         this.#schedule();
       });
     });
@@ -107,13 +112,24 @@ export class PeerCertificates {
 
   #take(read: CertificateSet): void {
     this.#current = read;
-    const until = new Date(read.expiresAtMs).toISOString();
-    const file = this.files.certificateFile;
-    const leftMs = read.expiresAtMs - this.clock.nowMs();
-    if (leftMs <= 0) this.logger.error({ file, until }, 'the peer certificate has expired');
-    else if (leftMs < CERTIFICATE_WARNING_MS) {
-      this.logger.warn({ file, until }, 'the peer certificate is about to expire');
-    }
+    this.#tellExpiry();
+  }
+
+  #tellExpiry(): void {
+    if (this.#stopped) return;
+    const { fingerprint, validFromMs, expiresAtMs } = this.current;
+    const leftMs = expiresAtMs - this.clock.nowMs();
+    if (leftMs >= (expiresAtMs - validFromMs) * CERTIFICATE_WARNING_SHARE) return;
+    const hasExpired = leftMs <= 0;
+    const told = `${fingerprint} ${hasExpired}`;
+    if (told === this.#expiryTold) return;
+    this.#expiryTold = told;
+    const fields = {
+      file: this.files.certificateFile,
+      until: new Date(expiresAtMs).toISOString(),
+    };
+    if (hasExpired) this.logger.error(fields, 'the peer certificate has expired');
+    else this.logger.warn(fields, 'the peer certificate is about to expire');
   }
 
   async #signature(): Promise<string> {
@@ -155,7 +171,13 @@ export class PeerCertificates {
     const secureContext = parse(certificateFile, () =>
       createSecureContext({ ...TLS_SETTINGS, ...set }),
     );
-    return { ...set, secureContext, expiresAtMs: Date.parse(certificate.validTo) };
+    return {
+      ...set,
+      secureContext,
+      fingerprint: certificate.fingerprint256,
+      validFromMs: Date.parse(certificate.validFrom),
+      expiresAtMs: Date.parse(certificate.validTo),
+    };
   }
 }
 

@@ -1,6 +1,8 @@
 /** Who is let in, and certificates that change or run out. */
-import { copyFile, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { type LoopClock, systemClock } from '@orch/component';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, shiftedClock, TestAuthority, TransportEnd } from './testing/transport-end.js';
 
@@ -17,15 +19,19 @@ afterEach(async () => {
 });
 afterAll(() => Promise.all([authority.remove(), stranger.remove()]));
 
-async function start(id: string): Promise<TransportEnd> {
-  const end = new TransportEnd(id, authority.files(id));
+async function start(id: string, clock: LoopClock = systemClock): Promise<TransportEnd> {
+  const end = new TransportEnd(id, authority.files(id), { clock });
   ends.push(end);
   return end.start();
 }
 
-function logged(end: TransportEnd, message: string): Record<string, unknown> | undefined {
+function allLogged(end: TransportEnd, message: string): Record<string, unknown>[] {
   const lines = end.logLines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  return lines.find((line) => line.msg === message);
+  return lines.filter((line) => line.msg === message);
+}
+
+function logged(end: TransportEnd, message: string): Record<string, unknown> | undefined {
+  return allLogged(end, message)[0];
 }
 
 /** The fingerprint of the certificate that is shown to a new connection. */
@@ -80,6 +86,36 @@ describe('a certificate', () => {
     await eventually(() => expect([a.open.has('b'), b.open.has('a')]).toEqual([true, true]));
   });
 
+  it('is warned about once, when a fifth of its validity is left', async () => {
+    const { certificateFile } = await authority.issue('a');
+    let ageMs = 0;
+    const a = await start('a', { ...systemClock, nowMs: () => systemClock.nowMs() + ageMs });
+    const warned = () => allLogged(a, 'the peer certificate is about to expire');
+    const renewed = () => allLogged(a, 'peer certificates replaced').length;
+    const pem = await readFile(certificateFile);
+    await writeFile(certificateFile, pem);
+    await eventually(() => expect(renewed()).toBe(1));
+    expect(warned()).toEqual([]);
+    ageMs = 0.9 * HOUR_MS;
+    await eventually(() => expect(warned()).toHaveLength(1));
+    expect(warned()[0]).toMatchObject({ level: 'warn', file: certificateFile });
+    await writeFile(certificateFile, pem);
+    await eventually(() => expect(renewed()).toBe(2));
+    expect(warned()).toHaveLength(1);
+    ageMs = 2 * HOUR_MS;
+    await eventually(() => expect(logged(a, 'the peer certificate has expired')).toBeDefined());
+    expect(warned()).toHaveLength(1);
+  });
+
+  it('is not asked of who hangs up before: that is no refusal', async () => {
+    await authority.issue('a');
+    const a = await start('a');
+    const socket = connect(a.transport.port, '127.0.0.1', () => socket.destroy());
+    const ended = 'a connection to the peer port ended before it was set up';
+    await eventually(() => expect(logged(a, ended)).toMatchObject({ level: 'debug' }));
+    expect(logged(a, 'refused a connection to the peer port')).toBeUndefined();
+  });
+
   it('of another authority, or none, is not let in', async () => {
     await authority.issue('a');
     await stranger.issue('s');
@@ -104,11 +140,8 @@ describe('a certificate', () => {
       socket.on('error', resolve).on('close', resolve);
     });
     await ended;
-    const reasons = a.logLines
-      .map((line) => JSON.parse(line) as { msg: string; reason?: string })
-      .filter(({ msg }) => msg === 'refused a connection to the peer port')
-      .map(({ reason }) => reason);
-    await eventually(() => expect(reasons.length).toBeGreaterThan(0));
+    const refused = 'refused a connection to the peer port';
+    await eventually(() => expect(logged(a, refused)).toBeDefined());
   });
 
   it('that cannot be read or is none is told at start, with the file', async () => {
