@@ -2,22 +2,22 @@
  * Directories that are damaged or of another time, as docs/operations.md has them: a state heals by
  * itself, a log is refused with cause and cure; and a quota that is reached and left again.
  */
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ReplicaServers, type Server } from './support/replica-servers.js';
 import { configMaps, namesAt, SteadyWriter } from './support/steady-writer.js';
 import { eventually } from './support/wait.js';
 
-/** Turns bytes over in the middle of the largest such file of a database. */
+/** Turns bytes over all through the files of a database that match: whichever records still count are hit. */
 function damage(directory: string, files = /\.(log|ldb)$/): void {
-  const [largest] = readdirSync(directory)
-    .filter((name) => files.test(name))
-    .map((name) => join(directory, name))
-    .sort((one, other) => statSync(other).size - statSync(one).size);
-  const bytes = readFileSync(largest!);
-  for (let at = bytes.length >> 1; at < (bytes.length >> 1) + 16; at += 1) bytes[at]! ^= 0xff;
-  writeFileSync(largest!, bytes);
+  for (const name of readdirSync(directory).filter((each) => files.test(each))) {
+    const file = join(directory, name);
+    const bytes = readFileSync(file);
+    const step = Math.max(1, bytes.length >> 4);
+    for (let at = bytes.length >> 1; at < bytes.length; at += step) bytes[at]! ^= 0xff;
+    writeFileSync(file, bytes);
+  }
 }
 
 describe('directories of a cluster', () => {

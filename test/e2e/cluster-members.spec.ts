@@ -28,6 +28,8 @@ function expectRefusal({ code, stdout, stderr }: Outcome, why: RegExp): void {
 
 describe('members of a cluster', () => {
   let replicas: ReplicaServers;
+  /** Removed and added anew: a member under another id than before. */
+  let cameBack: Server;
 
   beforeAll(async () => {
     replicas = await ReplicaServers.start(3, ['--history-retention=2s']);
@@ -91,6 +93,7 @@ describe('members of a cluster', () => {
 
   it('may go even when they lead; whoever was removed ends and does not come back', async () => {
     const leader = await replicas.leader();
+    cameBack = leader;
     const [other] = await replicas.followers();
     const writer = new SteadyWriter(replicas, other!, 'leader-removed');
     expect(await replicas.orchctlMust('cluster', 'remove-member', leader.name)).toBe(
@@ -127,7 +130,8 @@ describe('members of a cluster', () => {
   });
 
   it('do not come back with an emptied directory, and are replaced', async () => {
-    const [wiped] = (await replicas.followers()) as [Server];
+    // One that is still a member under the id that its name and URL give it.
+    const wiped = (await replicas.followers()).find((server) => server !== cameBack)!;
     await replicas.end(wiped, 'SIGKILL');
     rmSync(wiped.dataDirectory, { recursive: true });
     wiped.initialState = 'new';

@@ -7,9 +7,9 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
+import { stablePort } from '../../support/stable-port.js';
 import { PeerCertificates } from './peer-certificates.js';
 import { must, type Outcome, repositoryRoot, run } from './process.js';
-import { stablePort } from './stable-port.js';
 import { eventually } from './wait.js';
 
 export interface Answer<T = unknown> {
