@@ -1,17 +1,26 @@
-/** Ports that stay the same over restarts: below those the kernel gives to outgoing connections. */
+/**
+ * Ports that stay the same over restarts: below those that the kernel gives to outgoing connections, and
+ * below those of the components of `orchctl up`.
+ */
 import { createServer } from 'node:net';
 
-const lowest = 20_000;
-const count = 12_000;
+const lowest = 14_000;
+const count = 6_000;
 const attemptsMax = 200;
+/** Oldest first. A server may be down for a while and wants its port again; long runs get to all of them. */
 const given = new Set<number>();
+const givenMax = count / 2;
 
-/** A port that nobody listens on, and that this process has not given before. */
+/** A port that nobody listens on, and that this process has not given lately. */
 export async function stablePort(): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const port = lowest + Math.floor(Math.random() * count);
     if (given.has(port)) continue;
     given.add(port);
+    for (const oldest of given) {
+      if (given.size <= givenMax) break;
+      given.delete(oldest);
+    }
     if (await isFree(port)) return port;
   }
   throw new Error(`no free port found in ${attemptsMax} attempts`);

@@ -7,7 +7,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
-import { stablePort } from '../../support/stable-port.js';
+import { stablePort } from '../../chaos/support/ports.js';
 import { PeerCertificates } from './peer-certificates.js';
 import { must, type Outcome, repositoryRoot, run } from './process.js';
 import { eventually } from './wait.js';
