@@ -4,45 +4,32 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Agent, request } from 'undici';
-import {
-  freePorts,
-  makeCertificates,
-  makeDirectory,
-  removeDirectory,
-  until,
-} from './bench-files.mjs';
-import { cpuUs } from './proc.mjs';
+import { BenchCluster } from './bench-cluster.mjs';
+import { freePorts, until } from './bench-files.mjs';
 
-export class EtcdCluster {
-  members = new Map();
+export class EtcdCluster extends BenchCluster {
+  static start(memberCount) {
+    return EtcdCluster.startNamed('bench-etcd', memberCount);
+  }
 
-  static async start(memberCount) {
-    const cluster = new EtcdCluster();
-    cluster.directory = await makeDirectory('bench-etcd');
-    cluster.certificates = await makeCertificates(cluster.directory);
-    const { authorityFile, certificateFile, keyFile } = cluster.certificates;
+  async begin(memberCount) {
+    const { authorityFile, certificateFile, keyFile } = this.certificates;
     const [ca, cert, key] = [authorityFile, certificateFile, keyFile].map((file) =>
       readFileSync(file),
     );
-    cluster.agent = new Agent({ connect: { ca, cert, key } });
+    this.agent = new Agent({ connect: { ca, cert, key } });
     const ports = await freePorts(memberCount * 2);
     const members = Array.from({ length: memberCount }, (_, at) => ({
       name: `etcd-${at}`,
       clientUrl: `https://127.0.0.1:${ports[at * 2]}`,
       peerUrl: `https://127.0.0.1:${ports[at * 2 + 1]}`,
     }));
-    cluster.initial = members.map(({ name, peerUrl }) => `${name}=${peerUrl}`).join(',');
-    for (const member of members) cluster.begin(member);
-    try {
-      await cluster.leader();
-    } catch (error) {
-      await cluster.stop();
-      throw error;
-    }
-    return cluster;
+    this.initial = members.map(({ name, peerUrl }) => `${name}=${peerUrl}`).join(',');
+    for (const member of members) this.add(member);
   }
 
-  begin({ name, clientUrl, peerUrl }, state = 'new') {
+  /** Begins a process; the member is up when it answers. */
+  add({ name, clientUrl, peerUrl }, state = 'new') {
     const { authorityFile, certificateFile, keyFile } = this.certificates;
     const tls = (side) => [
       `--${side}cert-file=${certificateFile}`,
@@ -74,7 +61,7 @@ export class EtcdCluster {
     child.on('error', (error) => {
       console.error(`etcd cannot be run: ${error.message}`);
     });
-    const member = { name, clientUrl, peerUrl, child, pid: child.pid };
+    const member = { name, clientUrl, peerUrl, pid: child.pid, stop: () => end(child) };
     this.members.set(name, member);
     return member;
   }
@@ -91,28 +78,15 @@ export class EtcdCluster {
     return JSON.parse(text);
   }
 
-  /** Resolves once there is one and all know it. */
-  leader() {
-    return until('the servers of etcd are ready', async () => {
-      let leader;
-      for (const member of this.members.values()) {
-        const status = await this.call(member, 'maintenance/status');
-        if (!status.leader || status.leader === '0') return undefined;
-        if (status.leader === status.header.member_id) leader = member;
-      }
-      return leader;
-    });
-  }
-
-  async follower() {
-    const leader = await this.leader();
-    return [...this.members.values()].find((member) => member !== leader);
-  }
-
-  cpuUs() {
-    let sum = 0;
-    for (const { pid } of this.members.values()) sum += cpuUs(pid);
-    return sum;
+  /** Once all know it. */
+  async findLeader() {
+    let leader;
+    for (const member of this.members.values()) {
+      const status = await this.call(member, 'maintenance/status');
+      if (!status.leader || status.leader === '0') return undefined;
+      if (status.leader === status.header.member_id) leader = member;
+    }
+    return leader;
   }
 
   /** How many keys it has, by a linearizable read; a learner answers serializable ones only. */
@@ -125,18 +99,17 @@ export class EtcdCluster {
 
   /** Milliseconds from the start of an ended member's process until it answers a linearizable read. */
   async restart(name) {
-    const { child, ...member } = this.members.get(name);
-    await end(child);
+    const member = this.members.get(name);
+    await member.stop();
     const startedMs = performance.now();
-    const begun = this.begin(member);
+    const begun = this.add(member);
     const keyCount = await until('etcd is ready', () => this.keyCount(begun));
     return { keyCount, durationMs: performance.now() - startedMs };
   }
 
   async stop() {
     await this.agent.close();
-    await Promise.all([...this.members.values()].map(({ child }) => end(child)));
-    await removeDirectory(this.directory);
+    await super.stop();
   }
 }
 

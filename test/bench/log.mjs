@@ -2,8 +2,7 @@
  * Figures of the replicated log alone, one voter on a real disk, on its own thread and on the caller's:
  * commits a second and their latency, with an idle main thread and with one that is busy four fifths of
  * the time, as an API server under load is; and what heartbeats do while that stands still. What decision
- * 0005 rests on. `ORCH_BENCH_DIRECTORY` names
- * another disk.
+ * 0005 rests on. `npm run bench -- log`; `ORCH_BENCH_DIRECTORY` names another disk.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setupOrExit } from '../../scripts/setup.mjs';
 import { printHeading } from './row.mjs';
 
-const others = ['store', 'schema', 'scheduling'];
+const others = ['log', 'store', 'schema', 'scheduling'];
 
 setupOrExit();
 const { apiBenchNames, runApiBenches } = await import('./api.mjs');

@@ -1,49 +1,41 @@
 /** API servers as processes of their own, each a replica, mutual TLS between them. */
-import {
-  freePorts,
-  makeCertificates,
-  makeDirectory,
-  removeDirectory,
-  until,
-} from './bench-files.mjs';
+import { BenchCluster } from './bench-cluster.mjs';
+import { freePorts } from './bench-files.mjs';
 import { ServerProcess } from './server-process.mjs';
 
 const namespace = 'bench';
 /** More than there are callers: what is measured is not who is turned away. */
 const limits = ['--max-requests-inflight=1000', '--max-mutating-requests-inflight=1000'];
 
-export class ServerCluster {
+export class ServerCluster extends BenchCluster {
   /** Of one object, for reads. */
   objectPath = `/api/v1/namespaces/${namespace}/configmaps/one`;
 
   /** Resolves when all are ready and there is a namespace with an object of 1 KB. */
-  static async start(memberCount) {
-    const cluster = new ServerCluster();
-    cluster.directory = await makeDirectory('bench-servers');
-    const { certificateFile, keyFile, authorityFile } = await makeCertificates(cluster.directory);
+  static start(memberCount) {
+    return ServerCluster.startNamed('bench-servers', memberCount);
+  }
+
+  async begin(memberCount) {
+    const { certificateFile, keyFile, authorityFile } = this.certificates;
     const ports = await freePorts(memberCount);
     const members = ports.map((port, at) => `server-${at}=https://127.0.0.1:${port}`);
-    cluster.servers = members.map((member) => {
+    for (const member of members) {
       const [name, peerUrl] = member.split('=');
-      const own = [`--member-name=${name}`, ...limits];
-      if (memberCount === 1) return new ServerProcess(own);
-      return new ServerProcess([
-        ...own,
-        `--initial-cluster=${members.join(',')}`,
-        `--listen-peer-url=${peerUrl}`,
-        `--peer-cert-file=${certificateFile}`,
-        `--peer-key-file=${keyFile}`,
-        `--peer-trusted-ca-file=${authorityFile}`,
-      ]);
-    });
-    try {
-      await Promise.all(cluster.servers.map((server) => server.start()));
-      await cluster.#fill();
-    } catch (error) {
-      await cluster.stop();
-      throw error;
+      const flags = [`--member-name=${name}`, ...limits];
+      if (memberCount > 1) {
+        flags.push(
+          `--initial-cluster=${members.join(',')}`,
+          `--listen-peer-url=${peerUrl}`,
+          `--peer-cert-file=${certificateFile}`,
+          `--peer-key-file=${keyFile}`,
+          `--peer-trusted-ca-file=${authorityFile}`,
+        );
+      }
+      this.members.set(name, new ServerProcess(flags));
     }
-    return cluster;
+    await Promise.all([...this.members.values()].map((server) => server.start()));
+    await this.#fill();
   }
 
   async #fill() {
@@ -55,26 +47,10 @@ export class ServerCluster {
     });
   }
 
-  leader() {
-    return until('an API server leads', async () => {
-      const [first] = this.servers;
-      const { members } = JSON.parse(await first.call('GET', '/cluster/status'));
-      const leader = members.find(({ role }) => role === 'leader');
-      return this.servers.find(({ child }) => child.pid === leader?.pid);
-    });
-  }
-
-  async follower() {
-    const leader = await this.leader();
-    return this.servers.find((server) => server !== leader);
-  }
-
-  cpuUs() {
-    return this.servers.reduce((sum, server) => sum + server.cpuUs(), 0);
-  }
-
-  async stop() {
-    await Promise.all(this.servers.map((server) => server.stop()));
-    await removeDirectory(this.directory);
+  async findLeader() {
+    const servers = [...this.members.values()];
+    const { members } = JSON.parse(await servers[0].call('GET', '/cluster/status'));
+    const leader = members.find(({ role }) => role === 'leader');
+    return servers.find(({ pid }) => pid === leader?.pid);
   }
 }

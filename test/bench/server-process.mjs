@@ -65,20 +65,24 @@ export class ServerProcess {
     }
   }
 
+  get pid() {
+    return this.child.pid;
+  }
+
   cpuUs() {
-    return cpuUs(this.child.pid);
+    return cpuUs(this.pid);
   }
 
   residentBytes() {
-    return residentBytes(this.child.pid);
+    return residentBytes(this.pid);
   }
 
   peakBytes() {
-    return peakBytes(this.child.pid);
+    return peakBytes(this.pid);
   }
 
   forgetPeak() {
-    forgetPeak(this.child.pid);
+    forgetPeak(this.pid);
   }
 
   /** p99 and maximum of the event loop's delay since it was last asked for. */

@@ -45,7 +45,7 @@ async function withReplicas(memberCount, of, objectCount) {
         clientUrl: 'https://127.0.0.1:6443',
       };
       await leader.run('addLearner', { member });
-      const learner = cluster.begin(member, 'join');
+      const learner = cluster.add(member, 'join');
       const { revision } = await leader.run('replica');
       const { keyCount } = await until('the learner has caught up', async () => {
         const status = await learner.run('replica');
@@ -85,7 +85,7 @@ async function withEtcd(memberCount, of, objectCount) {
       await until('etcd takes a learner', () => etcd.call(leader, 'cluster/member/add', added));
       etcd.initial += `,learner=${peerUrl}`;
       const clientUrl = `https://127.0.0.1:${clientPort}`;
-      const learner = etcd.begin({ name: 'learner', clientUrl, peerUrl }, 'existing');
+      const learner = etcd.add({ name: 'learner', clientUrl, peerUrl }, 'existing');
       const keyCount = await until('the learner has caught up', async () => {
         const found = await etcd.keyCount(learner, true);
         return found >= before ? found : undefined;
