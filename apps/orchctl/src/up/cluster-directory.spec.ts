@@ -27,7 +27,9 @@ describe('a data directory', () => {
     writeFileSync(join(scratch, 'thesis.txt'), 'years');
     expect(() => checkDirectory(scratch)).toThrow(/holds something else \(thesis.txt\)/);
     expect(() => checkDirectory(join(scratch, 'thesis.txt'))).toThrow(/not a directory/);
-    expect(() => checkDirectory(join(scratch, 'thesis.txt/x'))).toThrow(UserError);
+    const below = () => checkDirectory(join(scratch, 'thesis.txt/x'));
+    expect(below).toThrow(UserError);
+    expect(below).toThrow(/thesis\.txt is not a directory\)/);
     expect(readdirSync(scratch)).toEqual(['thesis.txt']);
   });
 

@@ -122,11 +122,12 @@ export function checkDirectory(dataDirectory: string): void {
 
 function checkWritable(existing: string, dataDirectory: string): void {
   try {
+    if (!statSync(existing).isDirectory()) throw new Error(`${existing} is not a directory`);
     accessSync(existing, constants.W_OK | constants.X_OK);
-    if (!statSync(existing).isDirectory()) throw new Error('not a directory');
-  } catch {
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
     throw new UserError(
-      `cannot write to ${dataDirectory}: ${existing} does not permit it; choose another with --data-dir`,
+      `cannot write to ${dataDirectory} (${cause}); choose another with --data-dir`,
     );
   }
 }
