@@ -172,8 +172,9 @@ describe('members of a cluster', () => {
     const files = replicas.certificates.files(follower.name);
     await replicas.certificates.issue(follower.name);
     const wanted = new X509Certificate(readFileSync(files.certificateFile)).fingerprint256;
-    await eventually('the new certificate to be shown to peers', async () => {
-      return (await shownBy(follower.peerUrl)) === wanted;
+    await eventually('the new certificate to be shown to peers and to clients', async () => {
+      const shown = [await shownBy(follower.peerUrl), await shownBy(follower.url)];
+      return shown.every((fingerprint) => fingerprint === wanted);
     });
 
     const foreign = await PeerCertificates.create();

@@ -49,7 +49,8 @@ export class ApiServerOptions {
 
   @Flag({
     name: 'tls-cert-file',
-    description: 'PEM certificate to serve with; without it one is made in the data directory',
+    description:
+      'PEM certificate to serve with, replaced without a restart when the file changes; without it one is made in the data directory',
     default: '',
   })
   tlsCertFile!: string;

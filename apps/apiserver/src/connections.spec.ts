@@ -13,13 +13,14 @@ import { Connections } from './connections.js';
 const graceMs = 30_000;
 
 describe('Connections', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'orch-connections-'));
+  let directory: string;
   let server: Http2SecureServer;
   let connections: Connections;
   let agent: Agent;
   let answer: (response: ServerResponse) => void;
 
   beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'orch-connections-'));
     const pair = await ensureSelfSigned(
       directory,
       'server',

@@ -1,17 +1,21 @@
 /** What this server says of its own health, check by check. */
+import type { ClaimIndex } from '@orch/apiserver';
 import { HealthChecks, type Lifecycle, pingCheck } from '@orch/component';
 import type { VersionedStore } from '@orch/store';
+
+export interface HealthParts {
+  readonly store: VersionedStore;
+  readonly claims: ClaimIndex;
+  readonly lifecycle: Lifecycle;
+  readonly bootstrap: { readonly done: boolean };
+}
 
 /**
  * Without a quorum the server lives, so that nobody restarts it for that, but is not ready; the reason is
  * told by the check of the store. A store that is lost for good ends the process, so that the check of
  * the living need not ask it.
  */
-export function serverHealth(
-  store: VersionedStore,
-  lifecycle: Lifecycle,
-  bootstrap: { readonly done: boolean },
-): HealthChecks {
+export function serverHealth({ store, claims, lifecycle, bootstrap }: HealthParts): HealthChecks {
   const health = new HealthChecks();
   health.add(pingCheck);
   health.add({ name: 'log', run: () => undefined });
@@ -20,8 +24,15 @@ export function serverHealth(
     health.add({ name, run: () => checkReady(store) }, ['healthz', 'readyz']);
     health.add({ name, run: () => undefined }, ['livez']);
   }
-  // What is read once at start is there before anything is served.
-  health.add({ name: 'informer-sync', run: () => undefined }, ['readyz']);
+  health.add(
+    {
+      name: 'informer-sync',
+      run() {
+        if (!claims.isSynced) throw new Error('what is allocated has not been read yet');
+      },
+    },
+    ['readyz'],
+  );
   health.add(
     {
       name: 'poststarthook/bootstrap-controller',

@@ -3,10 +3,18 @@
  * Fastify to Nest's controllers. Its end: watches end as if their time were over, running requests
  * finish, connections close.
  */
+import type { Http2SecureServer } from 'node:http2';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { isResourceTarget, type WatchRegistry } from '@orch/apiserver';
-import { type ComponentContext, type Logger, nestLogger, sleep } from '@orch/component';
+import {
+  type ComponentContext,
+  type KeyPairPem,
+  type Logger,
+  nestLogger,
+  sleep,
+  systemClock,
+} from '@orch/component';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type ApiServerProviders, apiServerModule } from './api-server.module.js';
 import type { ApiServerOptions } from './api-server-options.js';
@@ -19,7 +27,9 @@ import {
   listenFailure,
   servingHosts,
   servingPair,
+  tlsOptions,
 } from './serving.js';
+import { ServingCertificate } from './serving-certificate.js';
 
 type Context = Pick<ComponentContext<ApiServerOptions>, 'options' | 'logger' | 'lifecycle'>;
 
@@ -54,6 +64,7 @@ export async function serveHttps(context: Context, providers: ApiServerProviders
       };
       const server = createHttpsServer(pair, options, listener);
       connections = new Connections(server);
+      followCertificate(context, pair, server);
       return server as never;
     },
   });
@@ -89,6 +100,26 @@ export async function serveHttps(context: Context, providers: ApiServerProviders
   );
   const address = app.getHttpServer().address();
   return typeof address === 'object' && address !== null ? address.port : options.securePort;
+}
+
+/** A certificate of this server's own making is renewed by the next start. */
+function followCertificate(
+  { options, logger, lifecycle }: Context,
+  current: KeyPairPem,
+  server: Http2SecureServer,
+): void {
+  const { tlsCertFile: certificateFile, tlsPrivateKeyFile: keyFile } = options;
+  if (certificateFile === '') return;
+  const certificate = new ServingCertificate({
+    certificateFile,
+    keyFile,
+    current,
+    replace: (pair) => server.setSecureContext(tlsOptions(pair, options)),
+    clock: systemClock,
+    logger,
+  });
+  certificate.start();
+  lifecycle.onStop('serving certificate', () => certificate.stop());
 }
 
 /** Readiness fails as soon as the process begins to end; service goes on for the delay. */

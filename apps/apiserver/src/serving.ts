@@ -5,6 +5,7 @@ import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import { createServer, isIP } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import type { TlsOptions } from 'node:tls';
 import {
   dialect,
   ensureSelfSigned,
@@ -125,20 +126,24 @@ export function listenFailure(host: string, port: number, error: NodeJS.ErrnoExc
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
+export function tlsOptions(pair: KeyPairPem, options: ApiServerOptions): TlsOptions {
+  const clientAuthoritiesPem = readPem(options.clientCaFile);
+  return serverTlsOptions({
+    pair,
+    minVersion: options.tlsMinVersion,
+    ...(clientAuthoritiesPem !== undefined && { clientAuthoritiesPem }),
+  });
+}
+
 /** One server for HTTP/1.1 and HTTP/2, told apart when the connection is made. */
 export function createHttpsServer(
   pair: KeyPairPem,
   options: ApiServerOptions,
   listener: Listener,
 ): Http2SecureServer {
-  const clientAuthoritiesPem = readPem(options.clientCaFile);
   const server = createSecureServer(
     {
-      ...serverTlsOptions({
-        pair,
-        minVersion: options.tlsMinVersion,
-        ...(clientAuthoritiesPem !== undefined && { clientAuthoritiesPem }),
-      }),
+      ...tlsOptions(pair, options),
       allowHTTP1: true,
       settings: { maxConcurrentStreams: concurrentStreamsMax },
     },

@@ -61,7 +61,7 @@ export async function startApiServer(context: Context): Promise<void> {
   const table = new ResourceTable(definitions);
   const claims = new ClaimIndex(store, logger);
   // A replica whose state was damaged has nothing to read before the leader has sent it.
-  await untilTaken(context, 'the state cannot be read yet', () => claims.start());
+  claims.start();
   lifecycle.onStop('claims', () => claims.stop());
   const parts = registryParts(store, table, claims, settings);
   const inFlight = new InFlight({
@@ -100,7 +100,7 @@ export async function startApiServer(context: Context): Promise<void> {
   const discovery = new Discovery(table, (served) => api.subresourcesOf(served));
   const openApi = new OpenApiDocuments(table, (served) => api.subresourcesOf(served), systemClock);
   const bootstrap = { done: false };
-  const health = serverHealth(store, lifecycle, bootstrap);
+  const health = serverHealth({ store, claims, lifecycle, bootstrap });
   const issuer = new IssuerDocuments({
     tokens: accountTokens,
     keySetUri: options.serviceAccountKeySetUri,
@@ -123,7 +123,7 @@ export async function startApiServer(context: Context): Promise<void> {
   });
   logger.info({ address: options.bindAddress, port }, 'serving');
   const endpoints = new ServerEndpoints(parts, { ip: advertiseAddress(options), port }, logger);
-  await untilTaken(context, noWrites, async () => {
+  await untilTaken(context, async () => {
     await bootstrapCluster(parts, {
       serviceClusterIpRange: settings.serviceClusterIpRanges[0]!,
       securePort: port,
@@ -132,18 +132,15 @@ export async function startApiServer(context: Context): Promise<void> {
     bootstrap.done = true;
   });
   // Nobody waits for it: several servers that start together can only do so one after the other.
-  void untilTaken(context, noWrites, async () => cluster?.announce());
+  void untilTaken(context, async () => cluster?.announce());
   lifecycle.onStop('endpoints', () => endpoints.stop());
   // The first thing at the end: whoever still asks finds another leader at once.
   lifecycle.onStop('leadership', () => handOver(cluster, logger));
 }
 
-const noWrites = 'the store takes no writes yet';
-
 /** Tries until the store has done it or the process ends: a quorum may be long in coming. */
 async function untilTaken(
   { lifecycle, logger }: Context,
-  complaint: string,
   work: () => Promise<void>,
 ): Promise<void> {
   const backoff = new Backoff({
@@ -158,7 +155,7 @@ async function untilTaken(
       return await work();
     } catch (error) {
       if (!(error instanceof StoreError) && !(error instanceof StatusError)) throw error;
-      logger.warn({ err: error }, complaint);
+      logger.warn({ err: error }, 'the store takes no writes yet');
       await sleep(backoff.nextMs());
     }
   }

@@ -5,24 +5,57 @@
  * what is taken: it only steers the choice, the commit decides.
  */
 import type { Allocator, Claim } from '@orch/api';
-import type { Logger } from '@orch/component';
+import { Backoff, type Logger, sleep } from '@orch/component';
 import { type Entry, type Operation, StoreError, type VersionedStore } from '@orch/store';
 
 export const claimPrefix = 'allocations/';
 const readTimeoutMs = 5_000;
+const retry = { initialMs: 100, maxMs: 5_000, factor: 2, jitter: 0.5, random: Math.random };
 
 export class ClaimIndex implements Allocator {
   private readonly holders = new Map<string, string>();
   private stopWatch: () => void = () => undefined;
   private stopped = false;
+  private synced = false;
 
   constructor(
     private readonly store: VersionedStore,
     private readonly logger: Logger,
   ) {}
 
-  /** Reads the claims that this replica knows of, and follows them. Needs no quorum. */
-  async start(): Promise<void> {
+  /** Every claim that this replica knew of when it was asked is here. */
+  get isSynced(): boolean {
+    return this.synced;
+  }
+
+  /** Follows the claims that this replica knows of until `stop`. Needs no quorum, but a state to read. */
+  start(): void {
+    void this.follow();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.stopWatch();
+  }
+
+  private async follow(): Promise<void> {
+    const backoff = new Backoff(retry);
+    while (!this.stopped) {
+      try {
+        await this.readAndWatch();
+        return;
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        this.logger.warn(
+          { err: error },
+          'claims cannot be read, allocation may need more attempts',
+        );
+      }
+      await sleep(backoff.nextMs());
+    }
+  }
+
+  private async readAndWatch(): Promise<void> {
     const { store } = this;
     const { entries, revision } = await store.list(claimPrefix, {
       consistency: { kind: 'any' },
@@ -43,24 +76,14 @@ export class ClaimIndex implements Allocator {
       onEnd: (error) => this.restart(error),
     });
     this.stopWatch = () => handle.close();
-  }
-
-  stop(): void {
-    this.stopped = true;
-    this.stopWatch();
+    this.synced = true;
   }
 
   /** History has gone past the watch, as when a snapshot was installed: everything is read anew. */
   private restart(ended: StoreError): void {
     if (this.stopped || ended.code === 'Stopped') return;
     this.logger.info({ err: ended }, 'claims are read anew');
-    this.start().catch((error: unknown) => {
-      if (!(error instanceof StoreError)) throw error;
-      this.logger.warn(
-        { err: error },
-        'claims could not be read, allocation may need more attempts',
-      );
-    });
+    this.start();
   }
 
   taken(key: string): boolean {

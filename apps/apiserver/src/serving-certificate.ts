@@ -1,0 +1,73 @@
+/**
+ * The certificate files a server was given, looked at for changes, so that a rotation needs no restart:
+ * new connections are made with what is there now, those that are open go on. A pair that does not fit
+ * together (half of a rotation) is left alone until it does.
+ */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Clock, KeyPairPem, Logger, Timer } from '@orch/component';
+
+/** Longer: a rotated certificate is shown later; shorter: two small files are read more often. */
+export const certificatePollMs = 10_000;
+
+export interface ServingCertificateParts {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  /** What the server serves with now. */
+  readonly current: KeyPairPem;
+  readonly replace: (pair: KeyPairPem) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class ServingCertificate {
+  #current: KeyPairPem;
+  /** Why the last look came to nothing: said once. */
+  #fault: string | undefined;
+  #timer: Timer | undefined;
+  #stopped = false;
+
+  constructor(private readonly parts: ServingCertificateParts) {
+    this.#current = parts.current;
+  }
+
+  start(): void {
+    if (this.#stopped) return;
+    this.#timer = this.parts.clock.setTimer(certificatePollMs, () => {
+      void this.poll().finally(() => this.start());
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+  }
+
+  /** One look at the files. Never rejects: what is in use stays in use. */
+  async poll(): Promise<void> {
+    const { certificateFile, keyFile, replace, logger } = this.parts;
+    try {
+      const [certificatePem, keyPem] = await Promise.all([
+        readFile(certificateFile, 'utf8'),
+        readFile(keyFile, 'utf8'),
+      ]);
+      if (certificatePem === this.#current.certificatePem && keyPem === this.#current.keyPem) {
+        return;
+      }
+      const certificate = new X509Certificate(certificatePem);
+      if (!certificate.checkPrivateKey(createPrivateKey(keyPem))) {
+        throw new Error(`${keyFile} is not the key of ${certificateFile}`);
+      }
+      this.#current = { certificatePem, keyPem };
+      replace(this.#current);
+      this.#fault = undefined;
+      logger.info({ until: certificate.validTo }, 'serving certificate replaced');
+    } catch (error) {
+      const fault = error instanceof Error ? error.message : String(error);
+      if (fault !== this.#fault) {
+        logger.warn({ reason: fault }, 'the changed serving certificate cannot be used');
+      }
+      this.#fault = fault;
+    }
+  }
+}
