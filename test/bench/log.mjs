@@ -49,6 +49,9 @@ const observer = {
   committed() {},
   refused() {},
   roundTrip() {},
+  peerSent() {},
+  peerReceived() {},
+  peerDropped() {},
   snapshotBytes() {},
   snapshotEnded() {},
   loopDelayed(durationMs) {

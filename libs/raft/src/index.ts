@@ -22,7 +22,7 @@ export {
   hostedReplicaFile,
 } from './host/start-hosted-log.js';
 export { COMMAND_BYTES_MAX } from './limits.js';
-export type { LogObserver, SnapshotDirection } from './log-observer.js';
+export type { LogObserver, ReplicaObserver, SnapshotDirection } from './log-observer.js';
 export { bootstrapCluster, type InitialMember, randomId } from './replica/bootstrap.js';
 export { membersOf } from './replica/members.js';
 export { ReplicaLog, type ReplicaLogOptions } from './replica/replica-log.js';
@@ -55,6 +55,7 @@ export {
 } from './testing/sim-network.js';
 export { GrpcTransport, type GrpcTransportOptions } from './transport/grpc-transport.js';
 export type { CertificateFiles } from './transport/peer-certificates.js';
+export { trafficObserver } from './transport/traffic-observer.js';
 export type { Transport } from './transport/transport.js';
 export { TransportError, type TransportErrorCode } from './transport/transport-error.js';
 export type { DropReason, TransportObserver } from './transport/transport-observer.js';

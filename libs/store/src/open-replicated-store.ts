@@ -7,10 +7,11 @@ import {
   FileDisk,
   GrpcTransport,
   hostedReplicaFile,
-  type LogObserver,
   type ReplicaIdentityOptions,
+  type ReplicaObserver,
   type ReplicaTuning,
   type ReplicatedLog,
+  trafficObserver,
 } from '@orch/raft';
 import {
   createReplicaLog,
@@ -43,7 +44,7 @@ export interface ReplicatedStoreDependencies {
   /** Must end the process. Called at most once. */
   readonly onFatal: (error: Error) => void;
   readonly observer?: StoreObserver;
-  readonly logObserver?: LogObserver;
+  readonly logObserver?: ReplicaObserver;
 }
 
 /**
@@ -90,7 +91,15 @@ function createLog(
     random,
     identity,
     tuning,
-    ...(network && { transport: new GrpcTransport({ ...network, clock, random, logger }) }),
+    ...(network && {
+      transport: new GrpcTransport({
+        ...network,
+        clock,
+        random,
+        logger,
+        ...(logObserver && { observer: trafficObserver(logObserver) }),
+      }),
+    }),
   });
 }
 

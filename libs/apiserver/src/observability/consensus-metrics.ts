@@ -3,7 +3,7 @@
  * for, and how long its disk, its network and its commits take, told as they happen.
  */
 import type { Metrics } from '@orch/component';
-import type { LogObserver, LogStatus } from '@orch/raft';
+import type { LogStatus, ReplicaObserver } from '@orch/raft';
 
 /** Seconds: from a write to a cached disk to one that stalls. */
 const durationBuckets = [
@@ -13,7 +13,7 @@ const countBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 export class ConsensusMetrics {
   /** For the log, which is opened before anything it can be asked. */
-  readonly observer: LogObserver;
+  readonly observer: ReplicaObserver;
   private readonly gauges;
   private readonly peerLag;
   private lastTerm = 0;
@@ -66,7 +66,7 @@ export class ConsensusMetrics {
   }
 }
 
-function observerOf(metrics: Metrics, isNewTerm: (term: number) => boolean): LogObserver {
+function observerOf(metrics: Metrics, isNewTerm: (term: number) => boolean): ReplicaObserver {
   const histogram = <Label extends string = never>(
     name: string,
     help: string,
@@ -105,6 +105,15 @@ function observerOf(metrics: Metrics, isNewTerm: (term: number) => boolean): Log
   const failed = counter('proposals_failed_total', 'Proposals that came to nothing, by cause.', [
     'code',
   ]);
+  const sent = counter('peer_sent_bytes_total', 'Bytes of messages to a replica.', ['peer']);
+  const received = counter('peer_received_bytes_total', 'Bytes of messages from a replica.', [
+    'peer',
+  ]);
+  const dropped = counter(
+    'peer_dropped_messages_total',
+    'Messages to or from a replica that were dropped here, by cause.',
+    ['peer', 'reason'],
+  );
   const snapshotBytes = counter(
     'snapshot_bytes_total',
     'Bytes of snapshots to and from replicas.',
@@ -127,6 +136,9 @@ function observerOf(metrics: Metrics, isNewTerm: (term: number) => boolean): Log
     committed: (durationMs) => commit.observe(durationMs / 1_000),
     refused: (count, code) => failed.inc({ code }, count),
     roundTrip: (peer, durationMs) => roundTrip.observe({ peer }, durationMs / 1_000),
+    peerSent: (peer, byteCount) => sent.inc({ peer }, byteCount),
+    peerReceived: (peer, byteCount) => received.inc({ peer }, byteCount),
+    peerDropped: (peer, messageCount, reason) => dropped.inc({ peer, reason }, messageCount),
     snapshotBytes: (direction, peer, byteCount) =>
       snapshotBytes.inc({ direction, peer }, byteCount),
     snapshotEnded: (direction, peer, succeeded) =>

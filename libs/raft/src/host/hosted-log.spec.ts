@@ -2,10 +2,11 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { type Logger, systemClock } from '@orch/component';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { COMMAND_BYTES_MAX } from '../limits.js';
-import type { LogObserver } from '../log-observer.js';
+import type { ReplicaObserver } from '../log-observer.js';
 import type { LogIndex } from '../replicated-log.js';
 import { LogRecorder, StateDisk } from '../testing/log-recorder.js';
 import { MEMORY_MEMBER, MemoryDisk, MemoryLog } from '../testing/memory-log.js';
+import { trafficObserver } from '../transport/traffic-observer.js';
 import { HostedLog } from './hosted-log.js';
 import { type HostedParts, LogHost } from './log-host.js';
 import type { Port } from './port-channel.js';
@@ -28,6 +29,7 @@ describe('HostedLog', () => {
   let ports: MessagePort[];
   let lines: unknown[][];
   let synced: number[];
+  let traffic: unknown[][];
   let fatal: Error[];
   let endThread: (error: Error) => void;
   let terminated: boolean;
@@ -39,6 +41,7 @@ describe('HostedLog', () => {
     state = new LogRecorder(new StateDisk());
     lines = [];
     synced = [];
+    traffic = [];
     fatal = [];
     terminated = false;
     new LogHost({
@@ -66,7 +69,10 @@ describe('HostedLog', () => {
       } as unknown as Logger,
       observer: {
         synced: (entryCount: number) => synced.push(entryCount),
-      } as unknown as LogObserver,
+        peerSent: (...told: unknown[]) => traffic.push(['sent', ...told]),
+        peerReceived: (...told: unknown[]) => traffic.push(['received', ...told]),
+        peerDropped: (...told: unknown[]) => traffic.push(['dropped', ...told]),
+      } as unknown as ReplicaObserver,
       onFatal: (error) => fatal.push(error),
     });
   });
@@ -194,6 +200,26 @@ describe('HostedLog', () => {
       'it failed',
     ]);
     expect(synced).toEqual([3]);
+  });
+
+  it('tells the traffic of the other thread as sums, and every loss', async () => {
+    await start();
+    const transport = trafficObserver(parts.observer);
+    transport.sent('b', 2, 100);
+    transport.dropped('c', 4, 'queueFull');
+    transport.sent('c', 1, 7);
+    transport.received('b', 1, 30);
+    transport.sent('b', 1, 50);
+    await until(() => traffic.length >= 4, 'all is told');
+    expect(traffic.splice(0)).toEqual([
+      ['dropped', 'c', 4, 'queueFull'],
+      ['sent', 'b', 150],
+      ['sent', 'c', 7],
+      ['received', 'b', 30],
+    ]);
+    transport.received('b', 1, 5);
+    await until(() => traffic.length > 0, 'what came later is told');
+    expect(traffic).toEqual([['received', 'b', 5]]);
   });
 
   it('rejects a start with the error of the log', async () => {

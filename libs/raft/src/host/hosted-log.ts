@@ -16,7 +16,7 @@ import {
   PENDING_ENTRIES_MAX,
   READERS_MAX,
 } from '../limits.js';
-import type { LogObserver } from '../log-observer.js';
+import type { ReplicaObserver } from '../log-observer.js';
 import {
   type AppliedState,
   LogError,
@@ -49,7 +49,7 @@ export interface HostedLogOptions {
   readonly connect: (onEnded: (error: Error) => void) => HostThread;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly observer?: LogObserver;
+  readonly observer?: ReplicaObserver;
   /** Must end the process. Called at most once. */
   readonly onFatal: (error: Error) => void;
 }

@@ -5,7 +5,7 @@
 import type { Clock, Logger, Timer } from '@orch/component';
 import type { Configuration } from '../core/types.js';
 import { OBSERVATIONS_MAX, REPORT_EVERY_MS, STATUS_EVERY_MS } from '../limits.js';
-import type { LogObserver } from '../log-observer.js';
+import type { ReplicaObserver } from '../log-observer.js';
 import {
   type CommittedEntry,
   type LogHandlers,
@@ -31,7 +31,7 @@ import { type CallMain, RemoteSnapshots } from './remote-snapshots.js';
 
 export interface HostedParts {
   readonly logger: Logger;
-  readonly observer: LogObserver;
+  readonly observer: ReplicaObserver;
   /** Must be called at most once. */
   readonly onFatal: (error: Error) => void;
 }

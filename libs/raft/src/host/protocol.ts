@@ -4,7 +4,7 @@
  * from different zeros: a deadline goes as the time that is left.
  */
 import type { Configuration, Leadership, SnapshotPoint } from '../core/types.js';
-import type { LogObserver } from '../log-observer.js';
+import type { ReplicaObserver } from '../log-observer.js';
 import type {
   AppliedState,
   LogErrorCode,
@@ -74,10 +74,13 @@ export interface LogLine {
   readonly message: string;
 }
 
-/** One call of a method of `LogObserver`, with its arguments. */
+/** One call of a method of `ReplicaObserver`, with its arguments. */
 export type ObserverCall = {
-  readonly [Method in keyof LogObserver]: readonly [Method, ...Parameters<LogObserver[Method]>];
-}[keyof LogObserver];
+  readonly [Method in keyof ReplicaObserver]: readonly [
+    Method,
+    ...Parameters<ReplicaObserver[Method]>,
+  ];
+}[keyof ReplicaObserver];
 
 /** What the main thread asks of the replica's thread, by method. */
 export interface HostMethods {

@@ -1,9 +1,15 @@
-/** The observer of the replica's thread: its calls are gathered and made again on the main thread. */
-import type { LogObserver } from '../log-observer.js';
+/**
+ * The observer of the replica's thread: its calls are gathered and made again on the main thread. Bytes to
+ * and from peers, told for every frame, go as sums.
+ */
+import type { MemberId } from '../core/types.js';
+import type { LogObserver, ReplicaObserver } from '../log-observer.js';
 import type { ObserverCall } from './protocol.js';
 
-export class RemoteObserver implements LogObserver {
+export class RemoteObserver implements ReplicaObserver {
   #calls: ObserverCall[] = [];
+  readonly #sentBytes = new Map<MemberId, number>();
+  readonly #receivedBytes = new Map<MemberId, number>();
 
   constructor(
     private readonly callsMax: number,
@@ -43,9 +49,27 @@ export class RemoteObserver implements LogObserver {
     this.#add(['loopDelayed', ...given]);
   }
 
+  peerSent(peer: MemberId, byteCount: number): void {
+    this.#sentBytes.set(peer, (this.#sentBytes.get(peer) ?? 0) + byteCount);
+  }
+
+  peerReceived(peer: MemberId, byteCount: number): void {
+    this.#receivedBytes.set(peer, (this.#receivedBytes.get(peer) ?? 0) + byteCount);
+  }
+
+  peerDropped(...given: Parameters<ReplicaObserver['peerDropped']>): void {
+    this.#add(['peerDropped', ...given]);
+  }
+
   take(): ObserverCall[] {
     const calls = this.#calls;
     this.#calls = [];
+    for (const [peer, byteCount] of this.#sentBytes) calls.push(['peerSent', peer, byteCount]);
+    for (const [peer, byteCount] of this.#receivedBytes) {
+      calls.push(['peerReceived', peer, byteCount]);
+    }
+    this.#sentBytes.clear();
+    this.#receivedBytes.clear();
     return calls;
   }
 
@@ -55,7 +79,7 @@ export class RemoteObserver implements LogObserver {
   }
 }
 
-export function makeCalls(observer: LogObserver, calls: readonly ObserverCall[]): void {
+export function makeCalls(observer: ReplicaObserver, calls: readonly ObserverCall[]): void {
   for (const [method, ...given] of calls) {
     (observer[method] as (...given: readonly unknown[]) => void).apply(observer, given);
   }

@@ -7,6 +7,7 @@ import { DEFAULT_REPLICA_TUNING } from '../replica/replica-options.js';
 import { DatabaseLogStore } from '../storage/database-log-store.js';
 import { FileDisk } from '../storage/file-disk.js';
 import { GrpcTransport } from '../transport/grpc-transport.js';
+import { trafficObserver } from '../transport/traffic-observer.js';
 import { LogHost } from './log-host.js';
 import type { Port } from './port-channel.js';
 import type { HostedReplicaOptions } from './start-hosted-log.js';
@@ -31,7 +32,13 @@ const host = new LogHost({
       clock,
       random,
       ...(network && {
-        transport: new GrpcTransport({ ...network, clock, random, logger: parts.logger }),
+        transport: new GrpcTransport({
+          ...network,
+          clock,
+          random,
+          logger: parts.logger,
+          observer: trafficObserver(parts.observer),
+        }),
       }),
     }),
 });
