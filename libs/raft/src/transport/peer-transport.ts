@@ -6,25 +6,14 @@
 import type { Logger, LoopClock } from '@orch/component';
 import type { Member, MemberId, Message, SnapshotPoint, Term } from '../core/types.js';
 import type { ReplicaStatus } from '../replicated-log.js';
-import { decodeFrame, encodeFrame } from './frame.js';
-import type { ChannelEvents, FrameChannel, FrameNetwork, RequestKind } from './frame-network.js';
-import {
-  OperatorCallCodec,
-  OperatorReplyCodec,
-  ReplicaStatusCodec,
-  StatusRequestCodec,
-} from './generated/wire.js';
+import type { ChannelEvents, FrameChannel, FrameNetwork } from './frame-network.js';
 import { InboundExchange } from './inbound-exchange.js';
 import { receiveSnapshot } from './inbound-snapshot.js';
-import {
-  MESSAGE_BYTES_MAX,
-  OPERATION_TIMEOUT_MAX_MS,
-  SNAPSHOT_BYTES_PER_SECOND,
-  UNJUDGED_CALLS_MAX,
-} from './limits.js';
+import { MESSAGE_BYTES_MAX, SNAPSHOT_BYTES_PER_SECOND, UNJUDGED_CALLS_MAX } from './limits.js';
 import { messageBytes } from './message-queue.js';
 import { OutboundSnapshot } from './outbound-snapshot.js';
 import { PeerLink } from './peer-link.js';
+import { PeerRequests } from './peer-requests.js';
 import type {
   Greeting,
   OperatorAnswer,
@@ -34,14 +23,7 @@ import type {
 } from './transport.js';
 import { TransportError } from './transport-error.js';
 import { silentObserver, type TransportObserver } from './transport-observer.js';
-import {
-  operatorAnswerFromWire,
-  operatorAnswerToWire,
-  operatorRequestFromWire,
-  replicaStatusFromWire,
-  replicaStatusToWire,
-  snapshotHeaderToWire,
-} from './wire-forms.js';
+import { snapshotHeaderToWire } from './wire-forms.js';
 
 export interface PeerTransportOptions {
   readonly clock: LoopClock;
@@ -64,6 +46,7 @@ export class PeerTransport implements Transport {
   readonly #inbound = new Map<MemberId, InboundExchange>();
   readonly #unjudged = new Set<InboundExchange>();
   readonly #snapshots = new Set<OutboundSnapshot>();
+  readonly #requests: PeerRequests;
   readonly #observer: TransportObserver;
   #running: Running | undefined;
   #stopped = false;
@@ -72,6 +55,7 @@ export class PeerTransport implements Transport {
     private readonly network: FrameNetwork,
     private readonly options: PeerTransportOptions,
   ) {
+    this.#requests = new PeerRequests(network, options.clock);
     this.#observer = options.observer ?? silentObserver;
   }
 
@@ -83,7 +67,7 @@ export class PeerTransport implements Transport {
     await this.network.listen({
       accept: (channel) => this.#accept(channel),
       snapshot: (frames) => receiveSnapshot(frames, { clock, observer: this.#observer, handlers }),
-      answer: (kind, frame) => this.#answer(kind, frame),
+      answer: (kind, frame) => this.#requests.answer(kind, frame, greeting().clusterId, handlers),
     });
   }
 
@@ -165,17 +149,12 @@ export class PeerTransport implements Transport {
 
   async requestStatus(peer: MemberId, deadlineMs: number): Promise<ReplicaStatus> {
     const { clusterId } = this.#expectRunning().greeting();
-    const frame = encodeFrame(StatusRequestCodec, { clusterId });
-    const { peerUrl } = this.#expectPeer(peer);
-    const reply = await this.network.ask(peerUrl, 'status', frame, this.#leftMs(deadlineMs));
-    return replicaStatusFromWire(decodeFrame(ReplicaStatusCodec, reply));
+    return this.#requests.status(this.#expectPeer(peer).peerUrl, clusterId, deadlineMs);
   }
 
   async requestStatusAt(peerUrl: string, deadlineMs: number): Promise<ReplicaStatus> {
     await this.network.prepare();
-    const frame = encodeFrame(StatusRequestCodec, {});
-    const reply = await this.network.ask(peerUrl, 'status', frame, this.#leftMs(deadlineMs));
-    return replicaStatusFromWire(decodeFrame(ReplicaStatusCodec, reply));
+    return this.#requests.status(peerUrl, undefined, deadlineMs);
   }
 
   async requestOperation(
@@ -184,11 +163,7 @@ export class PeerTransport implements Transport {
     deadlineMs: number,
   ): Promise<OperatorAnswer> {
     const { clusterId } = this.#expectRunning().greeting();
-    const { peerUrl } = this.#expectPeer(peer);
-    const timeoutMs = this.#leftMs(deadlineMs);
-    const frame = encodeFrame(OperatorCallCodec, { clusterId, request, timeoutMs });
-    const reply = await this.network.ask(peerUrl, 'operate', frame, timeoutMs);
-    return operatorAnswerFromWire(decodeFrame(OperatorReplyCodec, reply).answer);
+    return this.#requests.operation(this.#expectPeer(peer).peerUrl, clusterId, request, deadlineMs);
   }
 
   async stop(): Promise<void> {
@@ -241,31 +216,6 @@ export class PeerTransport implements Transport {
       );
     }
     if (own.length > 0) handlers.onMessages(own);
-  }
-
-  async #answer(kind: RequestKind, frame: Buffer): Promise<Buffer> {
-    const { handlers } = this.#expectRunning();
-    if (kind === 'status') {
-      const { clusterId } = decodeFrame(StatusRequestCodec, frame);
-      if (clusterId !== undefined) this.#checkCluster(clusterId);
-      return encodeFrame(ReplicaStatusCodec, replicaStatusToWire(handlers.onStatusRequest()));
-    }
-    const { clusterId, request, timeoutMs } = decodeFrame(OperatorCallCodec, frame);
-    this.#checkCluster(clusterId);
-    const deadlineMs =
-      this.options.clock.monotonicMs() + Math.min(timeoutMs, OPERATION_TIMEOUT_MAX_MS);
-    const answer = await handlers.onOperatorRequest(operatorRequestFromWire(request), deadlineMs);
-    return encodeFrame(OperatorReplyCodec, { answer: operatorAnswerToWire(answer) });
-  }
-
-  #checkCluster(clusterId: string): void {
-    const own = this.#expectRunning().greeting().clusterId;
-    if (clusterId === own) return;
-    throw new TransportError('Refused', `this is cluster ${own}, not ${clusterId}`);
-  }
-
-  #leftMs(deadlineMs: number): number {
-    return Math.max(0, Math.floor(deadlineMs - this.options.clock.monotonicMs()));
   }
 
   #dropTooLarge(message: Message, byteCount: number): void {
