@@ -9,18 +9,11 @@
 import type { Clock, Logger } from '@orch/component';
 import type { Configuration, MemberId, MembershipChange } from '../core/types.js';
 import { Deadlines, type Waiting } from '../deadlines.js';
-import {
-  COMMAND_BYTES_MAX,
-  HOST_STOP_MS,
-  PENDING_BYTES_MAX,
-  PENDING_ENTRIES_MAX,
-  READERS_MAX,
-} from '../limits.js';
+import { HOST_STOP_MS, READERS_MAX } from '../limits.js';
 import type { ReplicaObserver } from '../log-observer.js';
 import {
   type AppliedState,
   LogError,
-  type LogErrorCode,
   type LogHandlers,
   type LogIndex,
   type LogStatus,
@@ -29,9 +22,10 @@ import {
   type ReplicatedLog,
 } from '../replicated-log.js';
 import type { OperatorRequest } from '../transport/transport.js';
-import { type Proposal, packProposals, unpackEntries } from './packing.js';
+import { unpackEntries } from './packing.js';
 import { type Port, PortChannel } from './port-channel.js';
 import { fromPortError } from './port-errors.js';
+import { ProposalOutbox } from './proposal-outbox.js';
 import type { HostMethods, RequestMessage, ResponseMessage, ToHost, ToMain } from './protocol.js';
 import { writeLines } from './remote-logger.js';
 import { makeCalls } from './remote-observer.js';
@@ -67,21 +61,26 @@ interface Connected {
   readonly snapshots: HostedSnapshots;
 }
 
+const NOT_STARTED = 'the log has not been started';
+
 export class HostedLog implements ReplicatedLog {
   readonly #options: HostedLogOptions;
   readonly #readers: Deadlines<Reader>;
+  readonly #proposals: ProposalOutbox;
   #connected: Connected | undefined;
   #status: LogStatus | undefined;
-  #proposals: Proposal[] = [];
-  #proposalBytes = 0;
-  #refused: { readonly id: number; readonly code: LogErrorCode; readonly message: string }[] = [];
-  #flushing = false;
   #ended: LogError | undefined;
   #stopping: Promise<void> | undefined;
 
   constructor(options: HostedLogOptions) {
     this.#options = options;
     this.#readers = new Deadlines(options.clock);
+    this.#proposals = new ProposalOutbox({
+      listens: () => this.#connected !== undefined,
+      closed: () => this.#ended?.message ?? (this.#connected ? undefined : NOT_STARTED),
+      send: (packed) => this.#sendProposals(packed),
+      refused: (id, error) => this.#connected?.handlers.onRefused([id], error),
+    });
   }
 
   async start(state: AppliedState, handlers: LogHandlers): Promise<void> {
@@ -105,15 +104,7 @@ export class HostedLog implements ReplicatedLog {
   }
 
   propose(id: number, command: Buffer): void {
-    const refusal = this.#refusal(command);
-    if (refusal) this.#refused.push({ id, ...refusal });
-    else {
-      this.#proposals.push({ id, command });
-      this.#proposalBytes += command.length;
-    }
-    if (this.#flushing) return;
-    this.#flushing = true;
-    setImmediate(() => this.#flushProposals());
+    this.#proposals.add(id, command);
   }
 
   readBarrier(deadlineMs: number): Promise<LogIndex> {
@@ -138,7 +129,7 @@ export class HostedLog implements ReplicatedLog {
   }
 
   status(): LogStatus {
-    if (!this.#status) throw new LogError('Stopped', 'the log has not been started');
+    if (!this.#status) throw new LogError('Stopped', NOT_STARTED);
     if (!this.#ended) return this.#status;
     return { ...this.#status, unavailableReason: this.#ended.message };
   }
@@ -240,35 +231,11 @@ export class HostedLog implements ReplicatedLog {
     }
   }
 
-  #flushProposals(): void {
-    this.#flushing = false;
-    const connected = this.#connected;
-    if (!connected) return;
-    const proposals = this.#proposals;
-    this.#proposals = [];
-    this.#proposalBytes = 0;
-    if (proposals.length > 0 && !this.#ended) {
-      const packed = packProposals(proposals);
-      connected.channel.post({ kind: 'propose', packed }, packed);
-      // This is the end of a turn already.
-      connected.channel.flush();
-    }
-    for (const { id, code, message } of this.#refused.splice(0)) {
-      connected.handlers.onRefused([id], new LogError(code, message));
-    }
-  }
-
-  #refusal(command: Buffer): { readonly code: LogErrorCode; readonly message: string } | undefined {
-    if (this.#ended || !this.#connected) {
-      return { code: 'Stopped', message: this.#ended?.message ?? 'the log has not been started' };
-    }
-    if (command.length > COMMAND_BYTES_MAX) {
-      return { code: 'TooLarge', message: `a command may have at most ${COMMAND_BYTES_MAX} bytes` };
-    }
-    const isFull =
-      this.#proposals.length >= PENDING_ENTRIES_MAX ||
-      this.#proposalBytes + command.length > PENDING_BYTES_MAX;
-    return isFull ? { code: 'QueueFull', message: 'too many proposals at a time' } : undefined;
+  #sendProposals(packed: ArrayBuffer): void {
+    const { channel } = this.#connected!;
+    channel.post({ kind: 'propose', packed }, packed);
+    // This is the end of a turn already.
+    channel.flush();
   }
 
   async #operate(request: OperatorRequest, deadlineMs: number): Promise<Configuration | undefined> {
@@ -283,7 +250,7 @@ export class HostedLog implements ReplicatedLog {
     const answer = this.#ended
       ? Promise.reject(this.#ended)
       : (this.#connected?.channel.call(method, argument) ??
-        Promise.reject(new LogError('Stopped', 'the log has not been started')));
+        Promise.reject(new LogError('Stopped', NOT_STARTED)));
     return answer as ReturnType<HostMethods[Method]>;
   }
 
