@@ -2,9 +2,8 @@
  * One run of a scenario as its faults see it: the cluster, the load, and the notes of what was done to
  * them and how long writes were away after it.
  */
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Violation } from '../history/history.js';
+import { resources } from './load/keys.js';
 import { Load, type LoadSettings } from './load/load.js';
 import { ChaosCluster, type Member } from './support/chaos-cluster.js';
 import { leadersByTerm } from './support/leaders.js';
@@ -160,7 +159,7 @@ export class Run {
 
   private async loadWatchers(url: string): Promise<number> {
     let count = 0;
-    for (const resource of ['configmaps', 'secrets']) {
+    for (const resource of resources) {
       const label = `resource="${resource}"`;
       count += await this.cluster.operator.metric(url, 'apiserver_registered_watchers', label);
     }
@@ -176,12 +175,5 @@ export class Run {
     for (const { name, exit } of exits) {
       this.expect(exit === '0', 'did not end cleanly', `${name} ended with ${exit}`);
     }
-  }
-
-  removeData(): void {
-    for (const { dataDirectory } of this.cluster.members) {
-      rmSync(dataDirectory, { recursive: true, force: true });
-    }
-    rmSync(join(this.cluster.directory, 'pki'), { recursive: true, force: true });
   }
 }

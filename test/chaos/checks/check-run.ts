@@ -4,8 +4,10 @@ import { checkWatch } from '../../history/check-watch.js';
 import type { Violation } from '../../history/history.js';
 import { ReplayedState } from '../../history/replayed-state.js';
 import type { Load } from '../load/load.js';
+import { type Selector, selectors } from '../load/selectors.js';
 import { checkEvents } from './check-events.js';
 import { placeDeletions } from './deletions.js';
+import { selectedLog } from './selected-log.js';
 import { truthOf } from './truth.js';
 
 export interface CheckedRun {
@@ -14,9 +16,13 @@ export interface CheckedRun {
 }
 
 /** The load must be settled: every witness has told everything. */
-export function checkRun({ notes, witnesses, roamers, passing }: Load): CheckedRun {
-  const truth = truthOf(witnesses);
+export function checkRun({ notes, watchers }: Load): CheckedRun {
+  const truth = truthOf(watchers.witnesses);
   const state = new ReplayedState(truth.log);
+  const seenBy = new Map<Selector | undefined, ReplayedState>([[undefined, state]]);
+  for (const selector of selectors) {
+    seenBy.set(selector, new ReplayedState(selectedLog(truth.log, selector)));
+  }
   const placed = placeDeletions(notes.writes, truth);
   const violations = [
     ...truth.violations,
@@ -27,9 +33,10 @@ export function checkRun({ notes, witnesses, roamers, passing }: Load): CheckedR
       detail: `at ${Math.round(at)}: ${detail}`,
     })),
   ];
-  for (const watcher of [...witnesses, ...roamers, ...passing]) {
-    for (const record of watcher.records) violations.push(...checkWatch(record, state));
-    violations.push(...checkEvents(watcher, state));
+  for (const watcher of watchers.all) {
+    const seen = seenBy.get(watcher.settings.selector)!;
+    for (const record of watcher.records) violations.push(...checkWatch(record, seen));
+    violations.push(...checkEvents(watcher, seen));
   }
   return { violations, eventCount: truth.log.length };
 }

@@ -1,14 +1,17 @@
 /** The checks of a run find servers that differ, lost and doubled deletions, and events called wrongly. */
 import { describe, expect, it } from 'vitest';
+import { checkWatch } from '../../history/check-watch.js';
 import type { LoggedEvent } from '../../history/history.js';
 import { ReplayedState } from '../../history/replayed-state.js';
 import type { NotedWrite } from '../load/notes.js';
 import { Notes } from '../load/notes.js';
+import { coloredValue, type Selector } from '../load/selectors.js';
 import { type EventFacts, Watcher } from '../load/watcher.js';
 import { lackOf } from '../report.js';
 import { quantile, worstGapMs } from '../support/quantiles.js';
 import { checkEvents } from './check-events.js';
 import { placeDeletions } from './deletions.js';
+import { selectedLog } from './selected-log.js';
 import { truthOf } from './truth.js';
 
 const put: LoggedEvent = { kind: 'put', key: 'configmaps/chaos-1', value: 'a', revision: 3 };
@@ -90,6 +93,34 @@ describe('events', () => {
     expect(checkEvents(witness('a', [put, gone], 'x'), state)).toHaveLength(1);
     const twice = new ReplayedState([{ ...put, revision: 2, value: '0' }, put, gone]);
     expect(checkEvents(witness('a', [put]), twice)).toHaveLength(1);
+  });
+});
+
+describe('a selector', () => {
+  const red: Selector = { text: 'color=red', selects: (value) => value.endsWith('.red') };
+  const [first, second, third] = (['green', 'red', 'blue'] as const).map((color, at) => ({
+    ...put,
+    value: coloredValue('c', at, color),
+    revision: 3 + at,
+  })) as [LoggedEvent, LoggedEvent, LoggedEvent];
+  const left: LoggedEvent = { ...third, kind: 'delete', value: '' };
+
+  it('makes objects come when they fit and go when they no longer do', () => {
+    const log = [first, second, third, { ...gone, revision: 6 }];
+    expect(selectedLog(log, red)).toEqual([second, left]);
+  });
+
+  it('has a missing departure and a wrong last content found', () => {
+    const state = new ReplayedState(selectedLog([first, second, third], red));
+    const rules = (watcher: Watcher) => [
+      ...watcher.records.flatMap((record) => checkWatch(record, state)),
+      ...checkEvents(watcher, state),
+    ];
+    expect(rules(witness('a', [second, left], second.value))).toEqual([]);
+    expect(rules(witness('a', [second, left], third.value))).toHaveLength(1);
+    const blind = witness('a', [second]);
+    blind.records[0]!.progress = left.revision;
+    expect(rules(blind)).toHaveLength(1);
   });
 });
 

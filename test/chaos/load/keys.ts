@@ -1,5 +1,5 @@
 /**
- * The objects of the load: two kinds with nothing but data, in one namespace. A key is
+ * The objects of the load: two kinds with data and a label, in one namespace. A key is
  * `<resource>/<name>`, a value the content that its writer made unique.
  */
 import type { Version } from '../../history/history.js';
@@ -7,18 +7,15 @@ import type { Version } from '../../history/history.js';
 export const namespace = 'default';
 export const resources = ['configmaps', 'secrets'] as const;
 const namesPerResource = 12;
+const namePrefix = 'chaos-';
 
 export const loadKeys: readonly string[] = resources.flatMap((resource) =>
-  Array.from({ length: namesPerResource }, (_, at) => `${resource}/${namePrefix()}${at}`),
+  Array.from({ length: namesPerResource }, (_, at) => `${resource}/${namePrefix}${at}`),
 );
 
 /** Other objects of these kinds are not of the load. */
 export function isLoadKey(key: string): boolean {
-  return key.split('/')[1]?.startsWith(namePrefix()) === true;
-}
-
-function namePrefix(): string {
-  return 'chaos-';
+  return key.split('/')[1]?.startsWith(namePrefix) === true;
 }
 
 export interface LoadObject {

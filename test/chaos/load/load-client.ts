@@ -10,6 +10,7 @@ import { sleep } from '../support/wait.js';
 import { collectionPath, dataOf, type LoadObject, loadKeys, objectPath } from './keys.js';
 import type { NotedWrite, Notes } from './notes.js';
 import { Reader } from './reader.js';
+import { coloredValue, colors, labelsOf, labelsPatchOf } from './selectors.js';
 
 export interface LoadTarget {
   readonly name: string;
@@ -122,7 +123,7 @@ export class LoadClient {
       { kind: 'put', key, value },
       () =>
         this.client.send('PATCH', `${url}${objectPath(key)}`, {
-          body: { data: dataOf(key, value) },
+          body: { metadata: { labels: labelsPatchOf(value) }, data: dataOf(key, value) },
           contentType: 'application/merge-patch+json',
           timeoutMs: this.settings.timeoutMs,
         }),
@@ -229,7 +230,7 @@ export class LoadClient {
 
   private nextValue(): string {
     this.sequence += 1;
-    return `${this.settings.id}.${this.sequence}`;
+    return coloredValue(this.settings.id, this.sequence, this.random.pick(colors));
   }
 
   private object(key: string, value: string, resourceVersion?: string) {
@@ -238,6 +239,7 @@ export class LoadClient {
     return {
       metadata: {
         name,
+        labels: labelsOf(value),
         ...(resourceVersion !== undefined && { resourceVersion }),
         ...(padding !== undefined && { annotations: { padding } }),
       },

@@ -1,19 +1,20 @@
 /**
- * The load of a run: clients that write and read, two witnesses of each server (one a kind) that tell
- * what it says happened, and watchers that roam. It can be paused, so that everybody can catch up with
- * one last write, and go on after that.
+ * The load of a run: clients that write and read, and watchers. It can be paused, so that everybody can
+ * catch up with one last write, and go on after that.
  */
-import type { ChaosCluster, Member } from '../support/chaos-cluster.js';
+import type { ChaosCluster } from '../support/chaos-cluster.js';
 import type { Random } from '../support/random.js';
 import { NoAnswer, ServerClient } from '../support/server-client.js';
 import { eventually, sleep } from '../support/wait.js';
 import { collectionPath, dataOf, type LoadObject, resources } from './keys.js';
 import { LoadClient, type LoadTarget } from './load-client.js';
 import { Notes } from './notes.js';
-import { Watcher } from './watcher.js';
+import { coloredValue, labelsOf } from './selectors.js';
+import { Watchers } from './watchers.js';
 
 export interface LoadSettings {
   readonly clientCount: number;
+  /** Of those without a selector. */
   readonly roamerCount: number;
   readonly thinkMs: number;
   readonly timeoutMs: number;
@@ -29,22 +30,15 @@ export const defaultLoad: LoadSettings = {
   timeoutMs: 8_000,
 };
 
-const roamMs = { from: 2_000, to: 9_000 };
 const markerTimeoutMs = 60_000;
-const catchUpTimeoutMs = 90_000;
 const warmUpCount = 60;
 const reachTimeoutMs = 30_000;
 const pollMs = 50;
 
 export class Load {
   readonly notes = new Notes();
-  readonly witnesses: Watcher[] = [];
-  readonly roamers: Watcher[] = [];
-  /** Watches of a scenario's own, which it ends itself. */
-  readonly passing: Watcher[] = [];
+  readonly watchers: Watchers;
   private readonly client: ServerClient;
-  /** Witnesses that are not waited for. */
-  private readonly gone = new Set<Watcher>();
   private clients: LoadClient[] = [];
   private generation = 0;
   private markerCount = 0;
@@ -57,75 +51,18 @@ export class Load {
     private readonly targets: () => readonly LoadTarget[] = () =>
       cluster.current().filter(({ process }) => process.isRunning),
   ) {
-    this.client = new ServerClient(cluster.certificates.authorityPem, settings.clientCount + 2);
+    const { authorityPem } = cluster.certificates;
+    this.client = new ServerClient(authorityPem, settings.clientCount + 2);
+    this.watchers = new Watchers(authorityPem, this.notes, random.fork(), () => this.anyTarget());
   }
 
   /** Resolves when writes are being acknowledged. */
   async start(): Promise<void> {
     // Not 0: that would begin with what is there, in any order, once the first writes are done.
     const revision = await this.cluster.revision(this.cluster.current()[0]!);
-    for (const member of this.cluster.current()) this.witness(member, revision);
-    for (let at = 0; at < this.settings.roamerCount; at += 1) {
-      const roamer = new Watcher(
-        {
-          id: `roamer${at}`,
-          resource: resources[at % resources.length]!,
-          next: () => this.anyTarget(),
-          leaveAfterMs: () => this.random.between(roamMs.from, roamMs.to),
-        },
-        this.cluster.certificates.authorityPem,
-        this.notes,
-      );
-      this.roamers.push(roamer);
-      roamer.start(revision);
-    }
+    this.watchers.start(this.cluster.current(), this.settings.roamerCount, revision);
     this.resume();
     await this.acknowledges(warmUpCount, 60_000);
-  }
-
-  /** Watches of one server from `afterRevision`, whatever befalls it. */
-  witness(member: Member, afterRevision: number): void {
-    for (const resource of resources) {
-      const watcher = new Watcher(
-        {
-          id: witnessId(member),
-          resource,
-          next: () => (member.process.isRunning ? member : undefined),
-        },
-        this.cluster.certificates.authorityPem,
-        this.notes,
-      );
-      this.witnesses.push(watcher);
-      watcher.start(afterRevision);
-    }
-  }
-
-  /** The highest revision that any witness has seen. */
-  get revisionSeen(): number {
-    return Math.max(0, ...this.witnesses.map((witness) => witness.revisionSeen));
-  }
-
-  /** A watch of a scenario's own at any server, from a revision that may be gone or still to come. */
-  watchFrom(afterRevision: number): Watcher {
-    const watcher = new Watcher(
-      {
-        id: `passing${this.passing.length}`,
-        resource: this.random.pick(resources),
-        next: () => this.anyTarget(),
-      },
-      this.cluster.certificates.authorityPem,
-      this.notes,
-    );
-    this.passing.push(watcher);
-    watcher.start(afterRevision);
-    return watcher;
-  }
-
-  /** What a removed server has told counts, but it tells nothing more. */
-  forget(member: Member): void {
-    for (const witness of this.witnesses) {
-      if (witness.settings.id === witnessId(member)) this.gone.add(witness);
-    }
   }
 
   /** Waits for so many acknowledgements from now on. */
@@ -175,16 +112,7 @@ export class Load {
     for (const resource of resources) {
       const revision = await this.mark(resource);
       last = revision;
-      const watchers = [...this.witnesses, ...this.roamers].filter(
-        (watcher) => watcher.settings.resource === resource && !this.gone.has(watcher),
-      );
-      for (const watcher of watchers) {
-        await eventually(
-          `${watcher.settings.id} on ${resource} at ${watcher.revisionSeen} to reach ${revision}`,
-          catchUpTimeoutMs,
-          () => watcher.hasReached(revision),
-        );
-      }
+      await this.watchers.reach(resource, revision);
     }
     return last;
   }
@@ -192,7 +120,7 @@ export class Load {
   /** Ends every client and watcher. */
   async stop(): Promise<void> {
     await this.pause();
-    await Promise.all([...this.witnesses, ...this.roamers].map((watcher) => watcher.stop()));
+    await this.watchers.stop();
     await this.client.close();
   }
 
@@ -204,7 +132,7 @@ export class Load {
     const untilMs = performance.now() + markerTimeoutMs;
     for (let attempt = 1; performance.now() < untilMs; attempt += 1) {
       const attemptKey = `${key}.${attempt}`;
-      const value = `marker.${this.markerCount}.${attempt}`;
+      const value = coloredValue(`marker${this.markerCount}`, attempt, 'red');
       const revision = await this.put(resource, attemptKey, value);
       if (revision !== undefined) return revision;
     }
@@ -220,7 +148,10 @@ export class Load {
         'POST',
         `${target.url}${collectionPath(resource)}`,
         {
-          body: { metadata: { name: key.split('/')[1] }, data: dataOf(key, value) },
+          body: {
+            metadata: { name: key.split('/')[1], labels: labelsOf(value) },
+            data: dataOf(key, value),
+          },
           timeoutMs: this.settings.timeoutMs,
         },
       );
@@ -238,12 +169,9 @@ export class Load {
     }
   }
 
-  private anyTarget(): LoadTarget | undefined {
+  /** One of those that run, whether it answers or not. */
+  anyTarget(): LoadTarget | undefined {
     const targets = this.targets();
     return targets.length > 0 ? this.random.pick(targets) : undefined;
   }
-}
-
-function witnessId({ name }: Member): string {
-  return `witness of ${name}`;
 }

@@ -10,6 +10,7 @@ import { sleep } from '../support/wait.js';
 import { collectionPath, isLoadKey, type LoadList, type LoadObject, versionOf } from './keys.js';
 import type { LoadTarget } from './load-client.js';
 import type { Notes } from './notes.js';
+import type { Selector } from './selectors.js';
 
 /** What checks learn of an event beyond the record: its object's uid, and whether it was called new. */
 export interface EventFacts {
@@ -22,6 +23,8 @@ export interface EventFacts {
 export interface WatcherSettings {
   readonly id: string;
   readonly resource: string;
+  /** Undefined watches all. */
+  readonly selector?: Selector | undefined;
   /** Where to watch next. */
   readonly next: () => LoadTarget | undefined;
   /** A stream is left for another one after so long; undefined stays. */
@@ -95,6 +98,15 @@ export class Watcher {
     });
   }
 
+  private path(url: string, query: Readonly<Record<string, string>> = {}): string {
+    const { resource, selector } = this.settings;
+    const search = new URLSearchParams({
+      ...query,
+      ...(selector && { labelSelector: selector.text }),
+    });
+    return `${url}${collectionPath(resource)}?${search}`;
+  }
+
   private async loop(): Promise<void> {
     while (this.running) {
       const target = this.settings.next();
@@ -104,10 +116,14 @@ export class Watcher {
   }
 
   private async watch({ url }: LoadTarget): Promise<void> {
-    const { resource, leaveAfterMs } = this.settings;
+    const { leaveAfterMs } = this.settings;
     this.abort = new AbortController();
     const leave = leaveAfterMs && setTimeout(() => this.abort.abort(), leaveAfterMs());
-    const path = `${url}${collectionPath(resource)}?watch=true&allowWatchBookmarks=true&resourceVersion=${this.revision}`;
+    const path = this.path(url, {
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      resourceVersion: String(this.revision),
+    });
     try {
       const { statusCode, body } = await request(path, {
         dispatcher: this.agent,
@@ -126,8 +142,11 @@ export class Watcher {
       }
       this.streams += 1;
       if (await this.readAll(body)) await this.listAnew(url);
-    } catch {
-      // The stream ended by a fault, or by this client's own wish: it goes on from where it was.
+    } catch (error) {
+      // By a fault or its own wish it goes on from where it was. Only what it was sent fails without a code.
+      if (!('code' in (error as Error))) {
+        this.notes.surprise(`watch of ${this.settings.id}: ${String(error)}`);
+      }
     } finally {
       clearTimeout(leave);
     }
@@ -178,7 +197,7 @@ export class Watcher {
   private async listAnew(url: string): Promise<void> {
     this.record.ended = 'compacted';
     this.relists += 1;
-    const answer = await request(`${url}${collectionPath(this.settings.resource)}`, {
+    const answer = await request(this.path(url), {
       dispatcher: this.agent,
       headers: { authorization: `Bearer ${adminToken}` },
       signal: AbortSignal.any([this.abort.signal, AbortSignal.timeout(firstByteTimeoutMs)]),

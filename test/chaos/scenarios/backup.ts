@@ -19,7 +19,7 @@ async function backUpAndRestore(run: Run): Promise<void> {
   const revision = Number(/revision (\d+)/.exec(saved)?.[1]);
   await load.acknowledges(60, 60_000);
   await run.finish(acknowledgedMin);
-  const wanted = new ReplayedState(truthOf(load.witnesses).log);
+  const wanted = new ReplayedState(truthOf(load.watchers.witnesses).log);
   run.fault('restore into new directories');
   for (const member of cluster.current()) {
     member.dataDirectory = `${member.dataDirectory}-restored`;

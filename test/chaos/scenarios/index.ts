@@ -11,6 +11,7 @@ import { networkScenarios } from './network.js';
 import { operationScenarios } from './operations.js';
 import { pauseScenarios } from './pause.js';
 import { retryScenarios } from './retries.js';
+import { rollingRestartScenarios } from './rolling-restart.js';
 import { snapshotScenarios } from './snapshots.js';
 import { watchScenarios } from './watching.js';
 
@@ -24,6 +25,7 @@ export const scenarios: readonly Scenario[] = [
   ...damageScenarios,
   ...membershipScenarios,
   ...snapshotScenarios,
+  ...rollingRestartScenarios,
   ...operationScenarios,
   ...backupScenarios,
   ...watchScenarios,

@@ -8,8 +8,8 @@ import { eventually } from '../support/wait.js';
 
 const promoteTimeoutMs = 60_000;
 
-/** Adds, starts and promotes a member with an empty directory, as an operator does. */
-export async function grow(run: Run, name: string): Promise<Member> {
+/** Adds and starts a member with an empty directory, as an operator does. */
+export async function addLearner(run: Run, name: string): Promise<Member> {
   const { cluster } = run;
   const member = await cluster.define(name, 'join');
   run.fault('add a learner');
@@ -17,14 +17,20 @@ export async function grow(run: Run, name: string): Promise<Member> {
   await orchctl(cluster, 'cluster', 'add-member', name, ...args);
   cluster.start(member);
   await cluster.ready([member]);
-  run.load.witness(member, await cluster.revision(member));
+  run.load.watchers.witness(member, await cluster.revision(member));
+  return member;
+}
+
+/** The same, promoted when it has caught up. */
+export async function grow(run: Run, name: string): Promise<void> {
+  const { cluster } = run;
+  await addLearner(run, name);
   run.fault('promote the learner');
   await eventually(`${name} to be promoted`, promoteTimeoutMs, async () => {
     const { code, output } = await tryOrchctl(cluster, ['cluster', 'promote', name]);
     if (code !== 0) run.say(output.trim());
     return code === 0;
   });
-  return member;
 }
 
 /** Its process ends by itself, or is ended. */
@@ -33,7 +39,7 @@ export async function shrink(run: Run, member: Member): Promise<void> {
   run.fault(`remove ${member.name}`);
   await orchctl(run.cluster, 'cluster', 'remove-member', member.name);
   member.isRetired = true;
-  run.load.forget(member);
+  run.load.watchers.forget(member);
   await member.process.kill();
 }
 

@@ -1,4 +1,4 @@
-/** What operators do to a cluster that works: restarts, certificates, a quota that is reached, no quorum. */
+/** What operators meet: certificates that change, a quota that is reached, no quorum. */
 import type { Run } from '../run.js';
 import type { Scenario } from '../scenario.js';
 import { eventually } from '../support/wait.js';
@@ -6,10 +6,6 @@ import { eventually } from '../support/wait.js';
 const configMaps = '/api/v1/namespaces/default/configmaps';
 /** What the servers give a request, and some for a busy machine. */
 const answerTimeoutMs = 12_000;
-
-function relists({ load }: Run): number {
-  return load.roamers.reduce((sum, { relists: count }) => sum + count, 0);
-}
 
 /** Fills the store up to its quota, deletes, and waits until it takes writes by itself. */
 async function fillQuota(run: Run): Promise<void> {
@@ -74,24 +70,6 @@ async function loseQuorum(run: Run): Promise<void> {
 }
 
 export const operationScenarios: readonly Scenario[] = [
-  {
-    number: 24,
-    name: 'rolling-restart',
-    shows:
-      'one server after another ends by SIGTERM and comes back: leadership moves, watches go on',
-    gate: { acknowledged: 200, faults: 3, failovers: 1 },
-    async run(run) {
-      const before = relists(run);
-      for (const member of run.cluster.current()) {
-        run.fault('restart a server');
-        const exit = await member.process.stop();
-        run.expect(exit === '0', 'did not end cleanly', `${member.name} ended with ${exit}`);
-        await run.restart(member);
-        await run.work(1_000);
-      }
-      run.expect(relists(run) === before, 'watchers had to list again', `${relists(run)} times`);
-    },
-  },
   {
     number: 26,
     name: 'quota',

@@ -11,9 +11,11 @@ const atOnce = 12;
 /** Watches from revisions around the present one, each for a few seconds. */
 async function watchAround(run: Run, rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
-    const now = run.load.revisionSeen;
+    const now = run.load.watchers.revisionSeen;
     const watchers = Array.from({ length: atOnce }, () =>
-      run.load.watchFrom(Math.max(1, now + run.random.between(-aroundRevisions, aroundRevisions))),
+      run.load.watchers.watchFrom(
+        Math.max(1, now + run.random.between(-aroundRevisions, aroundRevisions)),
+      ),
     );
     run.fault('watch from before, now and later');
     await run.work(lastMs);
@@ -74,7 +76,7 @@ async function delivered(
 /** Ten thousand watches of changes that come one after another, beside a hundred that read nothing until the end. */
 async function watchInMasses(run: Run): Promise<void> {
   const { cluster, load } = run;
-  const start = load.revisionSeen;
+  const start = load.watchers.revisionSeen;
   await load.pause();
   const quick = new WatchSwarm(cluster, 'serviceaccounts');
   const slow = new WatchSwarm(cluster, 'configmaps');
