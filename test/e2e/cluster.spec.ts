@@ -15,6 +15,20 @@ interface Status {
   readonly code: number;
 }
 
+interface Named {
+  readonly metadata: { readonly name: string; readonly resourceVersion: string };
+}
+
+interface List {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly items: readonly Named[];
+}
+
+interface Event {
+  readonly type: string;
+  readonly object: Named;
+}
+
 /** Of every server: how long a write may take until its client is told something. */
 const requestTimeoutMs = 4_000;
 
@@ -78,6 +92,46 @@ describe('a cluster of three', () => {
     const check = JSON.parse(await replicas.orchctlMust('cluster', 'check', '-o', 'json'));
     expect(check.consistent).toBe(true);
     expect(new Set(check.members.map((member: { hash: string }) => member.hash)).size).toBe(1);
+  });
+
+  it('goes on with a list and with a watch at another replica than the one they began at', async () => {
+    const [one, two, three] = replicas.servers as [Server, Server, Server];
+    const path = configMaps.replace('default', 'kept-in-order');
+    await replicas.call(one, 'POST', '/api/v1/namespaces', {
+      metadata: { name: 'kept-in-order' },
+    });
+    const names = Array.from({ length: 9 }, (_, at) => `one-${at}`);
+    for (const name of names) {
+      const { status } = await replicas.call(two, 'POST', path, { metadata: { name } });
+      expect(status).toBe(201);
+    }
+    const pages: List[] = [];
+    for (const server of [one, two, three]) {
+      const token = pages.at(-1)?.metadata.continue ?? '';
+      const { body } = await replicas.call<List>(
+        server,
+        'GET',
+        `${path}?limit=3&continue=${token}`,
+      );
+      pages.push(body);
+    }
+    expect(pages.flatMap(({ items }) => items.map(({ metadata }) => metadata.name))).toEqual(names);
+    expect(new Set(pages.map(({ metadata }) => metadata.resourceVersion)).size).toBe(1);
+
+    let seen = pages[0]!.items[0]!.metadata.resourceVersion;
+    const events: string[] = [];
+    for (const server of [three, one, two]) {
+      const query = `watch=1&timeoutSeconds=1&resourceVersion=${seen}`;
+      const { body } = await replicas.call<string>(server, 'GET', `${path}?${query}`);
+      const [next, after] = body
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Event);
+      for (const event of [next!, after!])
+        events.push(`${event.type} ${event.object.metadata.name}`);
+      seen = after!.object.metadata.resourceVersion;
+    }
+    expect(events).toEqual(names.slice(1, 7).map((name) => `ADDED ${name}`));
   });
 
   it('loses a follower without anybody noticing, and gets it back', async () => {
