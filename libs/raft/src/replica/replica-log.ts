@@ -11,7 +11,7 @@ import type {
   MemberId,
   MembershipChange,
 } from '../core/types.js';
-import { REMOVED_GRACE_MS, SIZE_LOOKUP_MS } from '../limits.js';
+import { REMOVED_GRACE_MS } from '../limits.js';
 import type { LogObserver } from '../log-observer.js';
 import {
   type AppliedState,
@@ -28,6 +28,7 @@ import { Admission } from './admission.js';
 import { membersOf } from './members.js';
 import { type OpenedDirectory, openDirectory } from './open-directory.js';
 import { answerOperator, type OperatorParts, operate } from './operator.js';
+import { askForStatus } from './peer-statuses.js';
 import { Replica } from './replica.js';
 import {
   checkTuning,
@@ -35,6 +36,7 @@ import {
   type ReplicaIdentityOptions,
   type ReplicaTuning,
 } from './replica-options.js';
+import { SizeLookup } from './size-lookup.js';
 import { SnapshotReceiver } from './snapshot-receiver.js';
 import { Unavailability } from './unavailability.js';
 
@@ -61,6 +63,7 @@ interface Running {
   readonly admission: Admission;
   readonly receiver: SnapshotReceiver;
   readonly unavailability: Unavailability;
+  readonly size: SizeLookup;
 }
 
 export class ReplicaLog implements ReplicatedLog {
@@ -69,7 +72,6 @@ export class ReplicaLog implements ReplicatedLog {
   #running: Running | undefined;
   #facts: Readonly<Record<string, string | number>> = {};
   #failed: string | undefined;
-  #sizeBytes = 0;
   #started = false;
   #stopping: Promise<void> | undefined;
 
@@ -89,14 +91,14 @@ export class ReplicaLog implements ReplicatedLog {
     const { replica, admission } = running;
     try {
       await transport?.start(() => admission.greeting(), this.#transportHandlers(running));
-      this.#sizeBytes = await opened.store.sizeBytes();
+      await running.size.look();
     } catch (error) {
       await this.stop();
       throw error;
     }
     this.#connect(running, replica.status().configuration);
     replica.run();
-    this.#lookUpSize();
+    running.size.repeat();
     const { clusterId, memberId } = opened.stored.identity;
     const { start, last } = opened.initial;
     logger.info(
@@ -126,19 +128,12 @@ export class ReplicaLog implements ReplicatedLog {
   }
 
   async peerStatus(deadlineMs: number): Promise<readonly ReplicaStatus[]> {
-    const { transport } = this.#options;
     const { replica } = this.#run();
     const others = membersOf(replica.status().configuration).filter(({ id }) => id !== replica.id);
-    const answers = others.map(async (member): Promise<ReplicaStatus> => {
-      try {
-        if (!transport) throw new Error('this replica has no network');
-        const { status, facts } = await transport.requestStatus(member.id, deadlineMs);
-        return { member, ...(status && { status }), ...(facts && { facts }) };
-      } catch (error) {
-        return { member, error: error instanceof Error ? error.message : String(error) };
-      }
-    });
-    return [this.#ownStatus(), ...(await Promise.all(answers))];
+    return [
+      this.#ownStatus(),
+      ...(await askForStatus(others, this.#options.transport, deadlineMs)),
+    ];
   }
 
   setFacts(facts: Readonly<Record<string, string | number>>): void {
@@ -146,7 +141,7 @@ export class ReplicaLog implements ReplicatedLog {
   }
 
   status(): LogStatus {
-    const { replica, opened } = this.#run();
+    const { replica, opened, size } = this.#run();
     const core = replica.status();
     const isLeader = core.role === 'leader';
     const reason = this.#reason();
@@ -164,7 +159,7 @@ export class ReplicaLog implements ReplicatedLog {
         replica.proposalsBuffered + (isLeader ? core.lastIndex - core.commitIndex : 0),
       configuration: core.configuration,
       progress: core.progress,
-      sizeBytes: this.#sizeBytes,
+      sizeBytes: size.bytes,
       ...(reason === undefined ? {} : { unavailableReason: reason }),
     };
   }
@@ -228,7 +223,9 @@ export class ReplicaLog implements ReplicatedLog {
       needsSnapshot: () => replica.status().needsSnapshot,
       offer: (from, term, point) => replica.offerSnapshot(from, term, point),
     });
-    return { opened, replica, admission, receiver, unavailability };
+    const isRunning = () => !this.#stopping && this.#failed === undefined;
+    const size = new SizeLookup(store, clock, logger, isRunning);
+    return { opened, replica, admission, receiver, unavailability, size };
   }
 
   #transportHandlers(running: Running): TransportHandlers {
@@ -291,23 +288,6 @@ export class ReplicaLog implements ReplicatedLog {
     );
     unavailability.keepOnly(others);
     this.#options.transport?.setPeers(others);
-  }
-
-  #lookUpSize(): void {
-    this.#options.clock.setTimer(SIZE_LOOKUP_MS, () => {
-      if (this.#stopping || this.#failed !== undefined) return;
-      this.#run()
-        .opened.store.sizeBytes()
-        .then(
-          (sizeBytes) => {
-            this.#sizeBytes = sizeBytes;
-          },
-          (error: unknown) => {
-            this.#options.logger.warn({ error }, 'the size of the log could not be looked up');
-          },
-        )
-        .finally(() => this.#lookUpSize());
-    });
   }
 
   #reason(): string | undefined {

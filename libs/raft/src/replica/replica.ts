@@ -34,7 +34,7 @@ import type { OpenedDirectory } from './open-directory.js';
 import { ProposalBuffer } from './proposal-buffer.js';
 import { ReadRounds } from './read-rounds.js';
 import { coreOptions, type ReplicaTuning, tickMsOf } from './replica-options.js';
-import { SnapshotSender } from './snapshot-sender.js';
+import { ReplicaSnapshots } from './replica-snapshots.js';
 import { Ticker } from './ticker.js';
 
 export interface ReplicaParts {
@@ -54,12 +54,6 @@ export interface ReplicaParts {
   readonly onFailed: (error: Error) => void;
 }
 
-/** A snapshot that lies ready and whether the core wants it. */
-interface Offer {
-  readonly point: SnapshotPoint;
-  readonly settle: (accepted: boolean) => void;
-}
-
 export class Replica {
   readonly id: MemberId;
   readonly changes: ChangeRequests;
@@ -68,13 +62,11 @@ export class Replica {
   readonly #parts: ReplicaParts;
   readonly #writer: LogWriter;
   readonly #deliverer: Deliverer;
-  readonly #sender: SnapshotSender | undefined;
+  readonly #snapshots: ReplicaSnapshots;
   readonly #ticker: Ticker;
   readonly #proposals: ProposalBuffer;
   readonly #commitTimes: CommitTimes;
   #leadership: Leadership = { term: 0, leader: undefined, role: 'follower' };
-  #installing: Promise<void> | undefined;
-  #offers: Offer[] = [];
   #lastTickMs: number;
   #latencyToldMs: number;
   #woken = false;
@@ -82,7 +74,7 @@ export class Replica {
   #ended: LogErrorCode | undefined;
 
   constructor(parts: ReplicaParts) {
-    const { opened, tuning, handlers, clock, random, observer, reason } = parts;
+    const { opened, tuning, handlers, transport, clock, random, logger, observer, reason } = parts;
     const { initial, stored, store } = opened;
     this.#parts = parts;
     this.id = stored.identity.memberId;
@@ -114,7 +106,20 @@ export class Replica {
       (index) => this.tell({ kind: 'applied', index }),
       onFailed,
     );
-    this.#sender = this.#createSender();
+    this.#snapshots = new ReplicaSnapshots({
+      transport,
+      clock,
+      logger,
+      observer,
+      core: this.#core,
+      store,
+      writer: this.#writer,
+      deliverer: this.#deliverer,
+      snapshots: handlers.snapshots,
+      leadingTerm: () => (this.#isLeader && !this.#ended ? this.#leadership.term : undefined),
+      tell: (event) => this.tell(event),
+      onFailed,
+    });
     this.#ticker = new Ticker(clock, tickMsOf(tuning), (lateMs) => this.#tick(lateMs));
   }
 
@@ -186,9 +191,9 @@ export class Replica {
       keepEntries: this.#parts.tuning.logKeepEntries,
       progress,
       self: this.id,
-      sendingIndex: this.#sender?.oldestIndex,
+      sendingIndex: this.#snapshots.sendingIndex,
     });
-    if (upTo === undefined || this.#installing) return;
+    if (upTo === undefined || this.#snapshots.isInstalling) return;
     const point = await this.#writer.cut(upTo);
     if (point && point.index >= this.status().firstIndex) this.tell({ kind: 'cut', point });
   }
@@ -196,10 +201,7 @@ export class Replica {
   /** Resolves with whether the core installs the snapshot that lies ready. */
   offerSnapshot(from: MemberId, term: Term, point: SnapshotPoint): Promise<boolean> {
     if (this.#ended) return Promise.resolve(false);
-    return new Promise((settle) => {
-      this.#offers.push({ point, settle });
-      this.tell({ kind: 'snapshotReceived', point, from, term });
-    });
+    return this.#snapshots.offer(from, term, point);
   }
 
   /** From here on nothing goes out; the process is to end. */
@@ -216,15 +218,14 @@ export class Replica {
     this.#ticker.stop();
     this.rounds.stop();
     this.changes.stop();
-    for (const { settle } of this.#offers.splice(0)) settle(false);
+    this.#snapshots.refuseAll();
     this.#proposals.refuseAll(code);
     this.#wake();
   }
 
   /** Lets what is under way end. */
   async settled(): Promise<void> {
-    await this.#sender?.stop();
-    await this.#installing;
+    await this.#snapshots.stop();
     await this.#deliverer.stop();
     await this.#writer.idle();
   }
@@ -265,9 +266,9 @@ export class Replica {
     for (const { ids, code } of output.refusals) this.#proposals.refusedByCore(ids, code);
     for (const result of output.membershipResults) this.changes.settle(result);
     for (const result of output.transferResults) this.changes.settle(result);
-    for (const peer of output.snapshotsToSend) this.#sender?.send(peer);
-    for (const point of output.snapshotsRefused) this.#settleOffer(point, false);
-    if (output.install) this.#installing = this.#install(output.install);
+    for (const peer of output.snapshotsToSend) this.#snapshots.send(peer);
+    for (const point of output.snapshotsRefused) this.#snapshots.refused(point);
+    if (output.install) this.#snapshots.install(output.install);
     if (output.configuration) this.#parts.onConfiguration(output.configuration);
     if (output.leadership) {
       this.#leadership = output.leadership;
@@ -312,55 +313,6 @@ export class Replica {
     } catch (error) {
       this.fail('reading the log failed', error);
     }
-  }
-
-  /** The state first, then the log: a start after a crash in between moves the log up. */
-  async #install(point: SnapshotPoint): Promise<void> {
-    this.#settleOffer(point, true);
-    const { handlers, logger } = this.#parts;
-    let moved = false;
-    try {
-      await this.#deliverer.replacedUpTo(point.index, async () => {
-        await handlers.snapshots.install(point);
-        moved = await this.#writer.moveTo(point);
-      });
-    } catch (error) {
-      this.fail('installing a snapshot failed', error);
-    }
-    if (!moved) return;
-    this.#installing = undefined;
-    this.tell({ kind: 'snapshotInstalled', point });
-    logger.info({ index: point.index, term: point.term }, 'snapshot installed');
-  }
-
-  #settleOffer(point: SnapshotPoint, accepted: boolean): void {
-    const offer = this.#offers.find((each) => each.point === point);
-    this.#offers = this.#offers.filter((each) => each !== offer);
-    offer?.settle(accepted);
-  }
-
-  #createSender(): SnapshotSender | undefined {
-    const { transport, handlers, clock, logger, observer } = this.#parts;
-    if (!transport) return undefined;
-    return new SnapshotSender({
-      open: () => handlers.snapshots.open(),
-      transport,
-      clock,
-      logger,
-      observer,
-      pointAt: (index) => this.#pointAt(index),
-      leadingTerm: () => (this.#isLeader && !this.#ended ? this.#leadership.term : undefined),
-      onEnded: (to, point) => this.tell({ kind: 'snapshotSent', to, point }),
-    });
-  }
-
-  async #pointAt(index: LogIndex): Promise<SnapshotPoint | undefined> {
-    const configuration = this.#core.configurationAt(index);
-    if (!configuration) return undefined;
-    const point =
-      this.#core.pointAt(index) ?? (await this.#parts.opened.store.read(index, index, 1))?.[0];
-    if (!point) return undefined;
-    return { index, term: point.term, checksum: point.checksum, configuration };
   }
 
   /** A broken invariant ends the process. */

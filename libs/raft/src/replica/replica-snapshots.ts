@@ -1,0 +1,135 @@
+/**
+ * The snapshots of one replica: sends them to peers that need one, offers those that came in to the core,
+ * and installs what the core takes. One is installed at a time, and nothing is cut from the log meanwhile.
+ */
+import type { Logger, LoopClock } from '@orch/component';
+import type { RaftCore } from '../core/raft-core.js';
+import type { LocalEvent, MemberId, SnapshotPoint, Term } from '../core/types.js';
+import type { LogObserver } from '../log-observer.js';
+import type { LogHandlers, LogIndex } from '../replicated-log.js';
+import type { LogStore } from '../storage/log-store.js';
+import type { Transport } from '../transport/transport.js';
+import type { Deliverer } from './deliverer.js';
+import type { LogWriter } from './log-writer.js';
+import { SnapshotSender } from './snapshot-sender.js';
+
+export interface ReplicaSnapshotsParts {
+  readonly core: RaftCore;
+  readonly store: LogStore;
+  readonly writer: LogWriter;
+  readonly deliverer: Deliverer;
+  readonly snapshots: LogHandlers['snapshots'];
+  readonly transport: Transport | undefined;
+  readonly clock: LoopClock;
+  readonly logger: Logger;
+  readonly observer: LogObserver | undefined;
+  /** While this replica leads. */
+  readonly leadingTerm: () => Term | undefined;
+  readonly tell: (event: LocalEvent) => void;
+  readonly onFailed: (what: string, error: unknown) => void;
+}
+
+/** A snapshot that lies ready and whether the core wants it. */
+interface Offer {
+  readonly point: SnapshotPoint;
+  readonly settle: (accepted: boolean) => void;
+}
+
+export class ReplicaSnapshots {
+  readonly #sender: SnapshotSender | undefined;
+  #offers: Offer[] = [];
+  #installing: Promise<void> | undefined;
+
+  constructor(private readonly parts: ReplicaSnapshotsParts) {
+    const { transport } = parts;
+    this.#sender = transport && this.#createSender(transport);
+  }
+
+  get isInstalling(): boolean {
+    return this.#installing !== undefined;
+  }
+
+  /** Of the snapshots that are on their way out. */
+  get sendingIndex(): LogIndex | undefined {
+    return this.#sender?.oldestIndex;
+  }
+
+  send(to: MemberId): void {
+    this.#sender?.send(to);
+  }
+
+  /** Resolves with whether the core installs the snapshot that lies ready. */
+  offer(from: MemberId, term: Term, point: SnapshotPoint): Promise<boolean> {
+    return new Promise((settle) => {
+      this.#offers.push({ point, settle });
+      this.parts.tell({ kind: 'snapshotReceived', point, from, term });
+    });
+  }
+
+  refused(point: SnapshotPoint): void {
+    this.#settle(point, false);
+  }
+
+  install(point: SnapshotPoint): void {
+    this.#settle(point, true);
+    this.#installing = this.#install(point);
+  }
+
+  /** No offer is taken any more. */
+  refuseAll(): void {
+    for (const { settle } of this.#offers.splice(0)) settle(false);
+  }
+
+  /** Lets what is under way end. */
+  async stop(): Promise<void> {
+    await this.#sender?.stop();
+    await this.#installing;
+  }
+
+  /** The state first, then the log: a start after a crash in between moves the log up. */
+  async #install(point: SnapshotPoint): Promise<void> {
+    const { snapshots, deliverer, writer, logger, tell, onFailed } = this.parts;
+    let moved = false;
+    try {
+      await deliverer.replacedUpTo(point.index, async () => {
+        await snapshots.install(point);
+        moved = await writer.moveTo(point);
+      });
+    } catch (error) {
+      onFailed('installing a snapshot failed', error);
+    }
+    if (!moved) return;
+    this.#installing = undefined;
+    tell({ kind: 'snapshotInstalled', point });
+    logger.info({ index: point.index, term: point.term }, 'snapshot installed');
+  }
+
+  #settle(point: SnapshotPoint, accepted: boolean): void {
+    const offer = this.#offers.find((each) => each.point === point);
+    this.#offers = this.#offers.filter((each) => each !== offer);
+    offer?.settle(accepted);
+  }
+
+  #createSender(transport: Transport): SnapshotSender {
+    const { snapshots, clock, logger, observer, leadingTerm, tell } = this.parts;
+    return new SnapshotSender({
+      open: () => snapshots.open(),
+      transport,
+      clock,
+      logger,
+      observer,
+      pointAt: (index) => this.#pointAt(index),
+      leadingTerm,
+      onEnded: (to, point) => tell({ kind: 'snapshotSent', to, point }),
+    });
+  }
+
+  async #pointAt(index: LogIndex): Promise<SnapshotPoint | undefined> {
+    const { core, store } = this.parts;
+    const configuration = core.configurationAt(index);
+    if (!configuration) return undefined;
+    const point = core.pointAt(index) ?? (await store.read(index, index, 1))?.[0];
+    if (!point) return undefined;
+    return { index, term: point.term, checksum: point.checksum, configuration };
+  }
+}
