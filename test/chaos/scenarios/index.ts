@@ -5,6 +5,7 @@ import { clockScenarios } from './clock.js';
 import { crossWiredScenarios } from './cross-wired.js';
 import { damageScenarios } from './damage.js';
 import { diskScenarios } from './disk.js';
+import { fiveServerScenarios } from './five-servers.js';
 import { killScenarios } from './kill.js';
 import { membershipScenarios } from './membership.js';
 import { networkScenarios } from './network.js';
@@ -13,6 +14,7 @@ import { pauseScenarios } from './pause.js';
 import { retryScenarios } from './retries.js';
 import { rollingRestartScenarios } from './rolling-restart.js';
 import { snapshotScenarios } from './snapshots.js';
+import { upgradeScenarios } from './upgrade.js';
 import { watchScenarios } from './watching.js';
 
 export const scenarios: readonly Scenario[] = [
@@ -27,9 +29,11 @@ export const scenarios: readonly Scenario[] = [
   ...snapshotScenarios,
   ...rollingRestartScenarios,
   ...operationScenarios,
+  ...upgradeScenarios,
   ...backupScenarios,
   ...watchScenarios,
   ...retryScenarios,
+  ...fiveServerScenarios,
 ];
 
 /** In `npm test`. */

@@ -8,6 +8,7 @@ import { Certificates } from './certificates.js';
 import { FaultProxy } from './fault-proxy.mjs';
 import { Operator } from './operator.js';
 import { stablePort } from './ports.js';
+import { apiServerMain } from './repository.js';
 import { adminToken, ServerClient } from './server-client.js';
 import { ServerProcess } from './server-process.js';
 import { SmallDisk } from './small-disk.js';
@@ -32,7 +33,8 @@ export interface Member {
   /** Through the proxy: where the others reach it. */
   readonly peerUrl: string;
   dataDirectory: string;
-  /** Flags, environment and wrapper of its next starts; scenarios change them. */
+  /** Program, flags, environment and wrapper of its next starts; scenarios change them. */
+  program: string;
   flags: string[];
   env: Record<string, string>;
   wrapper: string[];
@@ -108,6 +110,7 @@ export class ChaosCluster {
       url: `https://127.0.0.1:${port}`,
       peerUrl: `https://127.0.0.1:${proxyPort}`,
       dataDirectory: join(parent, `data-${name}`),
+      program: apiServerMain,
       flags: [...(this.options.flags ?? [])],
       env: {},
       wrapper: [],
@@ -143,7 +146,8 @@ export class ChaosCluster {
       `--request-timeout=${requestTimeout}`,
     ];
     // A flag given twice counts as given last.
-    member.process.start([...args, ...member.flags], member.env, member.wrapper);
+    const { program, flags, env, wrapper } = member;
+    member.process.start({ program, args: [...args, ...flags], env, wrapper });
   }
 
   async startAll(): Promise<void> {

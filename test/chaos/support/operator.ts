@@ -1,31 +1,10 @@
 /** What an operator sees and does through `/cluster/*`, health and metrics of the servers. */
+import type {
+  ClusterCheck,
+  ClusterView,
+  MemberView,
+} from '../../../apps/apiserver/src/cluster/cluster-operations.js';
 import { NoAnswer, type ServerClient } from './server-client.js';
-
-export interface MemberView {
-  readonly id: string;
-  readonly name: string;
-  readonly role: 'leader' | 'follower' | 'learner';
-  readonly healthy: boolean;
-  readonly reason?: string;
-  readonly term?: number;
-  readonly appliedIndex?: number;
-  readonly firstIndex?: number;
-  readonly lastIndex?: number;
-  readonly revision?: number;
-}
-
-export interface ClusterView {
-  readonly clusterId: string;
-  readonly leader: string;
-  readonly revision: number;
-  readonly members: readonly MemberView[];
-}
-
-export interface ClusterCheck {
-  readonly consistent: boolean;
-  readonly revision: number;
-  readonly members: readonly { readonly name: string; readonly hash?: string; reason?: string }[];
-}
 
 const statusTimeoutMs = 4_000;
 const checkAttemptsMax = 5;

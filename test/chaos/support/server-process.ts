@@ -4,8 +4,17 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { apiServerMain, repositoryRoot } from './repository.js';
+import { repositoryRoot } from './repository.js';
 import { eventually } from './wait.js';
+
+export interface CommandLine {
+  /** File that Node runs. */
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** A command line that runs it, such as `nice -n 19`; may be empty. */
+  readonly wrapper: readonly string[];
+}
 
 export interface UnexpectedEnd {
   readonly member: string;
@@ -46,15 +55,10 @@ export class ServerProcess {
     this.endIsExpected = true;
   }
 
-  /** `wrapper`: a command line that runs it, such as `nice -n 19`. */
-  start(
-    args: readonly string[],
-    env: Readonly<Record<string, string>> = {},
-    wrapper: readonly string[] = [],
-  ): void {
+  start({ program, args, env, wrapper }: CommandLine): void {
     if (this.child) throw new Error(`${this.name} runs already`);
     const log = openSync(this.logFile, 'a');
-    const line = [...wrapper, process.execPath, apiServerMain, ...args];
+    const line = [...wrapper, process.execPath, program, ...args];
     const child = spawn(line[0]!, line.slice(1), {
       cwd: repositoryRoot,
       env: { ...process.env, ...env },
