@@ -10,12 +10,11 @@ import type { Change, Database, Disk } from './disk.js';
 import { planBatch } from './log-batch.js';
 import {
   ADMITTED_KEY,
-  configurationKey,
-  encodeFact,
   entryKey,
   IDENTITY_KEY,
   indexOfKey,
   peerKey,
+  putFact,
   START_KEY,
 } from './log-codec.js';
 import { LogFiles } from './log-files.js';
@@ -23,6 +22,7 @@ import { corruptLog, hardStateOf, type LogHead } from './log-head.js';
 import { type LoadedLog, LogLoader } from './log-loader.js';
 import { LogReader, pointOf } from './log-reader.js';
 import type { CacheBounds, ConfigurationAt } from './log-scan.js';
+import { planStartAfter, planStartOver } from './log-start.js';
 import type { Identity, LogStore, StoredLog } from './log-store.js';
 
 export interface DatabaseLogStoreOptions extends CacheBounds {
@@ -179,40 +179,22 @@ export class DatabaseLogStore implements LogStore {
   /** Moves the start forward within the log. */
   async #startAfter(files: LogFiles, start: SnapshotPoint): Promise<void> {
     const facts = this.#facts();
-    const commitIndex = Math.max(facts.head.commitIndex, start.index) as LogIndex;
-    const { configurations } = facts;
-    const changes = [
-      putFact(START_KEY, start),
-      ...deleteConfigurations(configurations, start.index),
-    ];
-    await this.#commit(files, changes, { ...facts.head, commitIndex });
+    const plan = planStartAfter(facts.head, facts.configurations, start);
+    await this.#commit(files, plan.changes, plan.head);
     facts.start = start;
-    facts.configurations = configurations.filter(({ index }) => index > start.index);
+    facts.configurations = plan.configurations;
   }
 
   /** Drops all entries. Those after the new start must be gone before another takes their place. */
   async #startOver(files: LogFiles, start: SnapshotPoint): Promise<void> {
     const facts = this.#facts();
-    const { head, configurations } = facts;
-    const obsoleteTo = head.last.index;
-    const sameTerm = start.term <= head.term;
-    const next: LogHead = {
-      sequence: head.sequence,
-      term: sameTerm ? head.term : start.term,
-      ...(sameTerm && head.votedFor !== undefined ? { votedFor: head.votedFor } : {}),
-      commitIndex: start.index,
-      last: pointOf(start),
-      ...(obsoleteTo > start.index ? { obsoleteTo } : {}),
-    };
-    const changes = [
-      putFact(START_KEY, start),
-      ...deleteConfigurations(configurations, obsoleteTo),
-    ];
-    this.#readableTo = start.index;
-    await this.#commit(files, changes, next);
+    const plan = planStartOver(facts.head, facts.configurations, start);
     const firstIndex = facts.start.index + 1;
+    const obsoleteTo = facts.head.last.index;
+    this.#readableTo = start.index;
+    await this.#commit(files, plan.changes, plan.head);
     facts.start = start;
-    facts.configurations = [];
+    facts.configurations = plan.configurations;
     await files.deleteEntries(firstIndex, obsoleteTo, { sync: true });
   }
 
@@ -291,16 +273,6 @@ export class DatabaseLogStore implements LogStore {
   #corrupt(fault: string): LogError {
     return corruptLog(this.options.directory, fault);
   }
-}
-
-function putFact(key: Buffer, fact: object): Change {
-  return { kind: 'put', key, value: encodeFact(key, fact) };
-}
-
-function deleteConfigurations(known: readonly ConfigurationAt[], upTo: LogIndex): Change[] {
-  return known
-    .filter(({ index }) => index <= upTo)
-    .map(({ index }) => ({ kind: 'delete', key: configurationKey(index) }));
 }
 
 /** In effect as of `index`. */

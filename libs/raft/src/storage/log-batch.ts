@@ -6,7 +6,7 @@ import { follows } from '../core/entry-checksum.js';
 import type { LogPoint, WriteRequest } from '../core/types.js';
 import type { LogIndex } from '../replicated-log.js';
 import type { Change } from './disk.js';
-import { configurationKey, encodeEntry, encodeFact, entryKey } from './log-codec.js';
+import { configurationKey, encodeEntry, entryKey, putFact } from './log-codec.js';
 import { type LogHead, withHardState } from './log-head.js';
 import type { ConfigurationAt } from './log-scan.js';
 
@@ -73,8 +73,7 @@ function changeConfigurations(
     if (index > keptTo) changes.push({ kind: 'delete', key: configurationKey(index) });
   }
   for (const { index, configuration } of added) {
-    const key = configurationKey(index);
-    changes.push({ kind: 'put', key, value: encodeFact(key, configuration) });
+    changes.push(putFact(configurationKey(index), configuration));
   }
   return [...known.filter(({ index }) => index <= keptTo), ...added];
 }

@@ -8,6 +8,7 @@ import { entryChecksum } from '../core/entry-checksum.js';
 import type { Entry, EntryKind } from '../core/types.js';
 import { crc32c } from '../crc32c.js';
 import type { LogIndex } from '../replicated-log.js';
+import type { Change } from './disk.js';
 
 const ENTRY_PREFIX = 0x65; // e
 const CONFIGURATION_PREFIX = 0x63; // c
@@ -88,6 +89,10 @@ export function encodeFact(key: Buffer, fact: object): Buffer {
   record.write(text, CHECKSUM_BYTES);
   record.writeUInt32BE(crc32c(record, crc32c(key), CHECKSUM_BYTES), 0);
   return record;
+}
+
+export function putFact(key: Buffer, fact: object): Change {
+  return { kind: 'put', key, value: encodeFact(key, fact) };
 }
 
 /** Undefined when the record is not what was written under this key. */
