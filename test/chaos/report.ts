@@ -47,16 +47,15 @@ export interface Outcome {
 export function reportOf(scenario: Scenario, run: Run, outcome: Outcome): ScenarioReport {
   const { seed, times, violations, failovers, tookMs, directory } = outcome;
   const { notes, watchers } = run.load;
-  const watches = [...watchers.witnesses, ...watchers.roamers];
   const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
   const figures: Figures = {
     operations: notes.writes.length + notes.reads.length + notes.failures.failedReads,
     acknowledged: notes.acknowledged,
     ...notes.failures,
     reads: notes.reads.length,
-    watchedEvents: sum(watches.map(({ facts }) => facts.size)),
-    streams: sum(watches.map(({ streams }) => streams)),
-    relists: sum(watches.map(({ relists }) => relists)),
+    watchedEvents: sum(watchers.all.map(({ facts }) => facts.size)),
+    streams: sum(watchers.all.map(({ streams }) => streams)),
+    relists: sum(watchers.all.map(({ relists }) => relists)),
     faults: run.faultCount,
     failovers,
     writesBackMs: run.writesBackMs,
