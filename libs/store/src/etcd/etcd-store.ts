@@ -9,8 +9,8 @@
  * `OutcomeUnknown` and never repeated.
  */
 import type { Logger, LoopClock } from '@orch/component';
-import { Watch, WatchHub } from '../core/watch-hub.js';
-import { OBJECT_BYTES_MAX, WATCHES_MAX } from '../limits.js';
+import { WatchHub } from '../core/watch-hub.js';
+import { OBJECT_BYTES_MAX } from '../limits.js';
 import { checkCommit } from '../shell/commit-check.js';
 import { RevisionTimes } from '../shell/revision-times.js';
 import type { StoreObserver } from '../store-observer.js';
@@ -30,16 +30,19 @@ import {
   type WatchOptions,
 } from '../versioned-store.js';
 import type { StreamStep } from './change-stream.js';
+import { CompactedRevision } from './compacted-revision.js';
 import { Compactor } from './compactor.js';
 import { EtcdCluster } from './etcd-cluster.js';
 import type { ResolvedEtcdOptions } from './etcd-options.js';
 import { EtcdReader } from './etcd-reader.js';
+import { EtcdWatches } from './etcd-watches.js';
 import { type CommitHooks, EtcdWriter } from './etcd-writer.js';
 import { FatalApplyError, Follower } from './follower.js';
 import { History } from './history.js';
 import { KeyLayout } from './key-layout.js';
-import { START_TIMEOUT_MS, STREAM_STALL_MS } from './limits.js';
+import { STREAM_STALL_MS } from './limits.js';
 import { Mirror } from './mirror.js';
+import { MirrorLoader } from './mirror-loader.js';
 import { Probe } from './probe.js';
 import { future, ReadPositions } from './read-positions.js';
 import { RecentCommits } from './recent-commits.js';
@@ -67,17 +70,14 @@ export class EtcdStore implements VersionedStore {
   readonly #reader: EtcdReader;
   readonly #writer: EtcdWriter;
   readonly #mirror: Mirror;
-  readonly #recent: RecentCommits;
-  readonly #history: History;
-  readonly #hub = new WatchHub();
-  readonly #watches = new Set<Watch>();
-  readonly #catchUp: WatchCatchUp;
+  readonly #loader: MirrorLoader;
+  readonly #watches: EtcdWatches;
   readonly #follower: Follower;
   readonly #compactor: Compactor;
   readonly #positions: ReadPositions;
   readonly #probe: Probe;
   readonly #times = new RevisionTimes();
-  #compactedRevision = 0 as Revision;
+  readonly #compacted: CompactedRevision;
   readonly #commitHooks: CommitHooks = {
     shown: (revision, timeoutMs) => this.#positions.shown(revision, timeoutMs),
     known: (key, revision) => {
@@ -101,19 +101,29 @@ export class EtcdStore implements VersionedStore {
     this.#cluster = new EtcdCluster(options, clock, logger);
     this.#reader = new EtcdReader(this.#cluster, layout);
     this.#writer = new EtcdWriter(this.#cluster, layout, clock, observer);
-    this.#recent = new RecentCommits(options.recentEventsMax, options.recentBytesMax);
-    this.#mirror = new Mirror(this.#hub, this.#recent, () => clock.nextTurn());
+    const hub = new WatchHub();
+    const recent = new RecentCommits(options.recentEventsMax, options.recentBytesMax);
+    this.#mirror = new Mirror(hub, recent, () => clock.nextTurn());
+    this.#compacted = new CompactedRevision(this.#reader, this.#mirror);
     this.#positions = new ReadPositions(this.#reader, this.#mirror, clock, observer, {
       expect: (revision) => this.#follower.expect(revision),
       wentBack: (error) => this.#fatal(error),
     });
-    this.#history = new History(this.#cluster, layout, clock);
-    this.#catchUp = new WatchCatchUp(
-      this.#hub,
-      this.#recent,
-      this.#history,
+    const history = new History(this.#cluster, layout, clock);
+    const catchUp = new WatchCatchUp(hub, recent, history, clock, (watch, error) =>
+      this.#watches.failed(watch, error),
+    );
+    this.#watches = new EtcdWatches(hub, catchUp, this.#compacted, logger, (error) =>
+      this.#fatal(error),
+    );
+    this.#loader = new MirrorLoader(
+      this.#reader,
+      history,
+      this.#mirror,
+      recent,
+      this.#compacted,
       clock,
-      (watch, error) => this.#watchFailed(watch, error),
+      options.recentEventsMax,
     );
     this.#follower = new Follower(this.#cluster, layout, clock, logger, random, {
       revision: () => this.#mirror.revision,
@@ -123,7 +133,7 @@ export class EtcdStore implements VersionedStore {
     });
     this.#compactor = new Compactor(this.#cluster, clock, logger, options.compactionIntervalMs, {
       target: () => this.#compactionTarget(),
-      compacted: (revision) => this.#noteCompacted(revision),
+      compacted: (revision) => this.#compacted.note(revision),
     });
     this.#probe = new Probe(clock, logger, async () => {
       this.#follower.expect(await this.#positions.newest(STREAM_STALL_MS));
@@ -179,29 +189,13 @@ export class EtcdStore implements VersionedStore {
 
   watch(options: WatchOptions): WatchHandle {
     this.#mustBeOpen();
-    const { revision } = this.#mirror;
-    const { afterRevision } = options;
-    if (afterRevision > revision) throw future(afterRevision, revision);
-    if (afterRevision < this.#compactedRevision) {
-      throw compacted(afterRevision, this.#compactedRevision);
-    }
-    if (this.#watches.size >= WATCHES_MAX) {
-      throw new StoreError('Overloaded', `${this.#watches.size} watches are open`);
-    }
-    const watch = new Watch(options, (closed) => {
-      this.#watches.delete(closed);
-      this.#catchUp.remove(closed);
-    });
-    this.#watches.add(watch);
-    if (afterRevision === this.#hub.revision) this.#hub.join(watch);
-    else this.#catchUp.add(watch);
-    return watch;
+    return this.#watches.open(options, this.#mirror.revision);
   }
 
   async compact(revision: Revision): Promise<void> {
     this.#mustBeOpen();
     if (revision > this.#mirror.revision) throw future(revision, this.#mirror.revision);
-    if (revision <= this.#compactedRevision) return;
+    if (revision <= this.#compacted.value) return;
     await this.#compactor.compact(revision);
   }
 
@@ -220,7 +214,7 @@ export class EtcdStore implements VersionedStore {
       ready: unready === undefined,
       ...(reason === undefined ? {} : { reason }),
       revision: this.#mirror.revision,
-      compactedRevision: this.#compactedRevision,
+      compactedRevision: this.#compacted.value,
       keyCount: this.#mirror.keyCount,
       valueBytes: this.#mirror.valueBytes,
     };
@@ -229,8 +223,8 @@ export class EtcdStore implements VersionedStore {
   async #start(): Promise<void> {
     const { clock, logger } = this.dependencies;
     const startedMs = clock.monotonicMs();
-    await this.#load();
-    await this.#recall();
+    await this.#loader.load();
+    await this.#loader.recall();
     this.#times.note(clock.monotonicMs(), this.#mirror.revision);
     this.#follower.start();
     this.#compactor.start();
@@ -252,49 +246,15 @@ export class EtcdStore implements VersionedStore {
     this.#ready = false;
     const stopped = new StoreError('Stopped', 'the store is stopped');
     this.#positions.stop(stopped);
-    for (const watch of [...this.#watches]) watch.end(stopped);
-  }
-
-  /** Everything there is, as of one revision. */
-  async #load(): Promise<void> {
-    const everything = { prefix: '', startAfter: undefined, limit: Number.POSITIVE_INFINITY };
-    const { entries, revision } = await this.#reader.list(everything, undefined, START_TIMEOUT_MS);
-    this.#compactedRevision = await this.#reader.compactedRevision(
-      this.#compactedRevision,
-      revision,
-      START_TIMEOUT_MS,
-    );
-    this.#mirror.reset(entries, revision);
-  }
-
-  /** Takes what happened last into memory, for clients that resume their watches. */
-  async #recall(): Promise<void> {
-    const { revision } = this.#mirror;
-    const from = Math.max(this.#compactedRevision, revision - this.options.recentEventsMax);
-    if (from >= revision) return;
-    const { clock } = this.dependencies;
-    const giveUpMs = clock.monotonicMs() + START_TIMEOUT_MS;
-    for (;;) {
-      this.#recent.reset(from);
-      try {
-        for await (const { commits } of this.#history.between(from, revision)) {
-          for (const commit of commits) this.#recent.append(commit);
-        }
-        return;
-      } catch (error) {
-        const again = error instanceof StoreError && error.code === 'Unavailable';
-        if (!again || clock.monotonicMs() > giveUpMs) throw error;
-      }
-    }
+    this.#watches.endAll(stopped);
   }
 
   /** The stream of changes has a gap: watches have to begin anew, and so does the mirror. */
   async #startOver(): Promise<void> {
-    await this.#load();
+    await this.#loader.load();
     const { revision } = this.#mirror;
     const message = `changes of etcd were missed, what there is now is of revision ${revision}`;
-    const missed = new StoreError('Compacted', message, this.#compactedRevision);
-    for (const watch of [...this.#watches]) watch.end(missed);
+    this.#watches.endAll(new StoreError('Compacted', message, this.#compacted.value));
     this.#positions.advance(revision);
   }
 
@@ -303,7 +263,7 @@ export class EtcdStore implements VersionedStore {
     const startedMs = clock.monotonicMs();
     try {
       this.#mirror.apply(commits, revision as Revision, (watch, error) =>
-        this.#watchFailed(watch, error),
+        this.#watches.failed(watch, error),
       );
     } catch (error) {
       throw new FatalApplyError(error instanceof Error ? error : new Error(String(error)));
@@ -318,9 +278,7 @@ export class EtcdStore implements VersionedStore {
   async #position({ consistency, timeoutMs }: ReadOptions): Promise<Revision | undefined> {
     this.#mustBeOpen();
     const revision = await this.#positions.reach(consistency, timeoutMs);
-    if (revision !== undefined && revision < this.#compactedRevision) {
-      throw compacted(revision, this.#compactedRevision);
-    }
+    if (revision !== undefined) this.#compacted.check(revision);
     return revision;
   }
 
@@ -336,27 +294,14 @@ export class EtcdStore implements VersionedStore {
       if (!(error instanceof StoreError)) throw error;
       if (error.code === 'Corrupt') this.#fatal(error);
       if (error.code !== 'Compacted') throw error;
-      await this.#learnCompacted(timeoutMs);
-      throw compacted(revision, this.#compactedRevision);
+      await this.#compacted.learn(this.#mirror.revision, timeoutMs);
+      throw this.#compacted.error(revision);
     }
-  }
-
-  /** Somebody else has compacted. */
-  async #learnCompacted(timeoutMs: number): Promise<void> {
-    const { revision } = this.#mirror;
-    this.#noteCompacted(
-      await this.#reader.compactedRevision(this.#compactedRevision, revision, timeoutMs),
-    );
-  }
-
-  #noteCompacted(revision: Revision): void {
-    const known = Math.min(revision, this.#mirror.revision);
-    this.#compactedRevision = Math.max(this.#compactedRevision, known) as Revision;
   }
 
   #compactionTarget(): Revision {
     const target = this.revisionBefore(this.options.historyRetentionMs);
-    return target > this.#compactedRevision ? target : (0 as Revision);
+    return target > this.#compacted.value ? target : (0 as Revision);
   }
 
   #mustBeOpen(): void {
@@ -371,28 +316,10 @@ export class EtcdStore implements VersionedStore {
     return this.#probe.failure;
   }
 
-  #watchFailed(watch: Watch, error: unknown): void {
-    if (error instanceof StoreError) {
-      if (error.code === 'Corrupt') this.#fatal(error);
-      if (error.code === 'Compacted' && error.revision !== undefined) {
-        this.#noteCompacted(error.revision);
-      }
-      watch.end(error);
-      return;
-    }
-    this.dependencies.logger.error({ error, prefix: watch.options.prefix }, 'watch failed');
-    watch.end(new StoreError('Unavailable', 'the watch failed'));
-  }
-
   #fatal(error: Error): void {
     if (this.#lost !== undefined) return;
     this.#lost = error.message;
     this.dependencies.logger.fatal({ error }, 'the store cannot go on');
     this.dependencies.onFatal(error);
   }
-}
-
-function compacted(asked: Revision, known: Revision): StoreError {
-  const message = `revision ${asked} has been compacted, history begins after ${known}`;
-  return new StoreError('Compacted', message, known);
 }
