@@ -26,8 +26,6 @@ export interface ClientSettings {
   /** A call without an answer is given up after it. */
   readonly timeoutMs: number;
   readonly isHistoryShort: boolean;
-  /** Added to every object. */
-  readonly padding?: string;
 }
 
 interface Held {
@@ -234,14 +232,12 @@ export class LoadClient {
   }
 
   private object(key: string, value: string, resourceVersion?: string) {
-    const { padding } = this.settings;
     const [, name] = key.split('/');
     return {
       metadata: {
         name,
         labels: labelsOf(value),
         ...(resourceVersion !== undefined && { resourceVersion }),
-        ...(padding !== undefined && { annotations: { padding } }),
       },
       data: dataOf(key, value),
     };

@@ -18,7 +18,6 @@ export interface LoadSettings {
   readonly roamerCount: number;
   readonly thinkMs: number;
   readonly timeoutMs: number;
-  readonly padding?: string;
   /** So little is kept that a list in pages may expire on its way. */
   readonly isHistoryShort?: boolean;
 }
@@ -47,9 +46,6 @@ export class Load {
     private readonly cluster: ChaosCluster,
     private readonly random: Random,
     private readonly settings: LoadSettings,
-    /** Servers that clients may turn to, whether they answer or not. */
-    private readonly targets: () => readonly LoadTarget[] = () =>
-      cluster.current().filter(({ process }) => process.isRunning),
   ) {
     const { authorityPem } = cluster.certificates;
     this.client = new ServerClient(authorityPem, settings.clientCount + 2);
@@ -85,16 +81,15 @@ export class Load {
     this.generation += 1;
     const homes = this.cluster.current().map(({ name }) => name);
     for (let at = 0; at < this.settings.clientCount; at += 1) {
-      const { thinkMs, timeoutMs, padding, isHistoryShort = false } = this.settings;
+      const { thinkMs, timeoutMs, isHistoryShort = false } = this.settings;
       this.clients.push(
         new LoadClient(this.client, this.notes, this.random.fork(), {
           id: `c${at}g${this.generation}`,
-          targets: this.targets,
+          targets: () => this.targets(),
           ...(at % 3 !== 2 && { home: homes[at % homes.length]! }),
           thinkMs,
           timeoutMs,
           isHistoryShort,
-          ...(padding !== undefined && { padding }),
         }),
       );
     }
@@ -169,9 +164,14 @@ export class Load {
     }
   }
 
-  /** One of those that run, whether it answers or not. */
+  /** One of the servers that clients may turn to. */
   anyTarget(): LoadTarget | undefined {
     const targets = this.targets();
     return targets.length > 0 ? this.random.pick(targets) : undefined;
+  }
+
+  /** Those that run, whether they answer or not. */
+  private targets(): readonly LoadTarget[] {
+    return this.cluster.current().filter(({ process }) => process.isRunning);
   }
 }

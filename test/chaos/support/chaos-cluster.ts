@@ -171,12 +171,6 @@ export class ChaosCluster {
     return disk;
   }
 
-  member(name: string): Member {
-    const member = this.members.find((one) => one.name === name);
-    if (!member) throw new Error(`there is no member ${name}`);
-    return member;
-  }
-
   async ready(members = this.answering(), timeoutMs = readyTimeoutMs): Promise<void> {
     for (const { name, url, process } of members) {
       let last = '';

@@ -29,7 +29,6 @@ export class ServerProcess {
   readonly unexpectedEnds: UnexpectedEnd[] = [];
   /** How it last ended: an exit code or the name of a signal. */
   lastExit: string | undefined;
-  startCount = 0;
   isPaused = false;
   private child: ChildProcess | undefined;
   private endIsExpected = false;
@@ -66,7 +65,6 @@ export class ServerProcess {
     });
     closeSync(log);
     this.child = child;
-    this.startCount += 1;
     this.endIsExpected = false;
     this.isPaused = false;
     if (child.pid !== undefined) this.onSpawn(child.pid);

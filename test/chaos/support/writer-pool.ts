@@ -1,11 +1,13 @@
 /** As many writes as servers will take, of objects that are not of the load. */
 import type { ChaosCluster } from './chaos-cluster.js';
 import { NoAnswer, ServerClient } from './server-client.js';
+import { sleep } from './wait.js';
 
 const writersAtOnce = 64;
 const objectCount = 16;
+const askEveryMs = 1_000;
 
-/** Writes until `isEnough` says so, asked about once a second. Returns how many were acknowledged. */
+/** Writes until `isEnough` says so. Returns how many were acknowledged. */
 export async function writeUntil(
   cluster: ChaosCluster,
   fillerBytes: number,
@@ -40,7 +42,7 @@ export async function writeUntil(
   try {
     while (!(await isEnough())) {
       if (performance.now() > untilMs) throw new Error(`${count} writes were not enough`);
-      await new Promise((done) => setTimeout(done, 1_000));
+      await sleep(askEveryMs);
     }
   } finally {
     isDone = true;
