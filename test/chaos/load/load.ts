@@ -18,7 +18,7 @@ export interface LoadSettings {
   readonly roamerCount: number;
   readonly thinkMs: number;
   readonly timeoutMs: number;
-  /** So little is kept that a list in pages may expire on its way. */
+  /** So little is kept that exact lists, and lists in pages on their way, may be told that it is gone. */
   readonly isHistoryShort?: boolean;
 }
 

@@ -15,8 +15,8 @@ import {
 import type { ClientSettings, LoadTarget } from './load-client.js';
 import type { Notes } from './notes.js';
 
-/** Exact reads go no further back than this: history is kept for minutes. */
-const exactWithinRevisions = 400;
+/** Exact reads go no further back than this: at the least pace that counts, less than what is kept. */
+const exactWithinRevisions = 200;
 const pagesMax = 50;
 
 export class Reader {
@@ -70,7 +70,7 @@ export class Reader {
     const consistency = this.consistency();
     const startedAt = this.notes.now();
     const answer = await this.ask(target, `${collectionPath(resource)}?${query(consistency)}`);
-    if (answer.status === 410 && consistency.kind === 'exact') return true;
+    if (answer.status === 410 && this.settings.isHistoryShort) return true;
     if (answer.status !== 200) return this.failed(answer, `list ${JSON.stringify(consistency)}`);
     const list = answer.body as LoadList;
     this.noteList(target, startedAt, resource, consistency, list, list.items);

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { ReplayedState } from '../../history/replayed-state.js';
 import { truthOf } from '../checks/truth.js';
-import { isLoadKey, type LoadList, resources, versionOf } from '../load/keys.js';
+import { collectionPath, isLoadKey, type LoadList, resources, versionOf } from '../load/keys.js';
 import type { Run } from '../run.js';
 import type { Scenario } from '../scenario.js';
 import { orchctl } from '../support/orchctl.js';
@@ -34,7 +34,7 @@ async function backUpAndRestore(run: Run): Promise<void> {
   await cluster.startAll();
   const { url } = await cluster.leader();
   for (const resource of resources) {
-    const path = `${url}/api/v1/namespaces/default/${resource}`;
+    const path = `${url}${collectionPath(resource)}`;
     const list = (await cluster.client.send('GET', path)).body as LoadList;
     const found = list.items
       .map((item) => versionOf(resource, item))

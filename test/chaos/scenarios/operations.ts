@@ -1,9 +1,10 @@
 /** What operators meet: certificates that change, a quota that is reached, no quorum. */
+import { collectionPath } from '../load/keys.js';
 import type { Run } from '../run.js';
 import type { Scenario } from '../scenario.js';
 import { eventually } from '../support/wait.js';
 
-const configMaps = '/api/v1/namespaces/default/configmaps';
+const configMaps = collectionPath('configmaps');
 /** What the servers give a request, and some for a busy machine. */
 const answerTimeoutMs = 12_000;
 
@@ -76,6 +77,7 @@ export const operationScenarios: readonly Scenario[] = [
     shows:
       'with the quota reached writes are refused and deletes pass; with room they come back by themselves',
     cluster: { flags: ['--quota-backend-bytes=2Mi', '--history-retention=2s'] },
+    load: { isHistoryShort: true },
     gate: { acknowledged: 150, faults: 1, failovers: 0 },
     run: fillQuota,
   },

@@ -1,10 +1,11 @@
 /** Clients that try again until they know: what they count must be what the store counts. */
+import { collectionPath } from '../load/keys.js';
 import type { Run } from '../run.js';
 import type { Scenario } from '../scenario.js';
 import { type Answer, NoAnswer, type ServerClient } from '../support/server-client.js';
 import { sleep } from '../support/wait.js';
 
-const path = '/api/v1/namespaces/default/configmaps';
+const path = collectionPath('configmaps');
 const counterCount = 4;
 const againMs = 50;
 

@@ -1,4 +1,5 @@
 /** Watches in masses, and where history is short: from before what is kept, from now, from what is to come. */
+import { collectionPath } from '../load/keys.js';
 import type { Run } from '../run.js';
 import type { Scenario } from '../scenario.js';
 import { eventually } from '../support/wait.js';
@@ -49,7 +50,7 @@ async function createMany(run: Run, resource: string, fillerBytes: number): Prom
   for (let at = 0; at < changeCount; at += 1) {
     const { status, body } = await run.cluster.client.send(
       'POST',
-      `${url}/api/v1/namespaces/default/${resource}`,
+      `${url}${collectionPath(resource)}`,
       { body: { metadata: { name: `mass-${at}`, annotations } } },
     );
     if (status !== 201) throw new Error(`create ${resource}: ${status} ${JSON.stringify(body)}`);

@@ -2,8 +2,10 @@
  * A cluster of real API servers for one run: directories, certificates, ports, processes, and a proxy
  * for all peer traffic, by which each direction of each pair of members can be cut or slowed down.
  */
+
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { collectionPath } from '../load/keys.js';
 import { Certificates } from './certificates.js';
 import { FaultProxy } from './fault-proxy.mjs';
 import { Operator } from './operator.js';
@@ -189,7 +191,7 @@ export class ChaosCluster {
 
   /** The present revision, as a server tells it that asks a quorum. Throws NoAnswer. */
   async revision({ url }: Member): Promise<number> {
-    const path = `${url}/api/v1/namespaces/default/configmaps?limit=1`;
+    const path = `${url}${collectionPath('configmaps')}?limit=1`;
     const { status, body } = await this.client.send('GET', path);
     if (status !== 200) throw new Error(`list: ${status} ${JSON.stringify(body)}`);
     const { metadata } = body as { metadata: { resourceVersion: string } };

@@ -1,10 +1,11 @@
 /** Asks some servers for a list at revision 0, again and again, and notes every answer that does not come. */
+import { collectionPath } from '../load/keys.js';
 import type { ChaosCluster, Member } from './chaos-cluster.js';
 import { NoAnswer, ServerClient } from './server-client.js';
 import { sleep } from './wait.js';
 
 const pauseMs = 20;
-const path = '/api/v1/namespaces/default/configmaps?resourceVersion=0';
+const path = `${collectionPath('configmaps')}?resourceVersion=0`;
 
 export class SteadyReader {
   answered = 0;

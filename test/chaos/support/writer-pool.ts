@@ -1,4 +1,5 @@
 /** As many writes as servers will take, of objects that are not of the load. */
+import { collectionPath } from '../load/keys.js';
 import type { ChaosCluster } from './chaos-cluster.js';
 import { NoAnswer, ServerClient } from './server-client.js';
 import { sleep } from './wait.js';
@@ -22,7 +23,7 @@ export async function writeUntil(
   let count = 0;
   const write = async (writer: number) => {
     const { url } = servers[writer % servers.length]!;
-    const path = `${url}/api/v1/namespaces/default/configmaps`;
+    const path = `${url}${collectionPath('configmaps')}`;
     for (let turn = 0; !isDone; turn += 1) {
       const name = `burst-${writer % objectCount}`;
       const body = { metadata: { name }, data: { turn: `${writer}.${turn}`, filler } };
