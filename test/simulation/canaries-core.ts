@@ -107,8 +107,8 @@ export const coreCanaries: readonly Canary[] = [
     ...budget,
     name: 'commits-old-term',
     isOpen: true,
-    faults: ['coup', 'succession', 'isolateBoth'],
-    memberCount: 5,
+    faults: ['alternation'],
+    memberCount: 3,
     bug: 'entries of an earlier term are committed by counting',
     edits: [
       {
@@ -186,7 +186,7 @@ export const coreCanaries: readonly Canary[] = [
     ...budget,
     name: 'stale-ack-counts',
     isOpen: true,
-    faults: ['pause', 'delay', 'duplication'],
+    faults: ['afterglow'],
     memberCount: 3,
     bug: 'the answer to an earlier round counts for the present one',
     edits: [
@@ -201,7 +201,7 @@ export const coreCanaries: readonly Canary[] = [
     ...budget,
     name: 'read-context-reused',
     isOpen: true,
-    faults: ['duplication', 'delay', 'stale'],
+    faults: ['clog'],
     memberCount: 3,
     bug: 'a read that is asked again uses its context again',
     edits: [
@@ -290,8 +290,8 @@ export const coreCanaries: readonly Canary[] = [
     ...budget,
     name: 'configuration-not-rolled-back',
     isOpen: true,
-    faults: ['shrinkApart'],
-    memberCount: 5,
+    faults: ['rivals'],
+    memberCount: 3,
     bug: 'a configuration stays in effect when its entry is truncated',
     edits: [
       {

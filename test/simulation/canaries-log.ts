@@ -36,7 +36,7 @@ export const logCanaries: readonly Canary[] = [
     ...budget,
     name: 'truncated-entries-stay',
     isOpen: true,
-    faults: ['ambush', 'isolateBoth'],
+    faults: ['deposed'],
     memberCount: 3,
     bug: 'what is truncated stays on the disk',
     edits: [

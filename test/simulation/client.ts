@@ -4,6 +4,7 @@
  */
 import { type Revision, StoreError, type VersionedStore } from '@orch/store';
 import type { Consistency, ReadRecord, WriteOperation, WriteRecord } from '../history/history.js';
+import { inTime } from './in-time.js';
 import { drawKey, listPrefixes, storeOperation, versionOf } from './objects.js';
 import type { Random } from './random.js';
 import type { SimLoop } from './sim-loop.js';
@@ -26,6 +27,8 @@ const requestTimeoutsMs = [300, 4_000] as const;
 const patienceMs = 6_000;
 const burstRate = 0.03;
 const burstMax = 30;
+/** Of the bursts: more than a leader takes at once. */
+const largeBurstRate = 0.05;
 
 export class SimClient {
   private sequence = 0;
@@ -67,13 +70,18 @@ export class SimClient {
 
   /** One at a time, now and then many at once. */
   private async writes(store: VersionedStore): Promise<void> {
-    const count = this.random.chance(burstRate) ? 2 + this.random.integer(burstMax) : 1;
-    await Promise.all(Array.from({ length: count }, () => this.write(store)));
+    const { random } = this;
+    const count = random.chance(burstRate) ? 2 + random.integer(burstMax) : 1;
+    const isLarge = count > 1 && random.chance(largeBurstRate);
+    const padding = () => {
+      if (isLarge) return 300_000;
+      return random.chance(0.02) ? random.pick([20_000, 200_000]) : random.integer(64);
+    };
+    await Promise.all(Array.from({ length: count }, () => this.write(store, padding())));
   }
 
-  private async write(store: VersionedStore): Promise<void> {
+  private async write(store: VersionedStore, padding: number): Promise<void> {
     const { random, notes } = this;
-    const padding = random.chance(0.02) ? random.pick([20_000, 200_000]) : random.integer(64);
     const count = random.chance(0.1) ? 1 + random.integer(4) : 1;
     const keys = new Set(Array.from({ length: count }, () => drawKey(random)));
     const operations = await this.drawOperations(store, [...keys]);
@@ -142,7 +150,7 @@ export class SimClient {
 
   private async get(store: VersionedStore, replica: string): Promise<void> {
     const key = drawKey(this.random);
-    const consistency = this.drawConsistency();
+    const consistency = this.drawConsistency(store);
     const startedAt = this.loop.stepCount;
     const result = await this.answered(store.get(key, readOptions(consistency, this.timeoutMs)));
     if (!result) return;
@@ -167,7 +175,7 @@ export class SimClient {
     const { random } = this;
     const prefix = random.pick(listPrefixes);
     const limit = random.chance(0.5) ? 1 + random.integer(6) : undefined;
-    const consistency = this.drawConsistency();
+    const consistency = this.drawConsistency(first);
     const startedAt = this.loop.stepCount;
     const found: ReadRecord['found'][number][] = [];
     let position: { revision: number; startAfter: string } | undefined;
@@ -219,16 +227,17 @@ export class SimClient {
     });
   }
 
-  private drawConsistency(): Consistency {
+  private drawConsistency(store: VersionedStore): Consistency {
     const { random, seenRevision } = this;
     if (seenRevision > 0 && random.chance(0.25)) {
       return { kind: 'notOlderThan', revision: seenRevision };
     }
     if (seenRevision > 0 && random.chance(0.25)) {
-      return {
-        kind: 'exact',
-        revision: Math.max(1, seenRevision - random.integer(random.pick([40, 1_000]))),
-      };
+      const back = random.integer(random.pick([40, 1_000]));
+      // Also where history ends: what is gone must be refused, all else be exact.
+      const edge = store.status().compactedRevision + 2 - random.integer(8);
+      const revision = random.chance(0.3) ? edge : seenRevision - back;
+      return { kind: 'exact', revision: Math.max(1, revision) };
     }
     return random.chance(0.7) ? { kind: 'quorum' } : { kind: 'any' };
   }
@@ -248,19 +257,7 @@ export class SimClient {
 
   /** Undefined when no answer has come in time, not even a refusal: the replica has died. */
   private patiently<Result>(work: Promise<Result>): Promise<Result | undefined> {
-    return new Promise((resolve, reject) => {
-      const timer = this.loop.after(patienceMs, () => resolve(undefined));
-      work.then(
-        (result) => {
-          timer.cancel();
-          resolve(result);
-        },
-        (error: unknown) => {
-          timer.cancel();
-          reject(error);
-        },
-      );
-    });
+    return inTime(this.loop, work, patienceMs);
   }
 }
 

@@ -93,31 +93,45 @@ async function runAll(seeds: readonly number[]): Promise<SeedResult[]> {
   return results;
 }
 
+function total(all: readonly Readonly<Record<string, number>>[]): Map<string, number> {
+  const totals = new Map<string, number>();
+  for (const counts of all) {
+    for (const [name, count] of Object.entries(counts)) {
+      totals.set(name, (totals.get(name) ?? 0) + count);
+    }
+  }
+  return totals;
+}
+
+function show(counts: ReadonlyMap<string, number>): string {
+  const sorted = [...counts].sort(([left], [right]) => (left < right ? -1 : 1));
+  return sorted.map(([name, count]) => `${name} ${count}`).join(', ');
+}
+
+function coverage<Name extends string>(
+  what: string,
+  names: readonly Name[],
+  isHit: (name: Name) => boolean,
+): string {
+  const missed = names.filter((name) => !isHit(name));
+  const missing = missed.length > 0 ? `, not ${missed.join(', ')}` : '';
+  return `${what}: ${names.length - missed.length} of ${names.length}${missing}`;
+}
+
 function summary(results: readonly SeedResult[]): number {
   const failed = results.filter(({ violations }) => violations.length > 0).length;
   const invalid = results.filter((one) => !one.isValid && one.violations.length === 0).length;
   const sum = (of: (result: SeedResult) => number) =>
     results.reduce((total, result) => total + of(result), 0);
-  const faults = new Map<string, number>();
-  for (const result of results) {
-    for (const [name, count] of Object.entries(result.faults)) {
-      faults.set(name, (faults.get(name) ?? 0) + count);
-    }
-  }
   const hit = new Set(results.flatMap(({ marks }) => marks));
-  const missed = MARK_NAMES.filter((name) => !hit.has(name));
+  const faults = total(results.map((result) => result.faults));
   say(
     `${results.length} seeds of ${steps} steps: ${sum(({ acknowledged }) => acknowledged)} writes acknowledged, ${sum(({ unknown }) => unknown)} of unknown outcome, ${sum(({ readCount }) => readCount)} reads, ${sum(({ termCount }) => termCount)} terms`,
   );
-  say(
-    `faults: ${[...faults]
-      .sort()
-      .map(([name, count]) => `${name} ${count}`)
-      .join(', ')} (of ${faultNames.length} kinds)`,
-  );
-  say(
-    `branches of the core: ${hit.size} of ${MARK_NAMES.length}${missed.length > 0 ? `, not ${missed.join(', ')}` : ''}`,
-  );
+  say(`operators: ${show(total(results.map(({ operations }) => operations)))}`);
+  say(`faults: ${show(faults)}`);
+  say(coverage('kinds of faults', faultNames, (name) => faults.has(name)));
+  say(coverage('branches of the core', MARK_NAMES, (name) => hit.has(name)));
   say(
     `${results.length - failed} passed, ${failed} failed, ${invalid} of the passed with too little work`,
   );

@@ -1,5 +1,6 @@
 /** The operator of the simulated cluster: changes members and the leader, and replaces lost machines. */
 import { type Configuration, type MembershipChange, MembershipError } from '@orch/raft';
+import { inTime } from './in-time.js';
 import type { Random } from './random.js';
 import type { SimNode } from './sim-node.js';
 import type { World } from './world.js';
@@ -13,6 +14,8 @@ export class Operator {
   readonly counts = { added: 0, promoted: 0, removed: 0, replaced: 0, transfers: 0 };
   /** Names of members that were to be removed, whether it has come about or not. */
   readonly unwanted = new Set<string>();
+  /** Replaced: nobody starts these again, with an empty disk they would found the cluster anew. */
+  readonly retired = new Set<SimNode>();
   private busy = false;
   private nextName = 100;
 
@@ -27,6 +30,11 @@ export class Operator {
 
   /** Ends its work; what is half done stays so. */
   stopped = false;
+
+  /** Nobody has switched it off for good, or is about to. */
+  mayStart(node: SimNode): boolean {
+    return !this.lost.has(node) && !this.retired.has(node);
+  }
 
   /** Members of the newest configuration that a running replica knows. */
   configuration(): Configuration | undefined {
@@ -46,10 +54,11 @@ export class Operator {
     return (this.configuration()?.voters ?? []).some(({ name }) => name === node.name);
   }
 
-  async transfer(): Promise<void> {
+  async transfer(target?: SimNode): Promise<void> {
     const voters = this.configuration()?.voters ?? [];
     if (voters.length < 2) return;
-    const to = this.random.chance(0.5) ? this.random.pick(voters).id : undefined;
+    const drawn = this.random.chance(0.5) ? this.random.pick(voters).id : undefined;
+    const to = target ? this.idOf(target.name) : drawn;
     const log = this.anyLog();
     if (!log) return;
     this.world.trace(`operator moves the lead to ${to ?? 'anybody'}`);
@@ -74,8 +83,38 @@ export class Operator {
       const { voters = [], learners = [] } = this.configuration() ?? {};
       const candidates = voters.length > 3 ? [...voters, ...learners] : [...learners];
       if (candidates.length === 0) return;
-      await this.remove(this.random.pick(candidates).name);
+      const leader = this.world.nodes.find(({ leads }) => leads)?.name;
+      const isLeaderToGo = voters.length > 3 && leader !== undefined && this.random.chance(0.3);
+      await this.remove(isLeaderToGo ? leader : this.random.pick(candidates).name);
     });
+  }
+
+  /** A voter comes or goes. */
+  async changeVoters(): Promise<void> {
+    const { voters = [], learners = [] } = this.configuration() ?? {};
+    const learner = learners.length > 0 ? this.random.pick(learners) : undefined;
+    if (voters.length > 3) await this.shrink();
+    else if (learner) {
+      await this.exclusively(async () => {
+        const node = this.world.nodes.find(({ name }) => name === learner.name);
+        if (node) await this.promote(node);
+      });
+    } else await this.grow();
+  }
+
+  /** Asks this very replica, once, for another client address of some member. */
+  async readdress({ log, clock }: SimNode): Promise<void> {
+    const voters = this.configuration()?.voters ?? [];
+    if (!log || voters.length === 0) return;
+    const member = this.random.pick(voters);
+    const clientUrl = `https://${member.name}:${1_024 + this.random.integer(60_000)}`;
+    const deadlineMs = clock.monotonicMs() + attemptMs;
+    try {
+      const change = { kind: 'update', member: { ...member, clientUrl } } as const;
+      await this.inTime(log.changeMembership(change, deadlineMs));
+    } catch (error) {
+      if (!(error instanceof MembershipError)) throw error;
+    }
   }
 
   /** Without waiting for one removal before it asks for the next. */
@@ -98,9 +137,13 @@ export class Operator {
     });
   }
 
-  async replace(node: SimNode): Promise<void> {
+  /** `removed` is told before its machine is switched off. */
+  async replace(node: SimNode, removed?: () => void): Promise<void> {
     await this.exclusively(async () => {
       if (!(await this.remove(node.name))) return;
+      removed?.();
+      if (removed) await this.pause();
+      this.retired.add(node);
       node.crash({ machine: true });
       const fresh = await this.add();
       if (fresh) await this.promote(fresh);
@@ -125,9 +168,8 @@ export class Operator {
       peerUrl: `https://${name}:6480`,
       clientUrl: '',
     };
-    const isDone = () =>
-      (this.configuration()?.learners ?? []).some((learner) => learner.name === name);
-    if (!(await this.change({ kind: 'addLearner', member }, isDone))) return undefined;
+    // What a replica shows may still be undone: only the leader's word counts for one who is to join.
+    if (!(await this.change({ kind: 'addLearner', member }, () => false))) return undefined;
     this.counts.added += 1;
     const { voters = [] } = this.configuration() ?? {};
     const node = this.world.addNode({
@@ -174,6 +216,7 @@ export class Operator {
           if (await this.inTime(log.changeMembership(change, log.deadlineMs))) return true;
         } catch (error) {
           if (!(error instanceof MembershipError)) throw error;
+          if (error.code === 'DuplicateMember') return true;
           if (error.code === 'WouldLoseQuorum' && attempt > 10) return false;
         }
       }
@@ -203,18 +246,6 @@ export class Operator {
 
   /** Undefined when the process that was asked has died. */
   private inTime<Result>(work: Promise<Result>): Promise<Result | undefined> {
-    return new Promise((resolve, reject) => {
-      const timer = this.world.loop.after(attemptMs * 3, () => resolve(undefined));
-      work.then(
-        (result) => {
-          timer.cancel();
-          resolve(result);
-        },
-        (error: unknown) => {
-          timer.cancel();
-          reject(error);
-        },
-      );
-    });
+    return inTime(this.world.loop, work, attemptMs * 3);
   }
 }

@@ -8,7 +8,7 @@ import { checkWatch } from '../history/check-watch.js';
 import type { Violation } from '../history/history.js';
 import { ReplayedState } from '../history/replayed-state.js';
 import { explains } from './fatal-causes.js';
-import { FaultInjector } from './faults.js';
+import { FaultInjector } from './fault-injector.js';
 import { expiringPrefix } from './objects.js';
 import { Operator } from './operator.js';
 import { Random } from './random.js';
@@ -28,6 +28,8 @@ export interface SeedResult {
   readonly unknown: number;
   readonly termCount: number;
   readonly faults: Readonly<Record<string, number>>;
+  /** What operators have brought about. */
+  readonly operations: Readonly<Record<string, number>>;
   readonly marks: readonly string[];
 }
 
@@ -105,7 +107,8 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     readCount: reads.length,
     unknown: writes.filter(({ outcome }) => outcome.kind === 'unknown').length,
     termCount: world.truth.termCount,
-    faults: { ...injector.counts, ...operator.counts },
+    faults: injector.counts,
+    operations: operator.counts,
     marks: [...marks],
   };
 }
@@ -121,7 +124,7 @@ async function healMajority(
   injector: FaultInjector,
   random: Random,
 ): Promise<Violation[]> {
-  const names = new Set((await configurationOf(world)).voters.map(({ name }) => name));
+  const names = new Set((await configurationOf(world, operator)).voters.map(({ name }) => name));
   const voters = world.nodes.filter(({ name }) => names.has(name));
   const sound = voters.filter((node) => !operator.lost.has(node));
   const majority = sound
@@ -145,7 +148,7 @@ async function healMajority(
 async function healAll(world: World, operator: Operator): Promise<Violation[]> {
   world.trace('everything is healed');
   for (const node of world.nodes) {
-    if (!node.isRunning && !operator.lost.has(node)) void node.start();
+    if (!node.isRunning && operator.mayStart(node)) void node.start();
   }
   await until(world, healthyMs, () => false);
   world.stopClients();
@@ -182,12 +185,14 @@ async function readContents(world: World): Promise<ReplicaContent[]> {
   return contents;
 }
 
-async function configurationOf(world: World) {
+async function configurationOf(world: World, operator: Operator) {
   const known = () =>
     world.nodes
       .flatMap(({ store, log }) => (store && log ? [log.status()] : []))
       .sort((left, right) => right.lastIndex - left.lastIndex)[0]?.configuration;
-  for (const node of world.nodes) if (!node.isRunning) void node.start();
+  for (const node of world.nodes) {
+    if (!node.isRunning && operator.mayStart(node)) void node.start();
+  }
   await until(world, progressMs, () => known() !== undefined);
   const configuration = known();
   if (!configuration) throw new Error('no replica starts');

@@ -3,19 +3,13 @@
  * other: the real replica and the real store on a clock, a disk and a network that are not.
  */
 import type { Logger, LoopClock, Timer } from '@orch/component';
-import type { Disk, LogHandlers, LogObserver, ReplicatedLog, SimNetwork } from '@orch/raft';
-import { crc32c, SimDisk, type SimDiskFaults } from '@orch/raft';
-import {
-  createInThreadStore,
-  type ReplicatedStore,
-  StoreError,
-  type StoreOptions,
-  type WatchEvent,
-} from '@orch/store';
-import type { LoggedEvent } from '../history/history.js';
+import type { Disk, LogObserver, ReplicatedLog, SimNetwork } from '@orch/raft';
+import { SimDisk, type SimDiskFaults } from '@orch/raft';
+import { createInThreadStore, type ReplicatedStore } from '@orch/store';
 import type { Endpoint } from './client.js';
 import { NodeClock } from './node-clock.js';
-import { contentOf } from './objects.js';
+import { observeCommits, observeStore } from './node-observers.js';
+import type { Post } from './post.js';
 import type { Random } from './random.js';
 import type { SimLoop } from './sim-loop.js';
 import type { Truth } from './truth.js';
@@ -32,6 +26,7 @@ export interface NodeIdentity {
 export interface NodeSurroundings {
   readonly loop: SimLoop;
   readonly network: SimNetwork;
+  readonly post: Post;
   readonly truth: Truth;
   readonly tuning: Tuning;
   /** The process has ended by itself, or could not start. */
@@ -60,6 +55,8 @@ export class SimNode implements Endpoint {
   /** Why the last start was refused; an operator must replace the member. */
   broken: string | undefined;
   isRunning = false;
+  /** How long its state takes to apply what it is given; 0: no time. */
+  applyMs = 0;
   private readonly machineClock: MachineClock;
   private life = 0;
   private pauseTimer: { cancel(): void } | undefined;
@@ -84,9 +81,14 @@ export class SimNode implements Endpoint {
     return this.identity.name;
   }
 
+  /** It takes itself for the leader. */
+  get leads(): boolean {
+    return this.store !== undefined && this.log?.status().role === 'leader';
+  }
+
   /** Starts a process; resolves when its store is open or has been refused. */
   async start(): Promise<void> {
-    const { loop, network, trace } = this.around;
+    const { loop, network, post, truth, trace } = this.around;
     this.life += 1;
     const life = this.life;
     this.isRunning = true;
@@ -108,8 +110,8 @@ export class SimNode implements Endpoint {
         clusterToken: this.identity.clusterToken,
       },
       tuning: this.around.tuning.replica,
-      options: this.storeOptions(),
-      transport: network.transport(this.identity.peerUrl, { clock: this.clock }),
+      options: this.around.tuning.store,
+      transport: post.serve(this, network.transport(this.identity.peerUrl, { clock: this.clock })),
       logObserver: this.observer(),
       onFatal: (error) => {
         if (life !== this.life || !this.isRunning) return;
@@ -122,7 +124,7 @@ export class SimNode implements Endpoint {
       },
     });
     this.log = log;
-    this.observeCommits(log);
+    observeCommits(this, log, truth, loop);
     try {
       await store.start();
     } catch (error) {
@@ -135,7 +137,8 @@ export class SimNode implements Endpoint {
     if (life !== this.life) return;
     this.store = store;
     this.broken = undefined;
-    this.observeStore(store, life);
+    const isCurrent = () => life === this.life && this.store === store;
+    observeStore(this.name, store, truth, loop, isCurrent);
     trace(`${this.name} runs at ${store.revision()}`);
   }
 
@@ -149,6 +152,7 @@ export class SimNode implements Endpoint {
     this.clock.kill();
     this.disk.crash({ machine });
     this.around.network.crash(this.identity.peerUrl);
+    this.around.post.forget(this);
     this.store = undefined;
     this.log = undefined;
     this.around.onProcessEnd(this);
@@ -180,10 +184,6 @@ export class SimNode implements Endpoint {
     );
   }
 
-  private storeOptions(): Partial<StoreOptions> {
-    return this.around.tuning.store;
-  }
-
   private observer(): LogObserver {
     const { truth, trace } = this.around;
     const nothing = () => undefined;
@@ -197,67 +197,12 @@ export class SimNode implements Endpoint {
         trace(`${this.name} snapshot ${direction} ${peer} ${succeeded}`),
       loopDelayed: nothing,
       leadershipChanged: ({ role, term }) => {
+        if (role === 'candidate') truth.stands(this.name);
         if (role !== 'leader') return;
         trace(`${this.name} leads term ${term}`);
         truth.leads(this.name, term);
       },
     };
-  }
-
-  /** What the log gives to the store is noted on its way. */
-  private observeCommits(log: ReplicatedLog): void {
-    const { truth } = this.around;
-    const start = log.start.bind(log);
-    log.start = (state, handlers) => {
-      const noted: LogHandlers = {
-        onCommitted: (entries) => {
-          for (const { index, command } of entries) {
-            truth.committed(this.name, index, `${command.length}:${crc32c(command)}`);
-          }
-          return handlers.onCommitted(entries);
-        },
-        onRefused: (ids, error) => handlers.onRefused(ids, error),
-        onLeadership: (leadership) => handlers.onLeadership(leadership),
-        snapshots: handlers.snapshots,
-      };
-      return start(state, noted);
-    };
-  }
-
-  /** Begins anew where the store is when a snapshot went past what it has seen, or is still to come. */
-  private observeStore(store: ReplicatedStore, life: number): void {
-    const isCurrent = () => life === this.life && this.store === store;
-    const again = () => {
-      this.around.loop.after(1, () => {
-        if (isCurrent()) this.observeStore(store, life);
-      });
-    };
-    try {
-      store.watch({
-        prefix: '',
-        afterRevision: store.revision(),
-        onEvents: (events) => {
-          if (isCurrent()) this.note(events);
-        },
-        onEnd: again,
-      });
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      again();
-    }
-  }
-
-  private note(events: readonly WatchEvent[]): void {
-    let at = 0;
-    while (at < events.length) {
-      const { revision } = events[at]!;
-      const whole: LoggedEvent[] = [];
-      for (; at < events.length && events[at]!.revision === revision; at += 1) {
-        const { kind, key, entry } = events[at]!;
-        whole.push({ revision, kind, key, value: contentOf(entry) });
-      }
-      this.around.truth.applied(this.name, revision, whole);
-    }
   }
 }
 

@@ -7,8 +7,9 @@ import type { LoggedEvent, Violation } from '../history/history.js';
 
 export class Truth {
   readonly violations: Violation[] = [];
-  /** Called once. */
+  /** Called once, and so is the other. */
   onNextLeader: ((member: string) => void) | undefined;
+  onNextCandidate: ((member: string) => void) | undefined;
   private readonly commits = new Map<number, string>();
   private readonly events = new Map<number, string>();
   private readonly leaders = new Map<number, string>();
@@ -20,6 +21,12 @@ export class Truth {
 
   get termCount(): number {
     return this.leaders.size;
+  }
+
+  stands(member: string): void {
+    const told = this.onNextCandidate;
+    this.onNextCandidate = undefined;
+    told?.(member);
   }
 
   leads(member: string, term: number): void {

@@ -1,7 +1,8 @@
 /** The simulated cluster: its machines, its clients, and what is drawn for them from the seed. */
-import { type ReplicaTuning, SimNetwork } from '@orch/raft';
+import { COMMAND_BYTES_MAX, type ReplicaTuning, SimNetwork } from '@orch/raft';
 import type { StoreOptions } from '@orch/store';
 import { type ClientNotes, SimClient } from './client.js';
+import { Post } from './post.js';
 import type { Random } from './random.js';
 import { SimLoop } from './sim-loop.js';
 import { SimNode } from './sim-node.js';
@@ -9,7 +10,7 @@ import { Truth } from './truth.js';
 import { SimWatcher } from './watcher.js';
 
 export interface Tuning {
-  readonly replica: Partial<ReplicaTuning> & Pick<ReplicaTuning, 'electionMs'>;
+  readonly replica: Partial<ReplicaTuning> & Pick<ReplicaTuning, 'electionMs' | 'heartbeatMs'>;
   readonly store: Partial<StoreOptions>;
   /** Clocks run at 1 plus or minus it. */
   readonly clockRate: number;
@@ -31,6 +32,7 @@ export function drawTuning(random: Random): Tuning {
       electionMs: heartbeatMs * random.pick([5, 10]),
       logKeepEntries: random.pick([0, 20, 200]),
       inFlightMessagesMax: random.pick([1, 4, 64]),
+      uncommittedBytesMax: random.pick([COMMAND_BYTES_MAX, 64 * 1024 * kib]),
       appendEntriesMax: random.pick([1, 8, 512]),
       cacheEntriesMax: random.pick([4, 64, 20_000]),
       unappliedEntriesMax: random.pick([16, 4_096]),
@@ -59,6 +61,7 @@ export class World {
   readonly loop = new SimLoop();
   readonly truth = new Truth();
   readonly network: SimNetwork;
+  readonly post: Post;
   readonly tuning: Tuning;
   readonly nodes: SimNode[] = [];
   readonly notes: ClientNotes = { writes: [], reads: [], faults: [] };
@@ -82,6 +85,7 @@ export class World {
       setTimer: (delayMs: number, callback: () => void) => this.loop.after(delayMs, callback),
     };
     this.network = new SimNetwork({ clock, random: random.fork('network').next });
+    this.post = new Post(this.loop, random.fork('post'));
     const drawn = random.fork('size').pick([1, 3, 3, 3, 3, 5]);
     const members = Array.from({ length: memberCount ?? drawn }, (_, at) => ({
       name: `n${at + 1}`,
@@ -104,6 +108,7 @@ export class World {
       {
         loop: this.loop,
         network: this.network,
+        post: this.post,
         truth: this.truth,
         tuning: this.tuning,
         onFatal: (failed, error) => this.onFatal(failed, error),
@@ -167,7 +172,11 @@ export class World {
     const running = this.nodes.filter(({ store }) => store);
     const newest = Math.max(0, ...running.map(({ store }) => store!.revision()));
     // Also from where history is gone, and from a revision that is still to come.
-    const after = Math.max(0, newest - random.pick([0, 0, 3, 50, 400, newest - 1, -5]));
+    const oldest = Math.max(0, ...running.map(({ store }) => store!.status().compactedRevision));
+    const after = Math.max(
+      0,
+      random.pick([newest, newest, newest - 3, newest - 50, newest - 400, 1, newest + 5, oldest]),
+    );
     const name = `w${this.watchers.length}`;
     const watcher = new SimWatcher(
       name,

@@ -45,14 +45,17 @@ class End<Body extends { readonly messages: readonly Message[] }> implements Fra
   write(frame: Buffer, left: () => void): void {
     if (this.#isClosed || !this.process.isAlive) return;
     const body = decodeFrame(this.codec, frame);
+    let sent = frame;
     const arrive = (arrived: Buffer) => this.other.arrive(arrived);
     const drained = () => this.process.run(left);
     if (body.messages.length === 0) {
       this.link.carry(encodeFrame(this.codec, this.disguise(body)), arrive, drained);
       return;
     }
+    const damaged = withDamagedEntry(body.messages, this.link);
+    if (damaged) sent = encodeFrame(this.codec, { ...body, messages: damaged });
     if (!this.link.draw(this.link.conditions.resetRate)) {
-      this.link.carryLossy(frame, arrive, drained);
+      this.link.carryLossy(sent, arrive, drained);
       return;
     }
     this.link.counts.reset += 1;
@@ -153,6 +156,25 @@ export function openSimCall(parts: SimCallParts, events: ChannelEvents): FrameCh
     ended: (reason) => far?.ended(reason),
   };
   return near;
+}
+
+/** With one bit of one entry flipped, as by bad memory; undefined: there is none, or not now. */
+function withDamagedEntry(messages: readonly Message[], link: SimLink): Message[] | undefined {
+  if (!link.draw(link.conditions.entryDamageRate)) return undefined;
+  const at = messages.findIndex((one) => one.kind === 'appendRequest' && one.entries.length > 0);
+  const message = messages[at];
+  if (message?.kind !== 'appendRequest') return undefined;
+  link.counts.entriesDamaged += 1;
+  const entries = [...message.entries];
+  const place = link.pick(entries.length);
+  const entry = entries[place]!;
+  const data = Buffer.from(entry.data);
+  const bit = link.pick(data.length * 8 + 32);
+  if (bit < data.length * 8) {
+    data[bit >>> 3]! ^= 1 << (bit & 7);
+    entries[place] = { ...entry, data };
+  } else entries[place] = { ...entry, checksum: (entry.checksum ^ (1 << (bit & 31))) >>> 0 };
+  return messages.with(at, { ...message, entries });
 }
 
 function disguised(body: ToPeer, link: SimLink): ToPeer {

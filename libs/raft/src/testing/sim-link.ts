@@ -19,6 +19,8 @@ export interface LinkConditions {
   readonly staleMs: number;
   /** Arrive with one bit flipped. */
   readonly corruptRate: number;
+  /** Of frames with entries: one entry was damaged in memory, before the frame got its checksum. */
+  readonly entryDamageRate: number;
   /** The call breaks in the middle of the frame: what was said first still arrives, the rest is lost. */
   readonly resetRate: number;
   /** Of the pieces of snapshots: their call breaks there. */
@@ -41,6 +43,7 @@ export const CALM: LinkConditions = {
   staleRate: 0,
   staleMs: 10_000,
   corruptRate: 0,
+  entryDamageRate: 0,
   resetRate: 0,
   snapshotResetRate: 0,
   wrongClusterRate: 0,
@@ -57,6 +60,7 @@ export type SimNetworkCounts = Record<
   | 'reordered'
   | 'stale'
   | 'corrupted'
+  | 'entriesDamaged'
   | 'clogged'
   | 'cut'
   | 'reset'

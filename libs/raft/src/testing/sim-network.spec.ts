@@ -1,6 +1,7 @@
 /** What the simulated network promises: the faults asked for, the real codec, and one run for one seed. */
 import { describe, expect, it } from 'vitest';
-import type { Member, Message, SnapshotPoint } from '../core/types.js';
+import { entryAfter, follows } from '../core/entry-checksum.js';
+import type { Entry, LogPoint, Member, Message, SnapshotPoint } from '../core/types.js';
 import type { LogIndex, ReplicaStatus } from '../replicated-log.js';
 import {
   type Greeting,
@@ -27,6 +28,8 @@ class Replica implements TransportHandlers {
   readonly contexts: number[] = [];
   readonly unreachable: string[] = [];
   readonly chunks: Buffer[] = [];
+  /** Entries of each append that came. */
+  readonly appended: (readonly Entry[])[] = [];
   damaged = 0;
   dropped = 0;
   transport!: Transport;
@@ -85,6 +88,14 @@ class Replica implements TransportHandlers {
     );
   }
 
+  append(to: Replica, previous: LogPoint, entries: readonly Entry[]): void {
+    const commitIndex = 0 as LogIndex;
+    const { id: from } = this;
+    this.transport.send([
+      { kind: 'appendRequest', from, to: to.id, term: 1, previous, entries, commitIndex },
+    ]);
+  }
+
   greeting(): Greeting {
     const storageId = `storage-of-${this.id}`;
     return {
@@ -107,8 +118,10 @@ class Replica implements TransportHandlers {
 
   onMessages(messages: readonly Message[]): void {
     for (const message of messages) {
-      expect(message).toMatchObject({ kind: 'heartbeatRequest', to: this.id, term: 1 });
-      if (message.kind === 'heartbeatRequest') this.contexts.push(message.context);
+      expect(message).toMatchObject({ to: this.id, term: 1 });
+      if (message.kind === 'appendRequest') this.appended.push(message.entries);
+      else if (message.kind === 'heartbeatRequest') this.contexts.push(message.context);
+      else expect.unreachable(`nobody says ${message.kind}`);
     }
   }
 
@@ -219,9 +232,9 @@ describe('a simulated network', () => {
     const [first, again, other] = [await run(7), await run(7), await run(8)];
     expect(again).toEqual(first);
     expect(other.told).not.toEqual(first.told);
-    const { cut, snapshotReset, ...happened } = first.counts;
+    const { cut, snapshotReset, entriesDamaged, ...happened } = first.counts;
     expect(Object.entries(happened).filter(([, count]) => count === 0)).toEqual([]);
-    expect([cut, snapshotReset]).toEqual([0, 0]);
+    expect([cut, snapshotReset, entriesDamaged]).toEqual([0, 0, 0]);
     expect(first.told.some(({ damaged }) => damaged > 0)).toBe(true);
     expect(first.told.some(({ answers }) => answers.includes('r1 wrongCluster'))).toBe(true);
   });
@@ -371,6 +384,26 @@ describe('a simulated network', () => {
     expect(b.contexts).toEqual([3]);
     network.resume(b.url);
     expect(b.contexts).toEqual([3, 5, 6]);
+  });
+
+  it('damages an entry so that its own checksum tells, and that of the frame does not', async () => {
+    const world = await World.start(3, 2);
+    const { network, replicas } = world;
+    const [a, b] = replicas as [Replica, Replica];
+    const start: LogPoint = { index: 0 as LogIndex, term: 0, checksum: 0 };
+    const entry = entryAfter(start, 1, 'command', Buffer.from('what is wanted'));
+    const append = () => a.append(b, start, [entry]);
+    append();
+    await world.pass(50);
+    network.setAll({ entryDamageRate: 1 });
+    append();
+    await world.pass(50);
+    const [[whole], [damaged]] = b.appended as unknown as [[Entry], [Entry]];
+    expect(whole).toEqual(entry);
+    expect(damaged).not.toEqual(entry);
+    expect(follows(start, whole)).toBe(true);
+    expect(follows(start, damaged)).toBe(false);
+    expect([b.damaged, network.counts.entriesDamaged]).toEqual([0, 1]);
   });
 
   it('carries snapshots whole or tells that they broke off', async () => {

@@ -50,6 +50,7 @@ export class SimNetwork {
     reordered: 0,
     stale: 0,
     corrupted: 0,
+    entriesDamaged: 0,
     clogged: 0,
     cut: 0,
     reset: 0,

@@ -1,0 +1,23 @@
+/** Waiting in simulated time for what may never come: a process that dies settles nothing. */
+import type { SimLoop } from './sim-loop.js';
+
+/** Undefined when `work` has not settled within `forMs`: whoever was asked has died. */
+export function inTime<Result>(
+  loop: SimLoop,
+  work: Promise<Result>,
+  forMs: number,
+): Promise<Result | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = loop.after(forMs, () => resolve(undefined));
+    work.then(
+      (result) => {
+        timer.cancel();
+        resolve(result);
+      },
+      (error: unknown) => {
+        timer.cancel();
+        reject(error);
+      },
+    );
+  });
+}

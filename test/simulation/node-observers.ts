@@ -1,0 +1,85 @@
+/** Notes what one process takes for committed and what its store shows, as it happens. */
+import type { LogHandlers, ReplicatedLog } from '@orch/raft';
+import { crc32c } from '@orch/raft';
+import { type ReplicatedStore, type Revision, StoreError, type WatchEvent } from '@orch/store';
+import type { LoggedEvent } from '../history/history.js';
+import { contentOf } from './objects.js';
+import type { SimLoop } from './sim-loop.js';
+import type { SimNode } from './sim-node.js';
+import type { Truth } from './truth.js';
+
+/** What the log gives to the store is noted on its way; a slow state is waited for. */
+export function observeCommits(
+  node: SimNode,
+  log: ReplicatedLog,
+  truth: Truth,
+  loop: SimLoop,
+): void {
+  const start = log.start.bind(log);
+  log.start = (state, handlers) => {
+    const noted: LogHandlers = {
+      onCommitted: (entries) => {
+        for (const { index, command } of entries) {
+          truth.committed(node.name, index, `${command.length}:${crc32c(command)}`);
+        }
+        const held = handlers.onCommitted(entries);
+        return node.applyMs > 0 ? later(loop, node.applyMs, held) : held;
+      },
+      onRefused: (ids, error) => handlers.onRefused(ids, error),
+      onLeadership: (leadership) => handlers.onLeadership(leadership),
+      snapshots: handlers.snapshots,
+    };
+    return start(state, noted);
+  };
+}
+
+function later(loop: SimLoop, delayMs: number, held: Promise<void> | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    loop.after(delayMs, () => Promise.resolve(held).then(resolve, reject));
+  });
+}
+
+/**
+ * From where nobody has seen more: what a process applied before its end may be known to no other. Begins
+ * anew at the store's own revision when a snapshot went past what it has seen, or is still to come.
+ */
+export function observeStore(
+  name: string,
+  store: ReplicatedStore,
+  truth: Truth,
+  loop: SimLoop,
+  isCurrent: () => boolean,
+  afterRevision = Math.min(store.revision(), truth.revision) as Revision,
+): void {
+  const again = () => {
+    loop.after(1, () => {
+      if (isCurrent()) observeStore(name, store, truth, loop, isCurrent, store.revision());
+    });
+  };
+  try {
+    store.watch({
+      prefix: '',
+      afterRevision,
+      onEvents: (events) => {
+        if (isCurrent()) note(name, events, truth);
+      },
+      onEnd: again,
+    });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    again();
+  }
+}
+
+function note(name: string, events: readonly WatchEvent[], truth: Truth): void {
+  let at = 0;
+  while (at < events.length) {
+    const { revision } = events[at]!;
+    const whole: LoggedEvent[] = [];
+    for (; at < events.length && events[at]!.revision === revision; at += 1) {
+      const { kind, key, entry } = events[at]!;
+      whole.push({ revision, kind, key, value: contentOf(entry) });
+    }
+    truth.applied(name, revision, whole);
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * Deliveries that the network itself would never make: messages that come to a machine which they are not
+ * for, and those of a release with other limits.
+ */
+import { COMMAND_BYTES_MAX, type Transport } from '@orch/raft';
+import type { Random } from './random.js';
+import type { SimLoop } from './sim-loop.js';
+import type { SimNode } from './sim-node.js';
+
+type Handlers = Parameters<Transport['start']>[1];
+type Messages = Parameters<Handlers['onMessages']>[0];
+
+const lateMsMax = 5;
+/** No process numbers a command so. */
+const foreignCommandId = 0;
+
+export class Post {
+  /** Share of the deliveries that come to another machine, too. */
+  misroutedRate = 0;
+  private readonly boxes = new Map<SimNode, Handlers>();
+
+  constructor(
+    private readonly loop: SimLoop,
+    private readonly random: Random,
+  ) {}
+
+  /** Whatever comes to the process of `node` comes by here from now on. */
+  serve(node: SimNode, transport: Transport): Transport {
+    const start = transport.start.bind(transport);
+    transport.start = (greeting, handlers) => {
+      this.boxes.set(node, handlers);
+      const onMessages = (messages: Messages) => {
+        handlers.onMessages(messages);
+        this.misroute(node, messages);
+      };
+      return start(greeting, { ...handlers, onMessages });
+    };
+    return transport;
+  }
+
+  /** Its process has ended. */
+  forget(node: SimNode): void {
+    this.boxes.delete(node);
+  }
+
+  /** False: one of the two does not run. */
+  forwardOversize(from: SimNode, to: SimNode): boolean {
+    const box = this.boxes.get(to);
+    const sender = from.log?.status();
+    const receiver = to.log?.status();
+    if (!box || !sender || !receiver || to.clock.isPaused) return false;
+    const data = Buffer.alloc(COMMAND_BYTES_MAX + 1);
+    box.onMessages([
+      {
+        kind: 'proposeRequest',
+        from: sender.self.id,
+        to: receiver.self.id,
+        term: sender.term,
+        commands: [{ id: foreignCommandId, data }],
+      },
+    ]);
+    return true;
+  }
+
+  private misroute(from: SimNode, messages: Messages): void {
+    if (this.misroutedRate === 0 || !this.random.chance(this.misroutedRate)) return;
+    const others = [...this.boxes.keys()].filter((node) => node !== from);
+    if (others.length === 0) return;
+    const to = this.random.pick(others);
+    this.loop.after(this.random.between(0, lateMsMax), () => {
+      if (!to.clock.isPaused) this.boxes.get(to)?.onMessages(messages);
+    });
+  }
+}
