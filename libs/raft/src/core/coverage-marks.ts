@@ -4,6 +4,7 @@
  */
 export const MARK_NAMES = [
   'electionPreVote',
+  'electionEarly',
   'electionVote',
   'electionSoleVoter',
   'electionTransfer',

@@ -1,6 +1,7 @@
 /**
  * Elections. A replica that misses its leader first asks whether it would be voted for (pre-vote), so
- * that one that cannot win disturbs nobody. Votes are refused while a leader is heard, unless that
+ * that one that cannot win disturbs nobody. For the same reason a replica that has just started need not
+ * wait a whole timeout before it asks for the first time. Votes are refused while a leader is heard, unless that
  * leader itself asked for the election. A vote, one's own too, counts only once it is durable.
  *
  * A vote is given to candidates that this replica's configuration does not (yet) name: its log may lag
@@ -12,7 +13,7 @@ import { isVoter, memberIds } from './configurations.js';
 import type { CoreState } from './core-state.js';
 import { mark } from './coverage-marks.js';
 import { invariant } from './invariant.js';
-import { NEEDS_SNAPSHOT_PATIENCE } from './limits.js';
+import { EARLY_ELECTION_PARTS, NEEDS_SNAPSHOT_PATIENCE } from './limits.js';
 import { voteOutcome } from './quorum.js';
 import type { MemberId, Term, TimeoutNow, VoteRequest, VoteResponse } from './types.js';
 
@@ -25,21 +26,23 @@ export interface RoleChanges {
 export class Elections {
   readonly #votes = new Map<MemberId, boolean>();
   #timeoutTicks = 0;
+  /** When it first asks, as long as it hears of nobody; undefined: that is over. */
+  #earlyTicks: number | undefined;
 
   constructor(
     private readonly state: CoreState,
     private readonly roles: RoleChanges,
   ) {
     this.resetTimer();
+    this.#earlyTicks = this.#drawEarly();
   }
 
   /** Waits a whole, newly drawn timeout from now on. */
   resetTimer(): void {
-    const { electionTicks, random } = this.state.options;
-    const drawn = Math.floor(random() * electionTicks);
-    invariant(drawn >= 0 && drawn < electionTicks, 'the source of randomness is not in [0, 1)');
+    const { electionTicks } = this.state.options;
     this.state.electionElapsed = 0;
-    this.#timeoutTicks = electionTicks + drawn;
+    this.#timeoutTicks = electionTicks + this.#draw(electionTicks);
+    this.#earlyTicks = undefined;
   }
 
   tick(): void {
@@ -50,7 +53,34 @@ export class Elections {
       if (state.activeRole === 'candidate') return;
       mark('electionSoleVoter');
       this.#startVote(false);
-    } else if (state.electionElapsed >= this.#timeoutTicks * this.#patience) this.#startPreVote();
+    } else if (state.electionElapsed >= this.#timeoutTicks * this.#patience) {
+      this.resetTimer();
+      this.#startPreVote();
+    } else if (this.#earlyTicks !== undefined && state.electionElapsed >= this.#earlyTicks) {
+      // In vain, it asks again when the whole timeout is over.
+      this.#earlyTicks = undefined;
+      if (state.needsSnapshot) return;
+      mark('electionEarly');
+      this.#startPreVote();
+    }
+  }
+
+  /**
+   * None with leases: one may count on an acknowledgement that this process gave before it was restarted,
+   * and this replica's vote must not come earlier than the whole timeout.
+   */
+  #drawEarly(): number | undefined {
+    const { electionTicks, leaseReads } = this.state.options;
+    if (leaseReads) return undefined;
+    const part = Math.ceil(electionTicks / EARLY_ELECTION_PARTS);
+    return part + this.#draw(2 * part);
+  }
+
+  /** A number of ticks from [0, bound). */
+  #draw(bound: number): number {
+    const drawn = Math.floor(this.state.options.random() * bound);
+    invariant(drawn >= 0 && drawn < bound, 'the source of randomness is not in [0, 1)');
+    return drawn;
   }
 
   /** Without a usable state it leads only when nobody else can: perhaps it alone has all entries. */
@@ -100,6 +130,7 @@ export class Elections {
       mark('voteGranted');
       state.vote(message.from);
       state.electionElapsed = 0;
+      this.#earlyTicks = undefined;
     } else mark('voteRefused');
     state.sendDurable({ ...response, term: state.term });
   }
@@ -126,7 +157,6 @@ export class Elections {
     mark('electionPreVote');
     state.activeRole = 'preCandidate';
     state.leader = undefined;
-    this.resetTimer();
     this.#votes.clear();
     this.#votes.set(state.id, true);
     this.#request(true, state.term + 1, false);

@@ -4,7 +4,8 @@ import type { LogIndex } from '../replicated-log.js';
 import { encodeConfiguration } from './configuration-codec.js';
 import { entryAfter, LOG_ORIGIN } from './entry-checksum.js';
 import { InvariantError } from './invariant.js';
-import { memberId, TestCluster, votersOf } from './testing/test-cluster.js';
+import { mulberry32 } from './testing/mulberry32.js';
+import { memberId, TEST_OPTIONS, TestCluster, votersOf } from './testing/test-cluster.js';
 import { emptyDisk } from './testing/test-replica.js';
 import type { AppendRequest, Entry, Message } from './types.js';
 
@@ -89,6 +90,45 @@ describe('elections', () => {
       leader: memberId(1),
     });
     expect(cluster.replica(1).core.status()).toMatchObject({ role: 'leader', term: 1 });
+  });
+
+  it('finds a first leader before a whole election timeout has passed', () => {
+    for (let seed = 1; seed <= 50; seed += 1) {
+      const cluster = new TestCluster([1, 2, 3], { random: mulberry32(seed) });
+      for (let ticks = 1; ticks < TEST_OPTIONS.electionTicks; ticks += 1) {
+        // Not at the same moment: clocks never are.
+        for (const { core } of cluster.replicas.values()) {
+          core.tick();
+          cluster.settle();
+        }
+      }
+      expect(cluster.leader(), `seed ${seed}`).toBeDefined();
+    }
+  });
+
+  it('asks early in vain while others hear a leader, and disturbs nobody', () => {
+    const cluster = new TestCluster([1, 2, 3]);
+    cluster.elect(1);
+    const restarted = cluster.replica(3);
+    restarted.restart();
+    cluster.lose = ({ from, to }) => from === memberId(1) && to === memberId(3);
+    cluster.tick(TEST_OPTIONS.electionTicks - 1);
+    expect(restarted.core.status()).toMatchObject({ role: 'preCandidate', term: 1 });
+    cluster.lose = () => false;
+    cluster.tick();
+    expect(restarted.core.status()).toMatchObject({ role: 'follower', leader: memberId(1) });
+    expect(cluster.replica(1).core.status()).toMatchObject({ role: 'leader', term: 1 });
+  });
+
+  it('waits a whole election timeout after a start when leases may count on it', () => {
+    for (let seed = 1; seed <= 50; seed += 1) {
+      const random = mulberry32(seed);
+      const cluster = new TestCluster([1, 2, 3], { random, leaseReads: true });
+      cluster.tick(TEST_OPTIONS.electionTicks - 1);
+      for (const { core } of cluster.replicas.values()) {
+        expect(core.status(), `seed ${seed}`).toMatchObject({ role: 'follower', term: 0 });
+      }
+    }
   });
 
   it('refuses votes while a leader is heard, except at that leader’s own wish', () => {

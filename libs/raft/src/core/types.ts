@@ -324,7 +324,10 @@ export interface CoreOptions {
   readonly id: MemberId;
   /** Ticks between heartbeats. */
   readonly heartbeatTicks: number;
-  /** Ticks without a leader before an election; drawn anew from [n, 2n) each time. */
+  /**
+   * Ticks without a leader before an election; drawn anew from [n, 2n) each time. The first try after a start
+   * comes earlier.
+   */
   readonly electionTicks: number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
