@@ -31,10 +31,10 @@ import { Deliverer } from './deliverer.js';
 import { cutIndex } from './log-cutter.js';
 import { LogWriter } from './log-writer.js';
 import type { OpenedDirectory } from './open-directory.js';
+import { PeerSnapshots } from './peer-snapshots.js';
 import { ProposalBuffer } from './proposal-buffer.js';
 import { ReadRounds } from './read-rounds.js';
 import { coreOptions, type ReplicaTuning, tickMsOf } from './replica-options.js';
-import { ReplicaSnapshots } from './replica-snapshots.js';
 import { Ticker } from './ticker.js';
 
 export interface ReplicaParts {
@@ -62,11 +62,12 @@ export class Replica {
   readonly #parts: ReplicaParts;
   readonly #writer: LogWriter;
   readonly #deliverer: Deliverer;
-  readonly #snapshots: ReplicaSnapshots;
+  readonly #snapshots: PeerSnapshots;
   readonly #ticker: Ticker;
   readonly #proposals: ProposalBuffer;
   readonly #commitTimes: CommitTimes;
   #leadership: Leadership = { term: 0, leader: undefined, role: 'follower' };
+  #installing: Promise<void> | undefined;
   #lastTickMs: number;
   #latencyToldMs: number;
   #woken = false;
@@ -106,19 +107,16 @@ export class Replica {
       (index) => this.tell({ kind: 'applied', index }),
       onFailed,
     );
-    this.#snapshots = new ReplicaSnapshots({
+    this.#snapshots = new PeerSnapshots({
       transport,
       clock,
       logger,
       observer,
       core: this.#core,
       store,
-      writer: this.#writer,
-      deliverer: this.#deliverer,
       snapshots: handlers.snapshots,
       leadingTerm: () => (this.#isLeader && !this.#ended ? this.#leadership.term : undefined),
       tell: (event) => this.tell(event),
-      onFailed,
     });
     this.#ticker = new Ticker(clock, tickMsOf(tuning), (lateMs) => this.#tick(lateMs));
   }
@@ -193,7 +191,7 @@ export class Replica {
       self: this.id,
       sendingIndex: this.#snapshots.sendingIndex,
     });
-    if (upTo === undefined || this.#snapshots.isInstalling) return;
+    if (upTo === undefined || this.#installing) return;
     const point = await this.#writer.cut(upTo);
     if (point && point.index >= this.status().firstIndex) this.tell({ kind: 'cut', point });
   }
@@ -226,6 +224,7 @@ export class Replica {
   /** Lets what is under way end. */
   async settled(): Promise<void> {
     await this.#snapshots.stop();
+    await this.#installing;
     await this.#deliverer.stop();
     await this.#writer.idle();
   }
@@ -267,8 +266,8 @@ export class Replica {
     for (const result of output.membershipResults) this.changes.settle(result);
     for (const result of output.transferResults) this.changes.settle(result);
     for (const peer of output.snapshotsToSend) this.#snapshots.send(peer);
-    for (const point of output.snapshotsRefused) this.#snapshots.refused(point);
-    if (output.install) this.#snapshots.install(output.install);
+    for (const point of output.snapshotsRefused) this.#snapshots.settle(point, false);
+    if (output.install) this.#installing = this.#install(output.install);
     if (output.configuration) this.#parts.onConfiguration(output.configuration);
     if (output.leadership) {
       this.#leadership = output.leadership;
@@ -313,6 +312,25 @@ export class Replica {
     } catch (error) {
       this.fail('reading the log failed', error);
     }
+  }
+
+  /** The state first, then the log: a start after a crash in between moves the log up. */
+  async #install(point: SnapshotPoint): Promise<void> {
+    this.#snapshots.settle(point, true);
+    const { handlers, logger } = this.#parts;
+    let moved = false;
+    try {
+      await this.#deliverer.replacedUpTo(point.index, async () => {
+        await handlers.snapshots.install(point);
+        moved = await this.#writer.moveTo(point);
+      });
+    } catch (error) {
+      this.fail('installing a snapshot failed', error);
+    }
+    if (!moved) return;
+    this.#installing = undefined;
+    this.tell({ kind: 'snapshotInstalled', point });
+    logger.info({ index: point.index, term: point.term }, 'snapshot installed');
   }
 
   /** A broken invariant ends the process. */

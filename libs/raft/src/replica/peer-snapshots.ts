@@ -1,7 +1,4 @@
-/**
- * The snapshots of one replica: sends them to peers that need one, offers those that came in to the core,
- * and installs what the core takes. One is installed at a time, and nothing is cut from the log meanwhile.
- */
+/** Snapshots to peers that need one, and from peers until the core has said whether it installs them. */
 import type { Logger, LoopClock } from '@orch/component';
 import type { RaftCore } from '../core/raft-core.js';
 import type { LocalEvent, MemberId, SnapshotPoint, Term } from '../core/types.js';
@@ -9,15 +6,11 @@ import type { LogObserver } from '../log-observer.js';
 import type { LogHandlers, LogIndex } from '../replicated-log.js';
 import type { LogStore } from '../storage/log-store.js';
 import type { Transport } from '../transport/transport.js';
-import type { Deliverer } from './deliverer.js';
-import type { LogWriter } from './log-writer.js';
 import { SnapshotSender } from './snapshot-sender.js';
 
-export interface ReplicaSnapshotsParts {
+export interface PeerSnapshotsParts {
   readonly core: RaftCore;
   readonly store: LogStore;
-  readonly writer: LogWriter;
-  readonly deliverer: Deliverer;
   readonly snapshots: LogHandlers['snapshots'];
   readonly transport: Transport | undefined;
   readonly clock: LoopClock;
@@ -26,7 +19,6 @@ export interface ReplicaSnapshotsParts {
   /** While this replica leads. */
   readonly leadingTerm: () => Term | undefined;
   readonly tell: (event: LocalEvent) => void;
-  readonly onFailed: (what: string, error: unknown) => void;
 }
 
 /** A snapshot that lies ready and whether the core wants it. */
@@ -35,18 +27,13 @@ interface Offer {
   readonly settle: (accepted: boolean) => void;
 }
 
-export class ReplicaSnapshots {
+export class PeerSnapshots {
   readonly #sender: SnapshotSender | undefined;
   #offers: Offer[] = [];
-  #installing: Promise<void> | undefined;
 
-  constructor(private readonly parts: ReplicaSnapshotsParts) {
+  constructor(private readonly parts: PeerSnapshotsParts) {
     const { transport } = parts;
     this.#sender = transport && this.#createSender(transport);
-  }
-
-  get isInstalling(): boolean {
-    return this.#installing !== undefined;
   }
 
   /** Of the snapshots that are on their way out. */
@@ -66,13 +53,11 @@ export class ReplicaSnapshots {
     });
   }
 
-  refused(point: SnapshotPoint): void {
-    this.#settle(point, false);
-  }
-
-  install(point: SnapshotPoint): void {
-    this.#settle(point, true);
-    this.#installing = this.#install(point);
+  /** The core has decided on the snapshot that lies ready. */
+  settle(point: SnapshotPoint, accepted: boolean): void {
+    const offer = this.#offers.find((each) => each.point === point);
+    this.#offers = this.#offers.filter((each) => each !== offer);
+    offer?.settle(accepted);
   }
 
   /** No offer is taken any more. */
@@ -83,31 +68,6 @@ export class ReplicaSnapshots {
   /** Lets what is under way end. */
   async stop(): Promise<void> {
     await this.#sender?.stop();
-    await this.#installing;
-  }
-
-  /** The state first, then the log: a start after a crash in between moves the log up. */
-  async #install(point: SnapshotPoint): Promise<void> {
-    const { snapshots, deliverer, writer, logger, tell, onFailed } = this.parts;
-    let moved = false;
-    try {
-      await deliverer.replacedUpTo(point.index, async () => {
-        await snapshots.install(point);
-        moved = await writer.moveTo(point);
-      });
-    } catch (error) {
-      onFailed('installing a snapshot failed', error);
-    }
-    if (!moved) return;
-    this.#installing = undefined;
-    tell({ kind: 'snapshotInstalled', point });
-    logger.info({ index: point.index, term: point.term }, 'snapshot installed');
-  }
-
-  #settle(point: SnapshotPoint, accepted: boolean): void {
-    const offer = this.#offers.find((each) => each.point === point);
-    this.#offers = this.#offers.filter((each) => each !== offer);
-    offer?.settle(accepted);
   }
 
   #createSender(transport: Transport): SnapshotSender {
