@@ -97,17 +97,16 @@ export const logCanaries: readonly Canary[] = [
   },
   {
     ...budget,
-    name: 'applied-index-apart',
-    isOpen: true,
-    faults: ['machineCrash', 'crash'],
+    name: 'applied-index-ahead',
+    faults: ['machineCrash', 'crash', 'crashAll'],
     memberCount: 1,
-    bug: 'the applied index is written before the records that belong to it',
+    bug: 'the applied index is written ahead of the records that belong to it',
     edits: [
       {
-        file: 'store/src/shell/state-database.js',
-        find: 'await this.database.write(batch, { sync: false });',
+        file: 'store/src/shell/state-writer.js',
+        find: 'await this.database.write(changes);',
         replace:
-          'await this.database.write(batch.splice(-1), { sync: false }); await this.database.write(batch, { sync: false });',
+          'const ahead = this.#queue.at(-1)?.facts.appliedIndex ?? 0; const last = changes.at(-1); changes[changes.length - 1] = { ...last, facts: { ...last.facts, appliedIndex: Math.max(ahead, last.facts.appliedIndex) } }; await this.database.write(changes);',
       },
     ],
   },

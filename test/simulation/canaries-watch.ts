@@ -96,7 +96,8 @@ export const watchCanaries: readonly Canary[] = [
     ...budget,
     name: 'compaction-overtakes-watch',
     isOpen: true,
-    faults: ['clog', 'transfer', 'isolateBoth'],
+    faults: ['exile'],
+    memberCount: 3,
     bug: 'a watch that a compaction overtakes goes on with a gap',
     edits: [
       {

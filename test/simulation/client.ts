@@ -1,11 +1,11 @@
 /**
- * A client of the simulated cluster: one request at a time, at whichever replica it happens to ask, and a
- * note of each. It gives up on its own when a replica dies with its request.
+ * A client of the simulated cluster: mostly one request at a time, at whichever replica it happens to ask,
+ * and a note of each. It gives up on its own when a replica dies with its request.
  */
 import { type Revision, StoreError, type VersionedStore } from '@orch/store';
 import type { Consistency, ReadRecord, WriteOperation, WriteRecord } from '../history/history.js';
 import { inTime } from './in-time.js';
-import { drawKey, listPrefixes, storeOperation, versionOf } from './objects.js';
+import { drawKey, listPrefixes, paddingMax, storeOperation, versionOf } from './objects.js';
 import type { Random } from './random.js';
 import type { SimLoop } from './sim-loop.js';
 
@@ -25,15 +25,20 @@ export interface ClientNotes {
 
 const requestTimeoutsMs = [300, 4_000] as const;
 const patienceMs = 6_000;
+/** Of the clients: ask on, whatever has not been answered yet, up to so many requests at a time. */
+const openLoopShare = 0.3;
+const openLoopMax = 8;
 const burstRate = 0.03;
 const burstMax = 30;
 /** Of the bursts: more than a leader takes at once. */
-const largeBurstRate = 0.05;
+const largeBurstRate = 0.02;
 
 export class SimClient {
   private sequence = 0;
   private seenRevision = 0;
   private stopped = false;
+  private underWay = 0;
+  private readonly underWayMax: number;
   private readonly timeoutMs: number;
 
   constructor(
@@ -45,6 +50,7 @@ export class SimClient {
     private readonly pauseMs: number,
   ) {
     this.timeoutMs = random.pick(requestTimeoutsMs);
+    this.underWayMax = random.chance(openLoopShare) ? openLoopMax : 1;
   }
 
   start(): void {
@@ -59,22 +65,29 @@ export class SimClient {
     if (this.stopped) return;
     const endpoint = this.random.pick(this.endpoints);
     const { store } = endpoint;
-    if (store) {
-      const kind = this.random.pick(['write', 'write', 'get', 'list'] as const);
-      if (kind === 'write') await this.writes(store);
-      else if (kind === 'get') await this.get(store, endpoint.name);
-      else await this.list(store, endpoint.name);
+    if (store && this.underWay < this.underWayMax) {
+      const asked = this.ask(store, endpoint.name);
+      if (this.underWayMax === 1) await asked;
     }
     this.loop.after(this.random.magnitude(0.2, this.pauseMs), () => void this.round());
   }
 
-  /** One at a time, now and then many at once. */
+  private async ask(store: VersionedStore, replica: string): Promise<void> {
+    this.underWay += 1;
+    const kind = this.random.pick(['write', 'write', 'get', 'list'] as const);
+    if (kind === 'write') await this.writes(store);
+    else if (kind === 'get') await this.get(store, replica);
+    else await this.list(store, replica);
+    this.underWay -= 1;
+  }
+
+  /** One, now and then many at once. */
   private async writes(store: VersionedStore): Promise<void> {
     const { random } = this;
     const count = random.chance(burstRate) ? 2 + random.integer(burstMax) : 1;
     const isLarge = count > 1 && random.chance(largeBurstRate);
     const padding = () => {
-      if (isLarge) return 300_000;
+      if (isLarge) return paddingMax;
       return random.chance(0.02) ? random.pick([20_000, 200_000]) : random.integer(64);
     };
     await Promise.all(Array.from({ length: count }, () => this.write(store, padding())));

@@ -1,7 +1,19 @@
 /** What operators do, in good order and in bad moments. */
 import type { FaultInjector } from './fault-injector.js';
 
-export const memberFaults = { transfer, grow, shrink, shrinkApart, rivals, interregnum, outcast };
+export const memberFaults = {
+  transfer,
+  grow,
+  shrink,
+  shrinkApart,
+  rivals,
+  interregnum,
+  outcast,
+  backup,
+};
+
+/** How long a change of voters is waited for. */
+const jointMsMax = 300;
 
 function transfer(all: FaultInjector): boolean {
   void all.operator.transfer();
@@ -43,14 +55,14 @@ function rivals(all: FaultInjector): boolean {
   if (world.nodes.length < 3 || !leader || operator.isBusy || world.truth.onNextLeader) {
     return false;
   }
+  const { electionMs } = world.tuning.replica;
   all.isolate(leader, 'both');
-  all.healAfter(world.tuning.replica.electionMs * all.random.between(2, 6));
-  void operator.readdress(leader);
+  all.healAfter(electionMs * all.random.between(2, 6));
+  all.after(electionMs * all.random.magnitude(0.02, 1.5), () => void operator.readdress(leader));
   world.truth.onNextLeader = (member) => {
     const next = world.nodes.find(({ name }) => name === member);
-    if (next && !all.stopped) {
-      all.after(all.random.magnitude(1, 100), () => void operator.readdress(next));
-    }
+    if (!next) return;
+    all.after(all.random.magnitude(1, 100), () => void operator.readdress(next));
   };
   return true;
 }
@@ -60,7 +72,7 @@ function interregnum(all: FaultInjector): boolean {
   const { operator, world } = all;
   if (world.nodes.length < 3 || operator.isBusy) return false;
   void operator.changeVoters();
-  const untilMs = world.loop.nowMs + 5_000;
+  const untilMs = world.loop.nowMs + jointMsMax;
   const isCrash = all.random.chance(0.5);
   const look = () => {
     const leader = all.leader();
@@ -71,7 +83,7 @@ function interregnum(all: FaultInjector): boolean {
         all.isolate(leader, 'both');
         all.healAfter(all.lasts(300, 5_000));
       }
-    } else if (world.loop.nowMs < untilMs) all.after(all.random.between(0.1, 1), look);
+    } else if (world.loop.nowMs < untilMs) all.after(all.random.between(0.3, 1), look);
   };
   look();
   return true;
@@ -92,5 +104,13 @@ function outcast(all: FaultInjector): boolean {
     void operator.replace(candidate, () => world.network.heal());
   };
   void operator.transfer(target);
+  return true;
+}
+
+/** A snapshot is saved: in the end another cluster is made of the last one. */
+function backup(all: FaultInjector): boolean {
+  const node = all.running();
+  if (!node?.store) return false;
+  void all.operator.backUp(node);
   return true;
 }

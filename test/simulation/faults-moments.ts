@@ -3,6 +3,8 @@ import type { FaultInjector } from './fault-injector.js';
 import { harmState } from './faults-disk.js';
 import type { SimNode } from './sim-node.js';
 
+const exileMsMax = 8_000;
+
 export const momentFaults = {
   coup,
   ambush,
@@ -12,6 +14,7 @@ export const momentFaults = {
   deposed,
   afterglow,
   mute,
+  exile,
   incapable,
 };
 
@@ -90,19 +93,19 @@ function alternation(all: FaultInjector): boolean {
   return true;
 }
 
-/** A leader goes on alone for a while, and ends soon after it has learned of its successor. */
+/** A leader goes on alone for a while, and ends as it learns of its successor. */
 function deposed(all: FaultInjector): boolean {
   const { nodes, truth, network } = all.world;
   const leader = all.leader();
   if (nodes.length < 3 || !leader || truth.onNextLeader) return false;
   all.isolate(leader, 'both');
   truth.onNextLeader = () => {
-    all.after(all.random.magnitude(1, 500), () => {
-      network.heal();
-      all.after(all.random.magnitude(1, 2_000), () => {
+    leader.onNextFollowing = () => {
+      all.after(all.random.magnitude(0.2, 100), () => {
         if (leader.isRunning) all.crash(leader, all.random.chance(0.5));
       });
-    });
+    };
+    all.after(all.random.magnitude(1, 500), () => network.heal());
   };
   return true;
 }
@@ -117,7 +120,7 @@ function afterglow(all: FaultInjector): boolean {
     for (const url of all.urls()) if (url !== peerUrl) network.link(url, peerUrl).set({ clogged });
   };
   inward(true);
-  all.after(tuning.replica.heartbeatMs * all.random.between(0.5, 4), () => {
+  all.after(tuning.replica.heartbeatMs * all.random.between(1.5, 4), () => {
     all.isolate(leader, 'out');
     truth.onNextLeader = () => {
       all.after(all.random.magnitude(2, 300), () => inward(false));
@@ -138,6 +141,28 @@ function mute(all: FaultInjector): boolean {
     network.setAll({ resetRate: 0.3 });
     all.after(all.random.magnitude(10, 300), () => network.setAll({ resetRate: 0 }));
   });
+  return true;
+}
+
+/** One is away until the others have forgotten where it stopped, in the log and in the history. */
+function exile(all: FaultInjector): boolean {
+  const { network, nodes, loop } = all.world;
+  const node = all.follower();
+  if (nodes.length < 3 || !node) return false;
+  all.isolate(node, 'both');
+  const untilMs = loop.nowMs + exileMsMax;
+  const look = () => {
+    const leader = all.leader();
+    const isForgotten =
+      leader !== undefined &&
+      node.store !== undefined &&
+      node.log !== undefined &&
+      leader.log!.status().firstIndex > node.log.status().lastIndex + 1 &&
+      leader.store!.status().compactedRevision > node.store.revision();
+    if (isForgotten || !node.store || loop.nowMs >= untilMs) network.heal();
+    else all.after(50, look);
+  };
+  look();
   return true;
 }
 

@@ -1,6 +1,5 @@
 /** Notes what one process takes for committed and what its store shows, as it happens. */
 import type { LogHandlers, ReplicatedLog } from '@orch/raft';
-import { crc32c } from '@orch/raft';
 import { type ReplicatedStore, type Revision, StoreError, type WatchEvent } from '@orch/store';
 import type { LoggedEvent } from '../history/history.js';
 import { contentOf } from './objects.js';
@@ -19,9 +18,7 @@ export function observeCommits(
   log.start = (state, handlers) => {
     const noted: LogHandlers = {
       onCommitted: (entries) => {
-        for (const { index, command } of entries) {
-          truth.committed(node.name, index, `${command.length}:${crc32c(command)}`);
-        }
+        for (const { index, command } of entries) truth.committed(node.name, index, command);
         const held = handlers.onCommitted(entries);
         return node.applyMs > 0 ? later(loop, node.applyMs, held) : held;
       },
@@ -67,7 +64,9 @@ export function observeStore(
     });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    again();
+    const isGone = error.code === 'Compacted' && afterRevision < store.revision();
+    if (isGone) observeStore(name, store, truth, loop, isCurrent, store.revision());
+    else again();
   }
 }
 

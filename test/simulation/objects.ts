@@ -3,6 +3,11 @@ import type { Entry, Operation } from '@orch/store';
 import type { Expectation, Version, WriteOperation } from '../history/history.js';
 import type { Random } from './random.js';
 
+/** Of the largest object. */
+export const paddingMax = 300_000;
+const padding = Buffer.alloc(paddingMax, 'x');
+const headMax = 128;
+const suffixOfContent = '"}';
 const prefixOfContent = '{"rv":"","v":"';
 const revisionOffset = prefixOfContent.indexOf('","v"');
 /** Keys that end by themselves. */
@@ -18,14 +23,14 @@ export function drawKey(random: Random): string {
   return `core/pods/${namespace}/p-${random.integer(24)}`;
 }
 
-export function storeOperation(operation: WriteOperation, padding: number): Operation {
+export function storeOperation(operation: WriteOperation, padBytes: number): Operation {
   const { key, expect } = operation;
   const condition = expect === undefined ? {} : { expect: storeExpectation(expect) };
   if (operation.kind === 'delete') return { kind: 'delete', key, ...condition };
   return {
     kind: 'put',
     key,
-    bytes: Buffer.from(`${prefixOfContent}${operation.value}","pad":"${'x'.repeat(padding)}"}`),
+    bytes: Buffer.from(`${prefixOfContent}${operation.value}","pad":"${'x'.repeat(padBytes)}"}`),
     revisionOffset,
     ...(key.startsWith(expiringPrefix) && { timeToLiveMs }),
     ...condition,
@@ -39,12 +44,16 @@ function storeExpectation(expect: Expectation) {
 }
 
 /** Throws when the stored bytes are not the object with its revision in it: a wrong splice. */
-export function contentOf(entry: Entry): string {
-  const text = entry.bytes.toString();
-  const match = /^\{"rv":"(\d+)","v":"([^"]+)","pad":"x*"\}$/.exec(text);
-  if (!match || Number(match[1]) !== entry.revision) {
-    throw new Error(`broken object at ${entry.revision}: ${text.slice(0, 80)}`);
-  }
+export function contentOf({ bytes, revision }: Entry): string {
+  const match = /^\{"rv":"(\d+)","v":"([^"]+)","pad":"/.exec(bytes.toString('latin1', 0, headMax));
+  const padAt = match?.[0].length ?? 0;
+  const end = bytes.length - suffixOfContent.length;
+  const isWhole =
+    match !== null &&
+    Number(match[1]) === revision &&
+    bytes.compare(padding, 0, end - padAt, padAt, end) === 0 &&
+    bytes.toString('latin1', end) === suffixOfContent;
+  if (!isWhole) throw new Error(`broken object at ${revision}: ${bytes.toString('latin1', 0, 80)}`);
   return match[2]!;
 }
 

@@ -1,5 +1,6 @@
 /** The operator of the simulated cluster: changes members and the leader, and replaces lost machines. */
 import { type Configuration, type MembershipChange, MembershipError } from '@orch/raft';
+import { saveSnapshot } from '@orch/store';
 import { inTime } from './in-time.js';
 import type { Random } from './random.js';
 import type { SimNode } from './sim-node.js';
@@ -11,11 +12,13 @@ const pauseMs = 400;
 export class Operator {
   /** Machines whose log is gone or not to be trusted: a minority at most, at any time. */
   readonly lost = new Set<SimNode>();
-  readonly counts = { added: 0, promoted: 0, removed: 0, replaced: 0, transfers: 0 };
+  readonly counts = { added: 0, promoted: 0, removed: 0, replaced: 0, transfers: 0, backups: 0 };
   /** Names of members that were to be removed, whether it has come about or not. */
   readonly unwanted = new Set<string>();
   /** Replaced: nobody starts these again, with an empty disk they would found the cluster anew. */
   readonly retired = new Set<SimNode>();
+  /** The last snapshot that was saved whole. */
+  backup: Buffer | undefined;
   private busy = false;
   private nextName = 100;
 
@@ -114,6 +117,20 @@ export class Operator {
       await this.inTime(log.changeMembership(change, deadlineMs));
     } catch (error) {
       if (!(error instanceof MembershipError)) throw error;
+    }
+  }
+
+  async backUp({ name, store }: SimNode): Promise<void> {
+    if (!store) return;
+    try {
+      const bytes = await this.inTime(collect(saveSnapshot(store)));
+      if (!bytes) return;
+      this.backup = bytes;
+      this.counts.backups += 1;
+      this.world.trace(`operator: backup of ${name}, ${bytes.length} bytes`);
+    } catch (error) {
+      // Its disk could not be read, or another state took the place: whoever saves is told, and tries again.
+      this.world.trace(`operator: no backup of ${name}: ${error}`);
     }
   }
 
@@ -248,4 +265,10 @@ export class Operator {
   private inTime<Result>(work: Promise<Result>): Promise<Result | undefined> {
     return inTime(this.world.loop, work, attemptMs * 3);
   }
+}
+
+async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+  const all: Buffer[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return Buffer.concat(all);
 }

@@ -55,6 +55,8 @@ export class SimNode implements Endpoint {
   /** Why the last start was refused; an operator must replace the member. */
   broken: string | undefined;
   isRunning = false;
+  /** Called once, when it next learns who else leads. */
+  onNextFollowing: (() => void) | undefined;
   /** How long its state takes to apply what it is given; 0: no time. */
   applyMs = 0;
   private readonly machineClock: MachineClock;
@@ -173,6 +175,12 @@ export class SimNode implements Endpoint {
     this.around.network.resume(this.identity.peerUrl);
   }
 
+  private follows(): void {
+    const told = this.onNextFollowing;
+    this.onNextFollowing = undefined;
+    told?.();
+  }
+
   private newClock(): NodeClock {
     const { random } = this;
     const { clockRate } = this.around.tuning;
@@ -196,7 +204,8 @@ export class SimNode implements Endpoint {
       snapshotEnded: (direction, peer, succeeded) =>
         trace(`${this.name} snapshot ${direction} ${peer} ${succeeded}`),
       loopDelayed: nothing,
-      leadershipChanged: ({ role, term }) => {
+      leadershipChanged: ({ role, term, leader }) => {
+        if (role !== 'leader' && leader !== undefined) this.follows();
         if (role === 'candidate') truth.stands(this.name);
         if (role !== 'leader') return;
         trace(`${this.name} leads term ${term}`);

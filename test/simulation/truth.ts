@@ -10,7 +10,7 @@ export class Truth {
   /** Called once, and so is the other. */
   onNextLeader: ((member: string) => void) | undefined;
   onNextCandidate: ((member: string) => void) | undefined;
-  private readonly commits = new Map<number, string>();
+  private readonly commits = new Map<number, Buffer>();
   private readonly events = new Map<number, string>();
   private readonly leaders = new Map<number, string>();
   private readonly byRevision = new Map<number, readonly LoggedEvent[]>();
@@ -36,9 +36,14 @@ export class Truth {
     told?.(member);
   }
 
-  /** An entry that a replica takes for committed. `content` is equal exactly when the bytes are. */
-  committed(member: string, index: number, content: string): void {
-    this.agree('different entries at one index', this.commits, index, content, member);
+  /** An entry that a replica takes for committed. */
+  committed(member: string, index: number, command: Buffer): void {
+    const first = this.commits.get(index);
+    if (!first) this.commits.set(index, command);
+    else if (!first.equals(command)) {
+      const detail = `${index}: ${member} has ${show(command)}, first was ${show(first)}`;
+      this.violations.push({ rule: 'different entries at one index', detail });
+    }
   }
 
   /** The events of one revision, whole. */
@@ -71,4 +76,8 @@ export class Truth {
       });
     }
   }
+}
+
+function show(command: Buffer): string {
+  return `${command.length} bytes ${command.toString('hex', 0, 40)}`;
 }

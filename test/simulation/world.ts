@@ -123,11 +123,11 @@ export class World {
     return node;
   }
 
-  startClients(clientCount: number, watcherCount: number): void {
+  startClients(clientCount: number, watcherCount: number, prefix = 'c'): void {
     const { loop, notes, nodes } = this;
     const random = this.random.fork('clients');
     for (let at = 0; at < clientCount; at += 1) {
-      const name = `c${at}`;
+      const name = `${prefix}${at}`;
       const { clientPauseMs } = this.tuning;
       const client = new SimClient(name, loop, random.fork(name), nodes, notes, clientPauseMs);
       this.clients.push(client);
