@@ -70,7 +70,7 @@ export class Reader {
     const consistency = this.consistency();
     const startedAt = this.notes.now();
     const answer = await this.ask(target, `${collectionPath(resource)}?${query(consistency)}`);
-    if (answer.status === 410 && this.settings.isHistoryShort) return true;
+    if (this.isExpired(answer)) return true;
     if (answer.status !== 200) return this.failed(answer, `list ${JSON.stringify(consistency)}`);
     const list = answer.body as LoadList;
     this.noteList(target, startedAt, resource, consistency, list, list.items);
@@ -94,7 +94,7 @@ export class Reader {
         ...(token && { continue: token }),
       });
       const answer = await this.ask(target, `${collectionPath(resource)}?${search}`);
-      if (answer.status === 410 && this.settings.isHistoryShort) return true;
+      if (this.isExpired(answer)) return true;
       if (answer.status !== 200) return this.failed(answer, 'page');
       page = answer.body as LoadList;
       revision ??= page.metadata.resourceVersion;
@@ -123,6 +123,12 @@ export class Reader {
     if (choice < 0.8) return { kind: 'notOlderThan', revision: this.seen };
     const revision = Math.max(1, this.seen - this.random.between(0, exactWithinRevisions));
     return { kind: 'exact', revision };
+  }
+
+  /** History may be gone where little is kept; a server that is behind says the same of what is to come. */
+  private isExpired({ status, body }: Answer): boolean {
+    if (status !== 410) return false;
+    return this.settings.isHistoryShort || /^Too large/.test((body as { message: string }).message);
   }
 
   private ask({ url }: LoadTarget, path: string): Promise<Answer> {

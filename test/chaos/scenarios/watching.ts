@@ -87,8 +87,8 @@ async function delivered(
 /** Ten thousand watches of changes that come one after another, beside a hundred that read nothing until the end. */
 async function watchInMasses(run: Run): Promise<void> {
   const { cluster, load } = run;
-  const start = load.watchers.revisionSeen;
-  await load.pause();
+  // Nothing of the load is to come after it.
+  const start = await load.settle();
   const quick = new WatchSwarm(cluster, 'serviceaccounts');
   const slow = new WatchSwarm(cluster, 'configmaps');
   try {
