@@ -9,12 +9,15 @@ import type { ReplicatedStore } from './replicated-store.js';
 import type { StoreOptions } from './store-options.js';
 import { commit, exact, put, showList, WatchRecorder } from './testing/harness.js';
 import { openSole } from './testing/sole-store.js';
-import { StoreError } from './versioned-store.js';
+import { type Revision, StoreError } from './versioned-store.js';
 
 const COMMITS = 60;
 /** Entries, so that the checkpoint lies between this and the last commit. */
 const CHECKPOINT_AFTER = 45;
 const FILE_FLIPS = 24;
+/** Three keys in one commit, and again five commits later. */
+const TOGETHER = 20;
+const together = ['core/pods/ns/t0', 'core/pods/ns/t1', 'core/pods/ns/t2'];
 
 type Raw = ClassicLevel<Buffer, Buffer>;
 
@@ -31,7 +34,9 @@ describe('a damaged data directory', () => {
     const store = await openStore(good, { logKeepEntries: CHECKPOINT_AFTER });
     for (let at = 0; at < COMMITS; at += 1) {
       const key = `core/pods/ns/p${at % 9}`;
-      await commit(store, at % 10 === 9 ? { kind: 'delete', key } : put(key, `${at}`));
+      if (at === TOGETHER || at === TOGETHER + 5) {
+        await commit(store, ...together.map((one) => put(one, `${at}`)));
+      } else await commit(store, at % 10 === 9 ? { kind: 'delete', key } : put(key, `${at}`));
     }
     lists = await listAll(store);
     await store.stop();
@@ -110,6 +115,32 @@ describe('a damaged data directory', () => {
     await refuses(/revision 30 does not match/);
     await change((database) => database.del(versionKey(30, 0)));
     await refuses(/revision 30 is missing/);
+  });
+
+  it.each([
+    ['the first', 0],
+    ['one between', 1],
+    ['the last', 2],
+  ])('is refused when of the records of one commit %s is missing', async (_, position) => {
+    await change((database) => database.del(versionKey(TOGETHER + 1, position)));
+    await refuses(/a record of revision 21 is missing/);
+  });
+
+  it('is refused when a key has come back to an older version of the same length', async () => {
+    const rowsOf = (at: number) => together.map((_, position) => versionKey(at, position));
+    const older: [Buffer, Buffer][] = [];
+    await change(async (database) => {
+      for (const key of rowsOf(TOGETHER + 1)) older.push([key, (await database.get(key))!]);
+    });
+    const store = await openStore(directory);
+    // Below what is compacted holes are in order.
+    await store.compact((TOGETHER + 10) as Revision);
+    await store.stop();
+    await change(async (database) => {
+      for (const key of rowsOf(TOGETHER + 6)) await database.del(key);
+      for (const [key, value] of older) await database.put(key, value);
+    });
+    await refuses(/older versions of them|revision 26 is missing/);
   });
 
   it('is refused when the checkpoint is damaged or missing', async () => {

@@ -4,6 +4,7 @@
  */
 import { createReadStream } from 'node:fs';
 import type { Row } from '@orch/raft';
+import { Continuity } from '../core/continuity.js';
 import { decodeRecord } from '../core/record.js';
 import { SequenceWindow } from '../core/sequence-window.js';
 import type { Facts } from '../core/state-machine.js';
@@ -68,10 +69,9 @@ export function snapshotChunks(file: string): AsyncIterable<Buffer> {
 /** Checks records one by one, and their sums, without keeping them. */
 class ContentCheck {
   #lastRevision = 0;
-  /** The newest hole in the history: only what was compacted may be missing. */
-  #missingRevision = 0;
+  readonly #continuity = new Continuity();
   #proposersChecksum = 0;
-  readonly #live = new Map<string, number>();
+  readonly #live = new Map<string, { readonly revision: number; readonly byteCount: number }>();
 
   row([key, value]: Row): void {
     if (key.toString('latin1', 0, 2) === 'p/') {
@@ -79,24 +79,34 @@ class ContentCheck {
       this.#proposersChecksum = (this.#proposersChecksum ^ window.checksum) >>> 0;
       return;
     }
-    const { entry, deleted } = decodeRecord(key, value);
-    if (entry.revision > this.#lastRevision + 1) this.#missingRevision = entry.revision - 1;
+    const record = decodeRecord(key, value);
+    const { entry, deleted } = record;
+    this.#continuity.take(record);
     this.#lastRevision = entry.revision;
     if (deleted) this.#live.delete(entry.key);
-    else this.#live.set(entry.key, entry.bytes.length);
+    else {
+      const { revision, bytes } = entry;
+      this.#live.set(entry.key, { revision, byteCount: bytes.length });
+    }
   }
 
   /** Throws StoreError `Corrupt`. */
   agreesWith(facts: Facts): void {
-    const { revision, compactedRevision, keyCount, liveBytes, proposersChecksum } = facts;
-    if (this.#lastRevision < revision) this.#missingRevision = revision;
+    const { revision, compactedRevision, keyCount, liveBytes, liveRevisions, proposersChecksum } =
+      facts;
+    this.#continuity.end(revision);
     let bytes = 0;
-    for (const byteCount of this.#live.values()) bytes += byteCount;
+    let revisions = 0;
+    for (const live of this.#live.values()) {
+      bytes += live.byteCount;
+      revisions += live.revision;
+    }
     const whole =
-      this.#missingRevision <= compactedRevision &&
+      this.#continuity.missingRevision <= compactedRevision &&
       this.#lastRevision <= revision &&
       this.#live.size === keyCount &&
       bytes === liveBytes &&
+      revisions === liveRevisions &&
       this.#proposersChecksum === proposersChecksum;
     if (!whole) throw new StoreError('Corrupt', 'the records of the backup do not fit its facts');
   }

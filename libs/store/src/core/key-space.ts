@@ -1,8 +1,7 @@
 /**
  * The index: live entries in key order per resource, beside them the names of superseded versions
  * for exact reads, and what compaction may drop. Invariants: a version is named for exactly as long
- * as an exact read at or above the compacted revision may need it; `liveBytes` and `historyBytes` are
- * the sums over what is named.
+ * as an exact read at or above the compacted revision may need it; the sums are over what is named.
  */
 import { type OrderedMap, orderedMap } from './ordered-map.js';
 import type { StoredEntry } from './stored-entry.js';
@@ -30,6 +29,8 @@ interface Superseded {
 
 export class KeySpace {
   liveBytes = 0;
+  /** Sum of the revisions of the live entries. */
+  liveRevisions = 0;
   historyBytes = 0;
   readonly #live = new Map<string, StoredEntry>();
   readonly #resources = new Map<string, ResourceIndex>();
@@ -74,6 +75,7 @@ export class KeySpace {
     this.#live.set(entry.key, entry);
     this.#resource(entry.key).live.set(entry.key, entry);
     this.liveBytes += entry.bytes.length;
+    this.liveRevisions += entry.revision;
   }
 
   /** Removes the live version of a key; `tombstone` carries the deletion's revision and last bytes. */
@@ -110,6 +112,7 @@ export class KeySpace {
 
   #supersede(previous: StoredEntry, atRevision: number): void {
     this.liveBytes -= previous.bytes.length;
+    this.liveRevisions -= previous.revision;
     this.#appendHistory(previous, atRevision, false);
   }
 

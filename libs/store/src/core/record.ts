@@ -12,6 +12,8 @@ import { StoredEntry } from './stored-entry.js';
 
 const FORMAT = 1;
 const DELETED = 1;
+/** Of the records of its revision. */
+const LAST = 2;
 const HEADER_BYTES = 28;
 const VERSION_KEY_BYTES = 14;
 
@@ -19,6 +21,8 @@ export interface VersionRecord {
   /** For a deletion: the last version, its revision being the deletion's. */
   readonly entry: StoredEntry;
   readonly deleted: boolean;
+  /** No further record is of this revision. */
+  readonly last: boolean;
 }
 
 /** Database key of a version: the database's order is that of revisions, then positions. */
@@ -31,14 +35,14 @@ export function versionKey(revision: number, position: number): Buffer {
   return key;
 }
 
-export function encodeRecord(databaseKey: Buffer, entry: StoredEntry, deleted: boolean): Buffer {
+export function encodeRecord(databaseKey: Buffer, { entry, deleted, last }: VersionRecord): Buffer {
   const keyRoom = entry.key.length * 3;
   const scratch = Buffer.allocUnsafe(HEADER_BYTES + keyRoom + entry.bytes.length);
   const keyBytes = scratch.write(entry.key, HEADER_BYTES);
   const payloadStart = HEADER_BYTES + keyBytes;
   scratch.writeUInt32BE(entry.checksum, 4);
   scratch[8] = FORMAT;
-  scratch[9] = deleted ? DELETED : 0;
+  scratch[9] = (deleted ? DELETED : 0) | (last ? LAST : 0);
   scratch.writeUIntBE(entry.createRevision, 10, 6);
   scratch.writeUIntBE(entry.expiresAtMs, 16, 6);
   scratch.writeUInt32BE(entry.revisionOffset, 22);
@@ -77,7 +81,8 @@ export function decodeRecord(databaseKey: Buffer, record: Buffer): VersionRecord
     record.readUIntBE(16, 6),
     checksum,
   );
-  return { entry, deleted: (record[9]! & DELETED) !== 0 };
+  const flags = record[9]!;
+  return { entry, deleted: (flags & DELETED) !== 0, last: (flags & LAST) !== 0 };
 }
 
 function damaged(revision: Revision): StoreError {

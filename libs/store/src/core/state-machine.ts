@@ -40,6 +40,8 @@ export interface Facts {
   /** Sums over the live keys, which a restored state must show again. */
   readonly keyCount: number;
   readonly liveBytes: number;
+  /** Of their revisions: tells an older version of a key from the one that was lost. */
+  readonly liveRevisions: number;
 }
 
 /** Of a state that has nothing yet. */
@@ -52,6 +54,7 @@ export const EMPTY_FACTS: Facts = {
   proposersChecksum: 0,
   keyCount: 0,
   liveBytes: 0,
+  liveRevisions: 0,
 };
 
 export interface Applied {
@@ -93,7 +96,7 @@ export class StateMachine {
 
   get facts(): Facts {
     const { appliedIndex, revision, compactedRevision, timeMs, hash } = this;
-    const { keyCount, liveBytes } = this.keys;
+    const { keyCount, liveBytes, liveRevisions } = this.keys;
     const proposersChecksum = this.proposers.checksum;
     return {
       appliedIndex,
@@ -104,6 +107,7 @@ export class StateMachine {
       proposersChecksum,
       keyCount,
       liveBytes,
+      liveRevisions,
     };
   }
 
@@ -152,11 +156,15 @@ export class StateMachine {
 
   /** Ends the restoration with the facts that were written with the records. */
   restored(facts: Facts, proposers: ReadonlyMap<string, SequenceWindow>): void {
-    const { keyCount, liveBytes } = this.keys;
-    if (keyCount !== facts.keyCount || liveBytes !== facts.liveBytes) {
+    const { keyCount, liveBytes, liveRevisions } = this.keys;
+    if (
+      keyCount !== facts.keyCount ||
+      liveBytes !== facts.liveBytes ||
+      liveRevisions !== facts.liveRevisions
+    ) {
       throw new StoreError(
         'Corrupt',
-        `the state holds ${keyCount} keys of ${liveBytes} bytes where ${facts.keyCount} of ${facts.liveBytes} were written: restore this data directory from a backup or another replica`,
+        `the state holds ${keyCount} keys of ${liveBytes} bytes where ${facts.keyCount} of ${facts.liveBytes} were written, or older versions of them: restore this data directory from a backup or another replica`,
       );
     }
     this.proposers.restore(proposers, facts.proposersChecksum);

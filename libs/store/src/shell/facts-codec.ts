@@ -3,7 +3,7 @@ import { crc32c } from '@orch/raft';
 import type { Facts } from '../core/state-machine.js';
 import { StoreError } from '../versioned-store.js';
 
-const FACTS_BYTES = 60;
+const FACTS_BYTES = 68;
 
 export function encodeFacts(facts: Facts): Buffer {
   const bytes = Buffer.alloc(FACTS_BYTES);
@@ -14,7 +14,8 @@ export function encodeFacts(facts: Facts): Buffer {
   bytes.writeDoubleBE(facts.timeMs, 32);
   bytes.writeDoubleBE(facts.keyCount, 40);
   bytes.writeDoubleBE(facts.liveBytes, 48);
-  bytes.writeUInt32BE(facts.proposersChecksum, 56);
+  bytes.writeDoubleBE(facts.liveRevisions, 56);
+  bytes.writeUInt32BE(facts.proposersChecksum, 64);
   bytes.writeUInt32BE(crc32c(bytes, 0, 4), 0);
   return bytes;
 }
@@ -35,7 +36,8 @@ export function decodeFacts(bytes: Buffer): Facts {
     timeMs: bytes.readDoubleBE(32),
     keyCount: bytes.readDoubleBE(40),
     liveBytes: bytes.readDoubleBE(48),
-    proposersChecksum: bytes.readUInt32BE(56),
+    liveRevisions: bytes.readDoubleBE(56),
+    proposersChecksum: bytes.readUInt32BE(64),
   };
 }
 

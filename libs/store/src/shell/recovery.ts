@@ -1,5 +1,6 @@
 /** Rebuilds the state machine from the state database, in slices that leave the event loop free. */
 import type { LoopClock } from '@orch/component';
+import { Continuity } from '../core/continuity.js';
 import type { StateMachine } from '../core/state-machine.js';
 import { StoreError } from '../versioned-store.js';
 import type { StateDatabase, StoredMoment } from './state-database.js';
@@ -13,25 +14,21 @@ export async function restoreState(
 ): Promise<void> {
   // Below it gaps are in order: what was superseded has been dropped.
   const oldestRevision = Math.max(facts.compactedRevision, await database.readSwept());
-  let last = 0;
+  const continuity = new Continuity();
   for await (const records of database.scan(0, facts.revision)) {
     for (const record of records) {
-      const { revision } = record.entry;
-      if (revision > last + 1) mustBeGone(revision - 1, oldestRevision);
-      last = revision;
+      continuity.take(record);
       machine.restore(record);
     }
     await clock.nextTurn();
   }
-  if (last < facts.revision) mustBeGone(facts.revision, oldestRevision);
+  continuity.end(facts.revision);
+  if (continuity.missingRevision > oldestRevision) {
+    throw new StoreError(
+      'Corrupt',
+      `a record of revision ${continuity.missingRevision} is missing: restore this data directory from a backup or another replica`,
+    );
+  }
   machine.historyFloor = Math.min(oldestRevision, facts.revision);
   machine.restored(facts, proposers);
-}
-
-function mustBeGone(missingRevision: number, oldestRevision: number): void {
-  if (missingRevision <= oldestRevision) return;
-  throw new StoreError(
-    'Corrupt',
-    `the record of revision ${missingRevision} is missing: restore this data directory from a backup or another replica`,
-  );
 }

@@ -125,9 +125,11 @@ function wake(waiters: (() => void)[]): void {
 }
 
 function encodeChange({ events, drops, proposers, facts }: QueuedChange): StateChange {
-  const puts = events.map(({ entry, kind }) => {
+  const puts = events.map(({ entry, kind }, at) => {
     const key = versionKey(entry.revision, entry.position);
-    return [key, encodeRecord(key, entry, kind === 'delete')] as const;
+    const last = events[at + 1]?.revision !== entry.revision;
+    const record = { entry, deleted: kind === 'delete', last };
+    return [key, encodeRecord(key, record)] as const;
   });
   return { puts, drops, proposers, facts };
 }
