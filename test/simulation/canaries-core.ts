@@ -1,4 +1,4 @@
-/** Planted bugs of consensus: elections, commits, reads, members. */
+/** Planted bugs of consensus: elections, acknowledgements, commits. */
 import type { Canary } from './canaries.js';
 
 const core = (name: string) => `raft/src/core/${name}.js`;
@@ -106,7 +106,6 @@ export const coreCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'commits-old-term',
-    isOpen: true,
     faults: ['alternation'],
     memberCount: 3,
     bug: 'entries of an earlier term are committed by counting',
@@ -119,95 +118,6 @@ export const coreCanaries: readonly Canary[] = [
       {
         file: core('proposals'),
         find: "invariant(this.#uncommittedBytes >= 0, 'more was committed than was proposed');",
-        replace: '',
-      },
-    ],
-  },
-  {
-    ...budget,
-    name: 'no-empty-entry',
-    faults: ['succession', 'clog', 'delay'],
-    memberCount: 3,
-    bug: 'a term begins without an entry of its own, and reads do not wait for one',
-    edits: [
-      {
-        file: core('leader'),
-        find: "this.#termStartIndex = state.appendOwn('empty', Buffer.alloc(0)).index;",
-        replace: 'this.#termStartIndex = state.log.last.index + 1;',
-      },
-      {
-        file: core('leader'),
-        find: 'return this.state.commitIndex >= this.#termStartIndex;',
-        replace: 'return true;',
-      },
-    ],
-  },
-  {
-    ...budget,
-    name: 'read-before-own-term',
-    seed: 2,
-    faults: ['succession', 'clog', 'delay'],
-    memberCount: 3,
-    bug: 'a new leader answers reads before an entry of its term is committed',
-    edits: [
-      {
-        file: core('leader'),
-        find: 'if (!this.#ownTermCommitted) {',
-        replace: 'if (false) {',
-      },
-    ],
-  },
-  {
-    ...budget,
-    name: 'read-without-quorum',
-    seed: 3,
-    faults: ['isolateBoth', 'halves', 'isolateIn', 'pause'],
-    memberCount: 3,
-    bug: 'a leader answers reads without asking whether it still leads',
-    edits: [{ file: core('leader'), find: 'if (state.isQuorumAlone) {', replace: 'if (true) {' }],
-  },
-  {
-    ...budget,
-    name: 'reader-joins-running-round',
-    seed: 2,
-    faults: ['pause'],
-    memberCount: 3,
-    bug: 'a reader is answered by a round that began before it came',
-    edits: [
-      {
-        file: core('read-rounds'),
-        find: '} else this.#waiting.push(reader);',
-        replace:
-          '} else if (this.#round) this.#round.readers.push(reader); else this.#waiting.push(reader);',
-      },
-    ],
-  },
-  {
-    ...budget,
-    name: 'stale-ack-counts',
-    isOpen: true,
-    faults: ['afterglow'],
-    memberCount: 3,
-    bug: 'the answer to an earlier round counts for the present one',
-    edits: [
-      {
-        file: core('read-rounds'),
-        find: 'if (round?.context !== context) {',
-        replace: 'if (!round || context === 0) {',
-      },
-    ],
-  },
-  {
-    ...budget,
-    name: 'read-context-reused',
-    isOpen: true,
-    faults: ['clog'],
-    memberCount: 3,
-    bug: 'a read that is asked again uses its context again',
-    edits: [
-      {
-        file: 'raft/src/replica/read-rounds.js',
-        find: 'this.#context += 1;',
         replace: '',
       },
     ],
@@ -243,61 +153,6 @@ export const coreCanaries: readonly Canary[] = [
         file: core('follower'),
         find: 'if (term === entry.term) this.#checkSame(entry);',
         replace: 'if (false) return;',
-      },
-    ],
-  },
-  {
-    ...budget,
-    name: 'learner-counts',
-    isOpen: true,
-    faults: ['grow', 'learnersApart'],
-    memberCount: 3,
-    bug: 'the acknowledgement of a learner counts like that of a voter',
-    edits: [
-      {
-        file: core('quorum'),
-        find: 'const index = majorityIndex(configuration.voters, matchOf);',
-        replace:
-          'const all = [...configuration.voters, ...configuration.learners].map(({ id }) => matchOf(id)).sort((left, right) => right - left); const index = all[Math.floor(configuration.voters.length / 2)];',
-      },
-    ],
-  },
-  {
-    ...budget,
-    name: 'joint-consensus-skipped',
-    faults: ['shrinkApart'],
-    memberCount: 5,
-    bug: 'voters are changed in one step, and the next change need not wait for the one before',
-    edits: [
-      {
-        file: core('membership'),
-        find: 'learners: learners.filter((member)=>member.id !== id), outgoing: voters } }; }',
-        replace: 'learners: learners.filter((member)=>member.id !== id) } }; }',
-      },
-      {
-        file: core('membership'),
-        find: 'voters: voters.filter((member)=>member.id !== id), learners, outgoing: voters',
-        replace: 'voters: voters.filter((member)=>member.id !== id), learners',
-      },
-      {
-        file: core('membership-changes'),
-        find: 'if (pending || !settled) {',
-        replace: 'if (false) {',
-      },
-    ],
-  },
-  {
-    ...budget,
-    name: 'configuration-not-rolled-back',
-    isOpen: true,
-    faults: ['rivals'],
-    memberCount: 3,
-    bug: 'a configuration stays in effect when its entry is truncated',
-    edits: [
-      {
-        file: core('core-state'),
-        find: 'this.configurations.truncateFrom(from);',
-        replace: '',
       },
     ],
   },

@@ -35,7 +35,6 @@ export const logCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'truncated-entries-stay',
-    isOpen: true,
     faults: ['deposed'],
     memberCount: 3,
     bug: 'what is truncated stays on the disk',
@@ -101,6 +100,13 @@ export const logCanaries: readonly Canary[] = [
     faults: ['machineCrash', 'crash', 'crashAll'],
     memberCount: 1,
     bug: 'the applied index is written ahead of the records that belong to it',
+    setting: [
+      {
+        file: 'store/src/limits.js',
+        find: 'export const STATE_BATCH_BYTES_MAX = 512 * 1024;',
+        replace: 'export const STATE_BATCH_BYTES_MAX = 256;',
+      },
+    ],
     edits: [
       {
         file: 'store/src/shell/state-writer.js',

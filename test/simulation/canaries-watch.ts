@@ -95,7 +95,6 @@ export const watchCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'compaction-overtakes-watch',
-    isOpen: true,
     faults: ['exile'],
     memberCount: 3,
     bug: 'a watch that a compaction overtakes goes on with a gap',

@@ -5,6 +5,9 @@
  */
 import { coreCanaries } from './canaries-core.js';
 import { logCanaries } from './canaries-log.js';
+import { memberCanaries } from './canaries-members.js';
+import { readCanaries } from './canaries-reads.js';
+import { scenarioCanaries } from './canaries-scenarios.js';
 import { storeCanaries } from './canaries-store.js';
 import { watchCanaries } from './canaries-watch.js';
 
@@ -26,18 +29,21 @@ export interface Canary {
   /** Kinds of faults that lead there soonest; without it all kinds are drawn. */
   readonly faults?: readonly string[];
   readonly memberCount?: number;
+  /** Staged, instead of faults by chance. */
+  readonly scenario?: string;
   readonly seed: number;
   readonly seedsMax: number;
   readonly stepCount: number;
   /** Quick enough for every run of the tests. */
   readonly isQuick?: boolean;
-  /** Not found yet: run by its name only, and to be made findable. */
-  readonly isOpen?: boolean;
 }
 
 export const canaries: readonly Canary[] = [
   ...coreCanaries,
+  ...readCanaries,
+  ...memberCanaries,
   ...logCanaries,
   ...storeCanaries,
   ...watchCanaries,
+  ...scenarioCanaries,
 ];

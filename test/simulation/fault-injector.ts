@@ -55,10 +55,7 @@ export class FaultInjector {
         [0.1, 0.5],
         [0.2, 20],
       ]);
-      disk.faults.writeMs = random.pick([
-        [0, 0],
-        [0.05, 5],
-      ]);
+      disk.faults.writeMs = world.tuning.writeMs;
     }
   }
 
@@ -118,7 +115,7 @@ export class FaultInjector {
   }
 
   private heal(): void {
-    const { network, nodes, post } = this.world;
+    const { network, nodes, post, tuning } = this.world;
     network.setAll(calm);
     network.heal();
     post.misroutedRate = 0;
@@ -126,6 +123,7 @@ export class FaultInjector {
       node.applyMs = 0;
       const { faults: disk } = node.disk;
       disk.slowSyncRate = 0;
+      disk.writeMs = tuning.writeMs;
       disk.syncErrorRate = 0;
       disk.readErrorRate = 0;
       disk.readMs = [0, 0];

@@ -23,8 +23,10 @@ function slowDisk(all: FaultInjector): boolean {
   const { faults } = node.disk;
   faults.slowSyncRate = all.random.pick([0.1, 0.5, 1]);
   faults.slowSyncMs = [10, all.random.magnitude(20, 5_000)];
+  faults.writeMs = [0.1, all.random.magnitude(1, 500)];
   all.after(all.lasts(500, 20_000), () => {
     faults.slowSyncRate = 0;
+    faults.writeMs = all.world.tuning.writeMs;
   });
   return true;
 }

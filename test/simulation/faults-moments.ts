@@ -13,15 +13,19 @@ export const momentFaults = {
   alternation,
   deposed,
   afterglow,
+  standstill,
   mute,
   exile,
   incapable,
 };
 
-/** Who is elected next is cut off at once, and all others lose what they have not on disk. */
+/** The leader goes; who is elected next is cut off at once, and all others lose what is not on disk. */
 function coup(all: FaultInjector): boolean {
   const { nodes, truth } = all.world;
   if (nodes.length < 3 || truth.onNextLeader) return false;
+  const before = all.leader();
+  before?.crash({ machine: false });
+  if (before) all.restartLater(before, all.random.magnitude(1, 50));
   truth.onNextLeader = (member) => {
     const leader = nodes.find(({ name }) => name === member)!;
     all.after(all.random.magnitude(0.1, 10), () => strike(all, leader));
@@ -127,6 +131,24 @@ function afterglow(all: FaultInjector): boolean {
     };
     all.healAfter(tuning.replica.electionMs * all.random.between(3, 6));
   });
+  return true;
+}
+
+/** What the leader tells one of the others stands still until there is news which that one does not have. */
+function standstill(all: FaultInjector): boolean {
+  const { network, truth, loop } = all.world;
+  const leader = all.leader();
+  const behind = all.follower();
+  if (!leader || !behind) return false;
+  const link = network.link(leader.identity.peerUrl, behind.identity.peerUrl);
+  link.set({ clogged: true });
+  const news = truth.revision + 1 + all.random.integer(8);
+  const untilMs = loop.nowMs + all.world.tuning.replica.electionMs * all.random.between(0.5, 3);
+  const look = () => {
+    if (truth.revision >= news || loop.nowMs >= untilMs) link.set({ clogged: false });
+    else all.after(5, look);
+  };
+  all.after(all.random.magnitude(1, 100), look);
   return true;
 }
 

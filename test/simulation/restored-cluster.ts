@@ -43,7 +43,12 @@ export async function restoreElsewhere(
   random: Random,
 ): Promise<Violation[]> {
   const memberCount = random.pick([1, 3]);
-  const world = new World(random, (line) => from.trace(`restored: ${line}`), memberCount);
+  const world = new World(
+    random,
+    (line) => from.trace(`restored: ${line}`),
+    memberCount,
+    undefined,
+  );
   world.onFatal = (node, error) => {
     world.failures.push(`restored ${node.name}: ${error.stack ?? error.message}`);
     node.crash({ machine: false });

@@ -15,6 +15,7 @@ import { comeToRest, describe, isSound, readContents, until } from './phases.js'
 import { Random } from './random.js';
 import { checkContents, type ReplicaContent } from './replica-content.js';
 import { restoreElsewhere } from './restored-cluster.js';
+import { type Scenario, scenarioOf, steadyTuning } from './scenarios.js';
 import { World } from './world.js';
 
 export interface SeedResult {
@@ -41,6 +42,8 @@ export interface SeedOptions {
   readonly faults?: readonly string[];
   /** Members that the cluster begins with; without it they are drawn. */
   readonly memberCount?: number;
+  /** Staged, instead of faults by chance; `stepCount` of work follow. */
+  readonly scenario?: string;
   /** Told every line of what happens. */
   readonly show?: (line: string) => void;
 }
@@ -49,6 +52,8 @@ const clientCount = 6;
 const watcherCount = 6;
 /** Simulated time in which a healed majority must take a write. */
 const progressMs = 60_000;
+/** Within which each step of a scenario must come about. */
+const stageMs = 60_000;
 /** How long everything runs without faults before it is looked at. */
 const healthyMs = 500;
 const workPerAcknowledged = 400;
@@ -57,8 +62,11 @@ const restoreShare = 0.3;
 
 export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   const { seed, stepCount, faults, memberCount, show } = options;
+  const scenario = options.scenario === undefined ? undefined : scenarioOf(options.scenario);
   const random = new Random(seed);
-  const world = new World(random, show, memberCount);
+  const world = scenario
+    ? new World(random, show, scenario.memberCount, steadyTuning)
+    : new World(random, show, memberCount, undefined);
   const operator = new Operator(world, random.fork('operator'));
   const injector = new FaultInjector(world, operator, random.fork('faults'), faults);
   const marks = new Set<string>();
@@ -75,10 +83,14 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   };
   const violations: Violation[] = [];
   try {
-    for (const node of world.nodes) void node.start();
     world.startClients(clientCount, watcherCount);
-    injector.start();
-    while (world.loop.stepCount < stepCount && isSound(world)) await world.loop.step();
+    if (scenario) await stage(scenario, world);
+    else {
+      for (const node of world.nodes) void node.start();
+      injector.start();
+    }
+    const endsAtStep = stepCount + (scenario ? world.loop.stepCount : 0);
+    while (world.loop.stepCount < endsAtStep && isSound(world)) await world.loop.step();
     injector.stop();
     operator.stopped = true;
     if (isSound(world)) violations.push(...(await healMajority(world, operator, injector, random)));
@@ -116,6 +128,16 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     operations: operator.counts,
     marks: [...marks],
   };
+}
+
+async function stage(scenario: Scenario, world: World): Promise<void> {
+  await scenario.play({
+    world,
+    async until(what, condition) {
+      if ((await until(world, stageMs, condition)) || !isSound(world)) return;
+      throw new Error(`${scenario.name}: not within ${stageMs} ms: ${what}`);
+    },
+  });
 }
 
 /** A majority of the voters, the machines with a sound log first, must take a write by itself. */

@@ -16,6 +16,8 @@ export interface Tuning {
   readonly clockRate: number;
   readonly wallSpreadMs: number;
   readonly clientPauseMs: number;
+  /** What an unsynced write takes. */
+  readonly writeMs: readonly [least: number, most: number];
 }
 
 const kib = 1024;
@@ -52,6 +54,10 @@ export function drawTuning(random: Random): Tuning {
     clockRate: random.pick([0, 0.02, 0.1]),
     wallSpreadMs: random.pick([0, 500, 3_600_000]),
     clientPauseMs: random.pick([20, 100, 400]),
+    writeMs: random.pick([
+      [0, 0],
+      [0.05, 5],
+    ] as const),
   };
 }
 
@@ -77,8 +83,10 @@ export class World {
     private readonly show: ((line: string) => void) | undefined,
     /** Of the new cluster; drawn without it. */
     memberCount: number | undefined,
+    tuning: Tuning | undefined,
   ) {
-    this.tuning = drawTuning(random.fork('tuning'));
+    const drawnTuning = drawTuning(random.fork('tuning'));
+    this.tuning = tuning ?? drawnTuning;
     const clock = {
       nowMs: () => this.loop.nowMs,
       monotonicMs: () => this.loop.nowMs,

@@ -1,0 +1,95 @@
+/** Planted bugs of consensus: reads that must not be stale. */
+import type { Canary } from './canaries.js';
+
+const core = (name: string) => `raft/src/core/${name}.js`;
+const budget = { seed: 1, seedsMax: 40, stepCount: 4_000 };
+
+export const readCanaries: readonly Canary[] = [
+  {
+    ...budget,
+    name: 'no-empty-entry',
+    faults: ['succession', 'clog', 'delay'],
+    memberCount: 3,
+    bug: 'a term begins without an entry of its own, and reads do not wait for one',
+    edits: [
+      {
+        file: core('leader'),
+        find: "this.#termStartIndex = state.appendOwn('empty', Buffer.alloc(0)).index;",
+        replace: 'this.#termStartIndex = state.log.last.index + 1;',
+      },
+      {
+        file: core('leader'),
+        find: 'return this.state.commitIndex >= this.#termStartIndex;',
+        replace: 'return true;',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'read-before-own-term',
+    seed: 2,
+    faults: ['succession', 'clog', 'delay'],
+    memberCount: 3,
+    bug: 'a new leader answers reads before an entry of its term is committed',
+    edits: [
+      {
+        file: core('leader'),
+        find: 'if (!this.#ownTermCommitted) {',
+        replace: 'if (false) {',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'read-without-quorum',
+    seed: 3,
+    faults: ['isolateBoth', 'halves', 'isolateIn', 'pause'],
+    memberCount: 3,
+    bug: 'a leader answers reads without asking whether it still leads',
+    edits: [{ file: core('leader'), find: 'if (state.isQuorumAlone) {', replace: 'if (true) {' }],
+  },
+  {
+    ...budget,
+    name: 'reader-joins-running-round',
+    seed: 2,
+    faults: ['pause'],
+    memberCount: 3,
+    bug: 'a reader is answered by a round that began before it came',
+    edits: [
+      {
+        file: core('read-rounds'),
+        find: '} else this.#waiting.push(reader);',
+        replace:
+          '} else if (this.#round) this.#round.readers.push(reader); else this.#waiting.push(reader);',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'stale-ack-counts',
+    faults: ['afterglow'],
+    memberCount: 3,
+    bug: 'the answer to an earlier round counts for the present one',
+    edits: [
+      {
+        file: core('read-rounds'),
+        find: 'if (round?.context !== context) {',
+        replace: 'if (!round || context === 0) {',
+      },
+    ],
+  },
+  {
+    ...budget,
+    name: 'read-context-reused',
+    faults: ['standstill'],
+    memberCount: 3,
+    bug: 'a read that is asked again uses its context again',
+    edits: [
+      {
+        file: 'raft/src/replica/read-rounds.js',
+        find: 'this.#context += 1;',
+        replace: '',
+      },
+    ],
+  },
+];
