@@ -176,7 +176,8 @@ export class Operator {
     this.busy = false;
   }
 
-  private async add(): Promise<SimNode | undefined> {
+  /** A learner; its process starts at once. */
+  async add(): Promise<SimNode | undefined> {
     const name = `n${this.nextName}`;
     this.nextName += 1;
     const member = {

@@ -65,7 +65,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   const scenario = options.scenario === undefined ? undefined : scenarioOf(options.scenario);
   const random = new Random(seed);
   const world = scenario
-    ? new World(random, show, scenario.memberCount, steadyTuning)
+    ? new World(random, show, scenario.memberCount, scenario.tuning ?? steadyTuning)
     : new World(random, show, memberCount, undefined);
   const operator = new Operator(world, random.fork('operator'));
   const injector = new FaultInjector(world, operator, random.fork('faults'), faults);
@@ -84,7 +84,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   const violations: Violation[] = [];
   try {
     world.startClients(clientCount, watcherCount);
-    if (scenario) await stage(scenario, world);
+    if (scenario) await stage(scenario, world, operator);
     else {
       for (const node of world.nodes) void node.start();
       injector.start();
@@ -130,9 +130,10 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   };
 }
 
-async function stage(scenario: Scenario, world: World): Promise<void> {
+async function stage(scenario: Scenario, world: World, operator: Operator): Promise<void> {
   await scenario.play({
     world,
+    operator,
     async until(what, condition) {
       if ((await until(world, stageMs, condition)) || !isSound(world)) return;
       throw new Error(`${scenario.name}: not within ${stageMs} ms: ${what}`);

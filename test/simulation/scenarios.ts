@@ -3,11 +3,14 @@
  * so that a change of the random workload moves nothing. The bug that a scenario is about is planted again
  * by the canary of the same name, which shows that the scenario still finds it.
  */
+import { membersOf } from '@orch/raft';
+import type { Operator } from './operator.js';
 import type { SimNode } from './sim-node.js';
 import type { Tuning, World } from './world.js';
 
 export interface Stage {
   readonly world: World;
+  readonly operator: Operator;
   /** Throws when it does not come about within the simulated time: then the scenario shows nothing. */
   until(what: string, condition: () => boolean): Promise<void>;
 }
@@ -17,6 +20,9 @@ export interface Scenario {
   /** What went wrong. */
   readonly found: string;
   readonly memberCount: number;
+  readonly tuning?: Tuning;
+  /** Not mended yet: run by its name only. */
+  readonly isOpen?: boolean;
   /** From machines without a process to the moment in question. Clients are there from the start. */
   play(stage: Stage): Promise<void>;
 }
@@ -47,7 +53,94 @@ export const scenarios: readonly Scenario[] = [
       first.disk.faults.syncErrorRate = 0;
     },
   },
+  {
+    name: 'lease-round-before-own-term',
+    found:
+      'with reads from the lease, a new leader answered readers before an entry of its term was committed: stale reads',
+    memberCount: 3,
+    tuning: { ...steadyTuning, replica: { ...steadyTuning.replica, leaseReads: true } },
+    isOpen: true,
+    async play({ world, until }) {
+      const { nodes, network, truth, loop } = world;
+      for (const node of nodes) void node.start();
+      const commitOf = (node: SimNode) => node.log?.status().commitIndex ?? 0;
+      let leader: SimNode | undefined;
+      await until('the others do not know yet what the leader has committed', () => {
+        leader = nodes.find(({ leads }) => leads);
+        if (!leader || truth.revision < 10) return false;
+        const committed = commitOf(leader);
+        return nodes.every((node) => node === leader || commitOf(node) < committed);
+      });
+      const others = nodes.filter((node) => node !== leader);
+      const urls = nodes.map(({ identity }) => identity.peerUrl);
+      network.isolate(leader!.identity.peerUrl, urls, 'both');
+      // Heartbeats are answered, and entries are not: nothing of the new term is committed for a while.
+      let elected = false;
+      truth.onNextLeader = () => {
+        elected = true;
+        for (const { disk } of others)
+          Object.assign(disk.faults, { slowSyncRate: 1, slowSyncMs: [1_500, 1_500] });
+      };
+      await until('another leads', () => elected);
+      const fromMs = loop.nowMs;
+      await until('some have tried to read', () => loop.nowMs > fromMs + 1_000);
+      for (const { disk } of others) disk.faults.slowSyncRate = 0;
+      network.heal();
+    },
+  },
+  {
+    name: 'joiner-judges-the-past',
+    found:
+      'a new member that was still reading the log of the past told a voter that came later in it that it had been removed: a healthy process ended',
+    memberCount: 3,
+    tuning: {
+      ...steadyTuning,
+      replica: { ...steadyTuning.replica, appendEntriesMax: 1, inFlightMessagesMax: 1 },
+    },
+    isOpen: true,
+    async play({ world, operator, until }) {
+      const { nodes, network } = world;
+      for (const node of nodes) void node.start();
+      const leader = () => nodes.find(({ leads }) => leads);
+      await until(
+        'there is a leader at work',
+        () => leader() !== undefined && world.truth.revision > 5,
+      );
+      let changed = false;
+      void operator.readdress(leader()!).then(() => {
+        changed = true;
+      });
+      await until('a configuration without the later member is in the log', () => changed);
+      const later = await joined(operator.add(), until);
+      const joiner = await joined(operator.add(), until);
+      const knowsLater = () =>
+        membersOf(joiner.log!.status().configuration).some(({ name }) => name === later.name);
+      await until(
+        'the new member is in the past',
+        () => joiner.store !== undefined && !knowsLater(),
+      );
+      const link = network.link(leader()!.identity.peerUrl, joiner.identity.peerUrl);
+      link.set({ clogged: true });
+      later.crash({ machine: false });
+      void later.start();
+      const fromMs = world.loop.nowMs;
+      await until('the two have met', () => world.loop.nowMs > fromMs + 3_000);
+      link.set({ clogged: false });
+    },
+  },
 ];
+
+async function joined(
+  adding: Promise<SimNode | undefined>,
+  until: Stage['until'],
+): Promise<SimNode> {
+  let node: SimNode | undefined;
+  void adding.then((added) => {
+    node = added;
+  });
+  await until('a member joins', () => node?.store !== undefined);
+  return node!;
+}
 
 export function scenarioOf(name: string): Scenario {
   const scenario = scenarios.find((one) => one.name === name);
