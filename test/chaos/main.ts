@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { canaries, runCanary } from './canaries.js';
 import { failoverText, measureFailover } from './failover.js';
 import { mixedScenario, sequenceOf } from './mixed.js';
 import { type ScenarioReport, textOf } from './report.js';
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     short: { type: 'boolean', default: false },
     all: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
+    canaries: { type: 'boolean', default: false },
     with: { type: 'string', multiple: true },
     mixed: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '30' },
@@ -40,7 +42,7 @@ function chosen(): readonly Scenario[] {
     return [mixedScenario(parts, number('minutes', values.minutes))];
   }
   throw new RangeError(
-    'say which: --scenario NAME, --short, --all, --mixed, --failover-kills N, or --list',
+    'say which: --scenario NAME, --short, --all, --mixed, --failover-kills N, --canaries, or --list',
   );
 }
 
@@ -57,6 +59,16 @@ async function measure(kills: number, seed: number): Promise<number> {
   return 0;
 }
 
+async function findCanaries(seed: number): Promise<number> {
+  let missed = 0;
+  for (const [at, canary] of canaries.entries()) {
+    const { found, text } = await runCanary(canary, seed, join(values.directory, `canary-${at}`));
+    console.log(text);
+    if (!found) missed += 1;
+  }
+  return missed === 0 ? 0 : exitCodes.failed;
+}
+
 async function main(): Promise<number> {
   if (values.list) {
     for (const { number, name, shows } of scenarios) console.log(`${number}\t${name}\t${shows}`);
@@ -65,6 +77,7 @@ async function main(): Promise<number> {
   const firstSeed = values.seed === undefined ? Date.now() % 2 ** 31 : number('seed', values.seed);
   const kills = values['failover-kills'];
   if (kills !== undefined) return measure(number('failover-kills', kills), firstSeed);
+  if (values.canaries) return findCanaries(firstSeed);
   const reports: ScenarioReport[] = [];
   for (let round = 0; round < number('rounds', values.rounds); round += 1) {
     for (const scenario of chosen()) {

@@ -19,6 +19,8 @@ import { eventually } from './wait.js';
 export interface ClusterOptions {
   /** Voters. */
   readonly size: number;
+  /** What every server runs; as built when left out. */
+  readonly program?: string;
   /** Of every server, besides what it needs. */
   readonly flags?: readonly string[];
   /** Every member has a disk of its own of this size. */
@@ -112,7 +114,7 @@ export class ChaosCluster {
       url: `https://127.0.0.1:${port}`,
       peerUrl: `https://127.0.0.1:${proxyPort}`,
       dataDirectory: join(parent, `data-${name}`),
-      program: apiServerMain,
+      program: this.options.program ?? apiServerMain,
       flags: [...(this.options.flags ?? [])],
       env: {},
       wrapper: [],
