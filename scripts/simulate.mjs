@@ -1,8 +1,9 @@
 /**
  * Builds what is missing and runs the simulation:
- * npm run simulate -- --seed S --steps N [--count C] [--faults a,b] [--trace] | --regressions | --replay
+ * npm run simulate -- --seed S --steps N [--count C] [--faults a,b] [--scenario NAME] [--trace]
+ *   | --regressions | --replay
  *   | --canary [NAME...] | --short
- * `--short` is what `npm test` runs: some seeds, those that once found something, one seed twice, and
+ * `--short` is what `npm test` runs: some seeds, what once went wrong, one seed twice, and
  * the quick ones of the planted bugs. docs/simulation.md says more.
  */
 import { spawnSync } from 'node:child_process';
@@ -22,7 +23,7 @@ function simulate(script, args) {
 function short() {
   const statuses = [
     simulate('main.js', ['--seed', '1', '--count', '60', '--steps', '5000']),
-    simulate('main.js', ['--regressions', '--steps', '20000']),
+    simulate('main.js', ['--regressions', '--steps', '2000']),
     simulate('main.js', ['--replay', '--seed', '7', '--steps', '5000']),
     simulate('canary.js', ['--quick']),
   ];

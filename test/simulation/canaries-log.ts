@@ -150,8 +150,8 @@ export const logCanaries: readonly Canary[] = [
       },
       {
         file: 'store/src/shell/recovery.js',
-        find: 'if (missingRevision <= oldestRevision) return;',
-        replace: 'return;',
+        find: 'if (continuity.missingRevision > oldestRevision) {',
+        replace: 'if (false) {',
       },
     ],
   },

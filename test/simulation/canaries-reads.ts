@@ -52,7 +52,7 @@ export const readCanaries: readonly Canary[] = [
     ...budget,
     name: 'reader-joins-running-round',
     seed: 2,
-    faults: ['pause'],
+    faults: ['afterglow'],
     memberCount: 3,
     bug: 'a reader is answered by a round that began before it came',
     edits: [

@@ -17,4 +17,17 @@ export const scenarioCanaries: readonly Canary[] = [
       },
     ],
   },
+  {
+    ...staged,
+    name: 'record-of-a-commit-lost',
+    scenario: 'record-of-a-commit-lost',
+    bug: 'a start does not notice that a record is missing',
+    edits: [
+      {
+        file: 'store/src/shell/recovery.js',
+        find: 'if (continuity.missingRevision > oldestRevision) {',
+        replace: 'if (false) {',
+      },
+    ],
+  },
 ];

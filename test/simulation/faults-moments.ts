@@ -127,7 +127,9 @@ function afterglow(all: FaultInjector): boolean {
   all.after(tuning.replica.heartbeatMs * all.random.between(1.5, 4), () => {
     all.isolate(leader, 'out');
     truth.onNextLeader = () => {
-      all.after(all.random.magnitude(2, 300), () => inward(false));
+      const news = truth.revision + 1;
+      const goOn = () => all.after(all.random.magnitude(2, 60), () => inward(false));
+      whenRevision(all, news, tuning.replica.electionMs, goOn);
     };
     all.healAfter(tuning.replica.electionMs * all.random.between(3, 6));
   });
@@ -136,20 +138,29 @@ function afterglow(all: FaultInjector): boolean {
 
 /** What the leader tells one of the others stands still until there is news which that one does not have. */
 function standstill(all: FaultInjector): boolean {
-  const { network, truth, loop } = all.world;
+  const { network, truth, tuning } = all.world;
   const leader = all.leader();
   const behind = all.follower();
   if (!leader || !behind) return false;
   const link = network.link(leader.identity.peerUrl, behind.identity.peerUrl);
   link.set({ clogged: true });
   const news = truth.revision + 1 + all.random.integer(8);
-  const untilMs = loop.nowMs + all.world.tuning.replica.electionMs * all.random.between(0.5, 3);
+  const forMs = tuning.replica.electionMs * all.random.between(0.5, 3);
+  whenRevision(all, news, forMs, () => {
+    all.after(all.random.magnitude(1, 100), () => link.set({ clogged: false }));
+  });
+  return true;
+}
+
+/** Once somebody has applied `revision`, or the time is over. */
+function whenRevision(all: FaultInjector, revision: number, forMs: number, work: () => void): void {
+  const { loop, truth } = all.world;
+  const untilMs = loop.nowMs + forMs;
   const look = () => {
-    if (truth.revision >= news || loop.nowMs >= untilMs) link.set({ clogged: false });
+    if (truth.revision >= revision || loop.nowMs >= untilMs) work();
     else all.after(5, look);
   };
-  all.after(all.random.magnitude(1, 100), look);
-  return true;
+  look();
 }
 
 /** A follower's answers are lost until the leader has cut its log, and then its calls break. */

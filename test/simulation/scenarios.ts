@@ -4,6 +4,9 @@
  * by the canary of the same name, which shows that the scenario still finds it.
  */
 import { membersOf } from '@orch/raft';
+import type { ListResult, Revision } from '@orch/store';
+import type { LoggedEvent } from '../history/history.js';
+import { versionOf } from './objects.js';
 import type { Operator } from './operator.js';
 import type { SimNode } from './sim-node.js';
 import type { Tuning, World } from './world.js';
@@ -128,7 +131,85 @@ export const scenarios: readonly Scenario[] = [
       link.set({ clogged: false });
     },
   },
+  {
+    name: 'record-of-a-commit-lost',
+    found:
+      'a disk lost one of the records of a commit, of a key that was deleted later: the start did not notice, and reads of the past were wrong',
+    memberCount: 3,
+    async play({ world, until }) {
+      const { nodes, truth } = world;
+      const [node] = nodes as [SimNode];
+      for (const one of nodes) void one.start();
+      let place: Place | undefined;
+      await until('one of several keys of a commit was deleted later', () => {
+        place = oneOfSeveral(truth.complete());
+        return place !== undefined;
+      });
+      const { revision, position, deletedRevision } = place!;
+      const directory = `${node.dataDirectory}/state`;
+      const key = versionKey(revision, position);
+      const later = {
+        gte: versionKey(deletedRevision + 1, 0),
+        lt: versionKey(deletedRevision + 2, 0),
+      };
+      const isWritten = () => node.disk.rowsOf(directory, later).length > 0;
+      await until('what came after its deletion is in the database', isWritten);
+      node.crash({ machine: false });
+      node.disk.loseRecord(directory, key);
+      void node.start();
+      await until('it shows a state again', () => node.store?.status().ready === true);
+      const { name, store } = node;
+      const startedAt = world.loop.stepCount;
+      const consistency = { kind: 'exact', revision: revision as Revision } as const;
+      let found: ListResult | undefined;
+      void store!.list('', { consistency, timeoutMs: 4_000 }).then((result) => {
+        found = result;
+      });
+      await until('the past was read', () => found !== undefined);
+      const versions = found!.entries.map(versionOf);
+      const asked = { client: 'scenario', replica: name, consistency, key: '', isList: true };
+      const endedAt = world.loop.stepCount;
+      const read = {
+        kind: 'read',
+        ...asked,
+        startedAt,
+        endedAt,
+        revision,
+        found: versions,
+      } as const;
+      world.notes.reads.push(read);
+    },
+  },
 ];
+
+interface Place {
+  readonly revision: number;
+  readonly position: number;
+  /** At which its key was deleted. */
+  readonly deletedRevision: number;
+}
+
+/** A key of a commit with several, which was there before and was deleted next. */
+function oneOfSeveral(log: readonly LoggedEvent[]): Place | undefined {
+  for (const { revision, kind, key } of log) {
+    const commit = log.filter((event) => event.revision === revision);
+    const versions = log.filter((event) => event.key === key);
+    const at = versions.findIndex((event) => event.revision === revision);
+    const isMiddle = versions[at - 1]?.kind === 'put' && versions[at + 1]?.kind === 'delete';
+    if (kind !== 'put' || commit.length < 2 || !isMiddle) continue;
+    const position = commit.findIndex((event) => event.key === key);
+    return { revision, position, deletedRevision: versions[at + 1]!.revision };
+  }
+  return undefined;
+}
+
+/** As the state database names the record of a version. */
+function versionKey(revision: number, position: number): Buffer {
+  const key = Buffer.from('v/000000000000');
+  key.writeBigUInt64BE(BigInt(revision), 2);
+  key.writeUInt32BE(position, 10);
+  return key;
+}
 
 async function joined(
   adding: Promise<SimNode | undefined>,
