@@ -72,6 +72,8 @@ export type SimNetworkCounts = Record<
 /** Frames that stand still on one clogged link; what comes after is lost, as by a full switch. */
 const CLOGGED_FRAMES_MAX = 10_000;
 
+const nothing = () => undefined;
+
 export class SimLink {
   #conditions: LinkConditions;
   /** When the wire has carried what was put on it. */
@@ -116,7 +118,7 @@ export class SimLink {
     const { lossRate, duplicateRate, reorderRate, staleRate, staleMs } = this.#conditions;
     if (this.draw(lossRate)) {
       this.counts.lost += 1;
-      this.#ordered(frame.length, left);
+      this.#ordered(frame.length, left, left);
       return;
     }
     const once = this.#damaged(frame);
@@ -127,26 +129,28 @@ export class SimLink {
     if (this.draw(staleRate)) {
       this.counts.stale += 1;
       this.#unordered(frame.length, staleMs, () => arrive(once));
-      this.#ordered(0, left);
+      this.#ordered(0, left, left);
     } else if (this.draw(reorderRate)) {
       this.counts.reordered += 1;
       this.#unordered(frame.length, 0, () => arrive(once));
-      this.#ordered(0, left);
+      this.#ordered(0, left, left);
     } else {
-      this.#ordered(frame.length, () => {
+      const arrived = () => {
         arrive(once);
         left();
-      });
+      };
+      this.#ordered(frame.length, arrived, left);
     }
   }
 
   /** A frame that arrives in its place, unless the link is cut. It may be damaged all the same. */
   carry(frame: Buffer, arrive: (frame: Buffer) => void, left: () => void): void {
     const damaged = this.#damaged(frame);
-    this.#ordered(frame.length, () => {
+    const arrived = () => {
       arrive(damaged);
       left();
-    });
+    };
+    this.#ordered(frame.length, arrived, left);
   }
 
   /** That a call has ended, behind what was said on it. */
@@ -163,9 +167,10 @@ export class SimLink {
     return damaged;
   }
 
-  #ordered(byteCount: number, arrive: () => void): void {
+  /** `lost` instead of `arrive` when the link is cut: whoever sent it must not wait for it for ever. */
+  #ordered(byteCount: number, arrive: () => void, lost: () => void = nothing): void {
     this.#orderedAtMs = Math.max(this.#orderedAtMs, this.#arrivesAtMs(byteCount));
-    this.#after(this.#orderedAtMs - this.clock.monotonicMs(), arrive);
+    this.#after(this.#orderedAtMs - this.clock.monotonicMs(), arrive, lost);
   }
 
   #unordered(byteCount: number, extraMs: number, arrive: () => void): void {
@@ -179,14 +184,12 @@ export class SimLink {
     return this.#freeAtMs + delayMinMs + this.random() * (delayMaxMs - delayMinMs);
   }
 
-  #after(delayMs: number, arrive: () => void): void {
-    if (this.#conditions.cut) {
-      this.counts.cut += 1;
-      return;
-    }
+  #after(delayMs: number, arrive: () => void, lost: () => void = nothing): void {
+    const wasCut = this.#conditions.cut;
     this.clock.setTimer(Math.max(0, delayMs), () => {
-      if (this.#conditions.cut || this.#standing.length >= CLOGGED_FRAMES_MAX) {
+      if (wasCut || this.#conditions.cut || this.#standing.length >= CLOGGED_FRAMES_MAX) {
         this.counts.cut += 1;
+        lost();
       } else if (this.#conditions.clogged || this.#standing.length > 0) {
         this.counts.clogged += 1;
         this.#standing.push(arrive);
