@@ -8,7 +8,6 @@ export const coreCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'vote-before-durable',
-    seed: 13,
     faults: ['coup'],
     memberCount: 3,
     bug: 'a vote is told before it is on disk',
@@ -23,7 +22,7 @@ export const coreCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'vote-not-stored',
-    seed: 13,
+    seed: 4,
     faults: ['coup'],
     memberCount: 3,
     bug: 'the vote is not written to the disk, only the term',
@@ -38,7 +37,7 @@ export const coreCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'double-vote',
-    seed: 12,
+    seed: 4,
     faults: ['coup'],
     memberCount: 3,
     bug: 'a second candidate of one term gets a vote, too',
@@ -77,7 +76,7 @@ export const coreCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'follower-acks-before-sync',
-    seed: 3,
+    seed: 2,
     faults: ['ambush', 'slowDisk'],
     memberCount: 3,
     bug: 'a follower acknowledges entries that are not on its disk',
@@ -92,6 +91,7 @@ export const coreCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'leader-counts-before-sync',
+    seed: 4,
     faults: ['machineCrash', 'crashAll', 'slowDisk'],
     memberCount: 3,
     bug: 'the leader counts itself for entries that are not on its disk',
@@ -106,6 +106,7 @@ export const coreCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'commits-old-term',
+    seed: 53,
     faults: ['alternation'],
     memberCount: 3,
     bug: 'entries of an earlier term are committed by counting',
@@ -125,7 +126,7 @@ export const coreCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'commit-beyond-match',
-    seed: 13,
+    seed: 5,
     faults: ['isolateBoth', 'succession', 'ambush'],
     memberCount: 3,
     bug: 'a heartbeat commits entries at a follower that may not be the leader’s',
@@ -159,6 +160,7 @@ export const coreCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'delivered-before-sync',
+    seed: 11,
     faults: ['machineCrash', 'slowDisk'],
     memberCount: 3,
     bug: 'the state is given entries that are not on the disk of this replica',

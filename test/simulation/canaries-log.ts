@@ -21,6 +21,7 @@ export const logCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'log-checksum-ignored',
+    seed: 5,
     faults: ['damageLog'],
     memberCount: 3,
     bug: 'entries that do not match their checksum are read all the same',
@@ -35,6 +36,7 @@ export const logCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'truncated-entries-stay',
+    seed: 3,
     faults: ['deposed'],
     memberCount: 3,
     bug: 'what is truncated stays on the disk',
@@ -49,7 +51,6 @@ export const logCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'log-cut-before-state-sync',
-    seed: 2,
     faults: ['machineCrash'],
     memberCount: 1,
     bug: 'the log is cut before the state that it made is on disk',
@@ -65,6 +66,7 @@ export const logCanaries: readonly Canary[] = [
     ...budget,
     name: 'log-not-moved',
     isQuick: true,
+    seed: 2,
     faults: ['isolateBoth', 'grow', 'crash'],
     bug: 'the log stays where it was when a snapshot takes its place',
     edits: [
@@ -78,6 +80,7 @@ export const logCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'wiped-directory-admitted',
+    seed: 11,
     faults: ['wipe', 'crash'],
     memberCount: 3,
     bug: 'a wiped directory is welcome under its old id',
@@ -97,6 +100,7 @@ export const logCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'applied-index-ahead',
+    seed: 17,
     faults: ['machineCrash', 'crash', 'crashAll'],
     memberCount: 1,
     bug: 'the applied index is written ahead of the records that belong to it',
@@ -119,6 +123,7 @@ export const logCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'snapshot-without-proposers',
+    seed: 2,
     faults: ['grow', 'damageState', 'isolateBoth'],
     bug: 'a snapshot does not say which commands were applied',
     edits: [
@@ -138,7 +143,7 @@ export const logCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'snapshot-without-compacted-revision',
-    seed: 6,
+    seed: 33,
     faults: ['grow', 'damageState', 'isolateBoth'],
     bug: 'a snapshot does not say which history is gone',
     edits: [
@@ -158,6 +163,7 @@ export const logCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'snapshot-without-history',
+    seed: 2,
     faults: ['grow', 'damageState', 'isolateBoth'],
     bug: 'a snapshot has only what is there now, and says nothing of that',
     edits: [

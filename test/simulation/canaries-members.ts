@@ -8,6 +8,7 @@ export const memberCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'learner-counts',
+    seed: 9,
     faults: ['grow', 'learnersApart'],
     memberCount: 3,
     bug: 'the acknowledgement of a learner counts like that of a voter',
@@ -47,6 +48,7 @@ export const memberCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'configuration-not-rolled-back',
+    seed: 3,
     faults: ['rivals'],
     memberCount: 3,
     bug: 'a configuration stays in effect when its entry is truncated',

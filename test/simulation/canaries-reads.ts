@@ -27,7 +27,7 @@ export const readCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'read-before-own-term',
-    seed: 2,
+    seed: 14,
     faults: ['succession', 'clog', 'delay'],
     memberCount: 3,
     bug: 'a new leader answers reads before an entry of its term is committed',
@@ -42,7 +42,7 @@ export const readCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'read-without-quorum',
-    seed: 3,
+    seed: 16,
     faults: ['isolateBoth', 'halves', 'isolateIn', 'pause'],
     memberCount: 3,
     bug: 'a leader answers reads without asking whether it still leads',
@@ -51,6 +51,7 @@ export const readCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'reader-joins-running-round',
+    stepCount: 8_000,
     seed: 2,
     faults: ['afterglow'],
     memberCount: 3,
@@ -67,6 +68,7 @@ export const readCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'stale-ack-counts',
+    seed: 5,
     faults: ['afterglow'],
     memberCount: 3,
     bug: 'the answer to an earlier round counts for the present one',
@@ -81,6 +83,7 @@ export const readCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'read-context-reused',
+    seed: 26,
     faults: ['standstill'],
     memberCount: 3,
     bug: 'a read that is asked again uses its context again',

@@ -47,7 +47,7 @@ export const storeCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'compaction-not-in-log',
-    seed: 7,
+    seed: 3,
     faults: ['transfer'],
     bug: 'the leader compacts its own history without telling the others',
     edits: [
@@ -61,6 +61,7 @@ export const storeCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'tombstone-dropped-early',
+    seed: 3,
     faults: ['crash', 'transfer'],
     bug: 'compaction drops what is deleted one revision after it',
     edits: [
@@ -115,6 +116,7 @@ export const storeCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'store-reader-joins-round',
+    seed: 15,
     faults: ['delay', 'isolateBoth', 'pause', 'clog'],
     bug: 'a reader of the store joins a round that is under way',
     edits: [
@@ -189,6 +191,7 @@ export const storeCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'compacted-read-served',
+    seed: 33,
     faults: ['transfer'],
     bug: 'a read below the compacted revision is answered',
     edits: [

@@ -94,7 +94,9 @@ export const watchCanaries: readonly Canary[] = [
   },
   {
     ...budget,
+    stepCount: 12_000,
     name: 'compaction-overtakes-watch',
+    seed: 18,
     faults: ['exile'],
     memberCount: 3,
     bug: 'a watch that a compaction overtakes goes on with a gap',
