@@ -19,6 +19,33 @@ export const scenarioCanaries: readonly Canary[] = [
   },
   {
     ...staged,
+    name: 'lease-round-before-own-term',
+    scenario: 'lease-round-before-own-term',
+    bug: 'a leader begins a round for its lease before an entry of its term is committed',
+    edits: [
+      {
+        file: 'raft/src/core/leader.js',
+        find: 'if (options.leaseReads && this.#ownTermCommitted) this.#rounds.begin();',
+        replace: 'if (options.leaseReads) this.#rounds.begin();',
+      },
+    ],
+  },
+  {
+    ...staged,
+    name: 'joiner-judges-the-past',
+    scenario: 'joiner-judges-the-past',
+    bug: 'whoever was met and is no member yet is told that it was removed',
+    edits: [
+      {
+        file: 'raft/src/replica/admission.js',
+        find: 'if (known === REMOVED) return {',
+        replace:
+          'if (known !== undefined && !isMember(configurations().latest, memberId)) return {',
+      },
+    ],
+  },
+  {
+    ...staged,
     name: 'record-of-a-commit-lost',
     scenario: 'record-of-a-commit-lost',
     bug: 'a start does not notice that a record is missing',

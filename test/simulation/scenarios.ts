@@ -24,8 +24,6 @@ export interface Scenario {
   readonly found: string;
   readonly memberCount: number;
   readonly tuning?: Tuning;
-  /** Not mended yet: run by its name only. */
-  readonly isOpen?: boolean;
   /** From machines without a process to the moment in question. Clients are there from the start. */
   play(stage: Stage): Promise<void>;
 }
@@ -62,7 +60,6 @@ export const scenarios: readonly Scenario[] = [
       'with reads from the lease, a new leader answered readers before an entry of its term was committed: stale reads',
     memberCount: 3,
     tuning: { ...steadyTuning, replica: { ...steadyTuning.replica, leaseReads: true } },
-    isOpen: true,
     async play({ world, until }) {
       const { nodes, network, truth, loop } = world;
       for (const node of nodes) void node.start();
@@ -100,7 +97,6 @@ export const scenarios: readonly Scenario[] = [
       ...steadyTuning,
       replica: { ...steadyTuning.replica, appendEntriesMax: 1, inFlightMessagesMax: 1 },
     },
-    isOpen: true,
     async play({ world, operator, until }) {
       const { nodes, network } = world;
       for (const node of nodes) void node.start();

@@ -65,7 +65,8 @@ export class Leader {
     this.replication.tick();
     if (this.#ticks % options.heartbeatTicks === 0) {
       this.replication.nudgeAll();
-      if (options.leaseReads) this.#rounds.begin();
+      // Before that, the commit index may be behind what an earlier leader has acknowledged.
+      if (options.leaseReads && this.#ownTermCommitted) this.#rounds.begin();
       this.replication.sendHeartbeats(this.#rounds.context);
     }
     this.#considerHandingOver();

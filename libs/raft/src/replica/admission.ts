@@ -4,12 +4,14 @@
  * Invariants: a member id goes with one directory for ever. Which one is noted durably before the two are
  * welcome to each other, so that a wiped directory is found out by everyone it has met. A fresh directory
  * of an initial cluster votes and acknowledges nothing before it has met every other initial member: what
- * it has once promised, under an earlier directory, one of them would know.
+ * it has once promised, under an earlier directory, one of them would know. Only who has seen a member
+ * leave a committed configuration says that it was removed: a log that is still behind knows nothing of
+ * members that came later.
  */
 import type { Logger } from '@orch/component';
 import type { Configuration, MemberId } from '../core/types.js';
 import { LogError } from '../replicated-log.js';
-import type { Identity, LogStore } from '../storage/log-store.js';
+import { type Identity, type LogStore, REMOVED } from '../storage/log-store.js';
 import { type Greeting, type GreetingAnswer, PROTOCOL_VERSION } from '../transport/transport.js';
 import { membersOf } from './members.js';
 
@@ -39,11 +41,17 @@ export class Admission {
   readonly #met = new Set<MemberId>();
   /** Peers that say that they are of another cluster. */
   readonly #foreign = new Set<MemberId>();
+  /** Of the committed configuration that was seen last. */
+  #members: ReadonlySet<MemberId>;
   #admitted: boolean;
   #admitting = false;
 
   constructor(private readonly parts: AdmissionParts) {
     this.#peers = new Map(parts.peers);
+    const { committed } = parts.configurations();
+    // Who is not a voter in it may have it from the day on which it joined: its log is older.
+    const isVoter = committed.voters.some(({ id }) => id === parts.identity.memberId);
+    this.#members = isVoter ? idsOf(committed) : new Set();
     this.#admitted = parts.admitted;
   }
 
@@ -73,13 +81,8 @@ export class Admission {
       logger.error({ storageId }, 'refused a second replica under the id of this one');
       return { kind: 'wrongStorage' };
     }
-    const { latest, committed } = configurations();
     const known = this.#peers.get(memberId);
-    if (!isMember(committed, memberId) && !isMember(latest, memberId)) {
-      if (known !== undefined) return { kind: 'unknownMember', removed: true };
-      // Nobody who was ever here: it may have been added by entries that have not come here yet.
-      return { kind: 'welcome', greeting: this.greeting() };
-    }
+    if (known === REMOVED) return { kind: 'unknownMember', removed: true };
     if (known === storageId) return { kind: 'welcome', greeting: this.greeting() };
     if (known !== undefined) {
       logger.error(
@@ -87,6 +90,11 @@ export class Admission {
         'refused a peer whose directory was wiped',
       );
       return { kind: 'wrongStorage' };
+    }
+    const { latest, committed } = configurations();
+    if (!isMember(committed, memberId) && !isMember(latest, memberId)) {
+      // It may have been added by entries that have not come here yet.
+      return { kind: 'welcome', greeting: this.greeting() };
     }
     return this.#note(memberId, storageId).then((same) =>
       same ? { kind: 'welcome', greeting: this.greeting() } : { kind: 'wrongStorage' },
@@ -127,6 +135,15 @@ export class Admission {
     logger.warn({ peer }, 'a peer does not know this member yet');
   }
 
+  /** This configuration is committed: whoever was a member before and is none now is gone for ever. */
+  committed(configuration: Configuration): void {
+    const members = idsOf(configuration);
+    for (const id of this.#members) {
+      if (!members.has(id) && id !== this.parts.identity.memberId) void this.#noteRemoved(id);
+    }
+    this.#members = members;
+  }
+
   /** Names of those that a fresh replica has still to meet. */
   missing(): string[] {
     if (this.#admitted) return [];
@@ -137,6 +154,7 @@ export class Admission {
 
   async #welcomed(peer: MemberId, storageId: string): Promise<void> {
     const known = this.#peers.get(peer);
+    if (known === REMOVED) return;
     const same = known === undefined ? await this.#note(peer, storageId) : known === storageId;
     if (!same) {
       this.parts.logger.error({ peer, storageId }, 'a peer answers from a wiped directory');
@@ -171,6 +189,11 @@ export class Admission {
     return noted;
   }
 
+  async #noteRemoved(peer: MemberId): Promise<void> {
+    await this.#noting.get(peer);
+    await this.#write(peer, REMOVED);
+  }
+
   async #write(peer: MemberId, storageId: string): Promise<boolean> {
     try {
       await this.parts.store.notePeer(peer, storageId);
@@ -187,6 +210,10 @@ export class Admission {
     const { identity, configurations } = this.parts;
     return membersOf(configurations().latest).filter(({ id }) => id !== identity.memberId);
   }
+}
+
+function idsOf(configuration: Configuration): Set<MemberId> {
+  return new Set(membersOf(configuration).map(({ id }) => id));
 }
 
 function isMember(configuration: Configuration, id: MemberId): boolean {

@@ -195,6 +195,7 @@ export class ReplicaLog implements ReplicatedLog {
       reason: () => this.#reason(),
       onLeadership: (leadership) => this.#led(leadership),
       onConfiguration: (configuration) => this.#connect(this.#run(), configuration),
+      onCommittedConfiguration: (configuration) => this.#run().admission.committed(configuration),
       onFailed: (error) => this.#fail(error),
     });
     const admission = new Admission({

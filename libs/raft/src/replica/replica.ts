@@ -11,6 +11,7 @@ import { RaftCore } from '../core/raft-core.js';
 import type { CoreStatus } from '../core/status.js';
 import type {
   Configuration,
+  Entry,
   Leadership,
   LocalEvent,
   MemberId,
@@ -51,6 +52,8 @@ export interface ReplicaParts {
   readonly reason: () => string | undefined;
   readonly onLeadership: (leadership: Leadership) => void;
   readonly onConfiguration: (configuration: Configuration) => void;
+  /** Each in the order of the log; those that a snapshot jumps over are left out. */
+  readonly onCommittedConfiguration: (configuration: Configuration) => void;
   readonly onFailed: (error: Error) => void;
 }
 
@@ -259,6 +262,7 @@ export class Replica {
     for (const request of output.reads) void this.#read(request);
     if (output.committed.length > 0) {
       this.#commitTimes.committed(output.committed.at(-1)!.index);
+      this.#tellConfigurations(output.committed);
       this.#deliverer.add(output.committed);
     }
     for (const { context, index } of output.readStates) this.rounds.answered(context, index);
@@ -275,6 +279,13 @@ export class Replica {
       this.#parts.onLeadership(output.leadership);
       handlers.onLeadership(output.leadership);
       this.rounds.leadershipChanged();
+    }
+  }
+
+  #tellConfigurations(committed: readonly Entry[]): void {
+    for (const { kind, index } of committed) {
+      if (kind !== 'configuration') continue;
+      this.#parts.onCommittedConfiguration(this.#core.configurationAt(index)!);
     }
   }
 
@@ -330,6 +341,7 @@ export class Replica {
     if (!moved) return;
     this.#installing = undefined;
     this.tell({ kind: 'snapshotInstalled', point });
+    this.#parts.onCommittedConfiguration(point.configuration);
     logger.info({ index: point.index, term: point.term }, 'snapshot installed');
   }
 

@@ -23,7 +23,7 @@ import { type LoadedLog, LogLoader } from './log-loader.js';
 import { LogReader, pointOf } from './log-reader.js';
 import type { CacheBounds, ConfigurationAt } from './log-scan.js';
 import { planStartAfter, planStartOver } from './log-start.js';
-import type { Identity, LogStore, StoredLog } from './log-store.js';
+import { type Identity, type LogStore, REMOVED, type StoredLog } from './log-store.js';
 
 export interface DatabaseLogStoreOptions extends CacheBounds {
   readonly disk: Disk;
@@ -155,7 +155,9 @@ export class DatabaseLogStore implements LogStore {
       const { peers, head } = this.#facts();
       const noted = peers.get(peer);
       if (noted === storageId) return;
-      if (noted !== undefined) throw new RangeError(`peer ${peer} was met with another storage`);
+      if (noted !== undefined && storageId !== REMOVED) {
+        throw new RangeError(`peer ${peer} was met with another storage`);
+      }
       await this.#commit(files, [putFact(peerKey(peer), { storageId })], head);
       peers.set(peer, storageId);
     });

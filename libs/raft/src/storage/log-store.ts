@@ -18,10 +18,13 @@ export interface Identity {
   readonly storageId: string;
 }
 
+/** In place of the directory of a peer that was removed: its id never comes back. */
+export const REMOVED = 'removed';
+
 export interface StoredLog
   extends Omit<InitialState, 'appliedIndex' | 'needsSnapshot' | 'mayVote'> {
   readonly identity: Identity;
-  /** storageId of each peer as first met. */
+  /** storageId of each peer as first met, or `REMOVED`. */
   readonly peers: ReadonlyMap<MemberId, string>;
   /** Has once met every other initial member (or joined later): may take part. */
   readonly admitted: boolean;
@@ -46,6 +49,7 @@ export interface LogStore {
   cut(index: LogIndex): Promise<LogPoint>;
   /** The log begins after `point`: keeps what follows if the entry at `point` is the same, else drops all. Synced. */
   moveTo(point: SnapshotPoint): Promise<void>;
+  /** `storageId`: as first met; `REMOVED` may take its place. */
   notePeer(peer: MemberId, storageId: string): Promise<void>;
   noteAdmitted(): Promise<void>;
   sizeBytes(): Promise<number>;

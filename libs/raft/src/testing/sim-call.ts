@@ -55,7 +55,7 @@ class End<Body extends { readonly messages: readonly Message[] }> implements Fra
     const damaged = withDamagedEntry(body.messages, this.link);
     if (damaged) sent = encodeFrame(this.codec, { ...body, messages: damaged });
     if (!this.link.draw(this.link.conditions.resetRate)) {
-      this.link.carryLossy(sent, arrive, drained);
+      this.link.carryLossy(sent, mayDouble(body.messages), arrive, drained);
       return;
     }
     this.link.counts.reset += 1;
@@ -156,6 +156,14 @@ export function openSimCall(parts: SimCallParts, events: ChannelEvents): FrameCh
     ended: (reason) => far?.ended(reason),
   };
   return near;
+}
+
+/**
+ * A stream doubles nothing, and what a broken one held is not sent again. Consensus bears it all the same,
+ * but not who forwards a command: the second of two copies may be refused by a leader that took the first.
+ */
+function mayDouble(messages: readonly Message[]): boolean {
+  return !messages.some(({ kind }) => kind === 'proposeRequest');
 }
 
 /** With one bit of one entry flipped, as by bad memory; undefined: there is none, or not now. */

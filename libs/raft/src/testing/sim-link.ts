@@ -113,8 +113,13 @@ export class SimLink {
     return Math.floor(this.random() * count);
   }
 
-  /** A frame that may be lost, doubled, late or out of order. */
-  carryLossy(frame: Buffer, arrive: (frame: Buffer) => void, left: () => void): void {
+  /** A frame that may be lost, late, out of order and, if `mayDouble`, doubled. */
+  carryLossy(
+    frame: Buffer,
+    mayDouble: boolean,
+    arrive: (frame: Buffer) => void,
+    left: () => void,
+  ): void {
     const { lossRate, duplicateRate, reorderRate, staleRate, staleMs } = this.#conditions;
     if (this.draw(lossRate)) {
       this.counts.lost += 1;
@@ -122,7 +127,7 @@ export class SimLink {
       return;
     }
     const once = this.#damaged(frame);
-    if (this.draw(duplicateRate)) {
+    if (this.draw(duplicateRate) && mayDouble) {
       this.counts.duplicated += 1;
       this.#unordered(frame.length, 0, () => arrive(once));
     }
