@@ -31,12 +31,15 @@ export class AppendSender {
     this.#send(progress, previous, []);
   }
 
-  /** What `progress` had asked for; undefined: it has been cut off. */
+  /** What `progress` had asked for; undefined: it has been cut off, or is about to be truncated. */
   onEntriesRead(progress: Progress, entries: readonly Entry[] | undefined): void {
     progress.reading = undefined;
     const [first] = entries ?? [];
     if (!entries || !first || this.state.log.termAt(first.index) !== first.term) {
       mark('entriesReadGone');
+      // Not again at once: until the cut is known here, the answer would be the same without end.
+      progress.becomeProbe((progress.matchIndex + 1) as LogIndex);
+      progress.probeSent = true;
       return;
     }
     this.#check(entries);

@@ -377,6 +377,30 @@ describe('replication', () => {
     expect(cluster.replica(3).disk.entries).toEqual(leader.disk.entries);
   });
 
+  it('asks the disk for entries that are gone once a heartbeat, until it knows of the cut', () => {
+    const cluster = new TestCluster([1, 2, 3], { cacheEntriesMax: 5 });
+    const leader = cluster.elect(1);
+    cluster.isolated.add(memberId(3));
+    cluster.propose(leader, 100);
+    cluster.settle();
+    let askedCount = 0;
+    const { finishRead } = leader;
+    leader.finishRead = () => {
+      const request = leader.reads.shift();
+      if (!request) return;
+      askedCount += 1;
+      leader.core.tell({ kind: 'entriesRead', request, entries: undefined });
+    };
+    cluster.isolated.clear();
+    const tickCount = 12;
+    cluster.tick(tickCount);
+    expect(askedCount).toBeGreaterThan(0);
+    expect(askedCount).toBeLessThanOrEqual(tickCount);
+    leader.finishRead = finishRead;
+    cluster.tick(tickCount);
+    expect(cluster.replica(3).core.status().commitIndex).toBe(101);
+  });
+
   it('starts anew where a peer’s stream broke', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const leader = cluster.elect(1);
