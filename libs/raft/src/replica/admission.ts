@@ -22,6 +22,8 @@ export interface AdmissionParts {
   /** storageId of each peer as first met, from the directory. */
   readonly peers: ReadonlyMap<MemberId, string>;
   readonly admitted: boolean;
+  /** As of the last entry that was applied: `committed` is told of those after it. */
+  readonly appliedConfiguration: Configuration | undefined;
   /** In effect, and the newest that is committed. */
   readonly configurations: () => {
     readonly latest: Configuration;
@@ -48,10 +50,10 @@ export class Admission {
 
   constructor(private readonly parts: AdmissionParts) {
     this.#peers = new Map(parts.peers);
-    const { committed } = parts.configurations();
     // Who is not a voter in it may have it from the day on which it joined: its log is older.
-    const isVoter = committed.voters.some(({ id }) => id === parts.identity.memberId);
-    this.#members = isVoter ? idsOf(committed) : new Set();
+    const { voters = [] } = parts.appliedConfiguration ?? {};
+    const isVoter = voters.some(({ id }) => id === parts.identity.memberId);
+    this.#members = isVoter ? idsOf(parts.appliedConfiguration!) : new Set();
     this.#admitted = parts.admitted;
   }
 

@@ -204,6 +204,7 @@ export class ReplicaLog implements ReplicatedLog {
       logger,
       peers: stored.peers,
       admitted: stored.admitted,
+      appliedConfiguration: replica.appliedConfiguration(),
       configurations: () => {
         const latest = replica.status().configuration;
         return { latest, committed: replica.committedConfiguration() ?? latest };

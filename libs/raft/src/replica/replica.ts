@@ -145,6 +145,11 @@ export class Replica {
     return this.#core.configurationAt(this.#core.status().commitIndex);
   }
 
+  /** As of the state; undefined when the log begins behind it. */
+  appliedConfiguration(): Configuration | undefined {
+    return this.#core.configurationAt(this.#core.status().appliedIndex);
+  }
+
   run(): void {
     this.#ticker.start();
     // A sole voter need not wait for anybody.
