@@ -213,11 +213,13 @@ export class FaultInjector {
 
   /** Whether its log or its state may be destroyed: all others have theirs, and somebody replaces it. */
   mayHarm(node: SimNode): boolean {
-    const { voters = [] } = this.operator.configuration() ?? {};
+    // While members change, a majority of the old ones is needed as well.
+    const { voters = [], outgoing } = this.operator.configuration() ?? {};
     if (this.damagedState && isWhole(this.damagedState)) this.damagedState = undefined;
     return (
       this.isFounded &&
       voters.length >= 3 &&
+      outgoing === undefined &&
       this.operator.isVoter(node) &&
       this.operator.lost.size === 0 &&
       !this.operator.isBusy &&

@@ -46,8 +46,8 @@ export async function inspectSnapshot(file: string): Promise<SnapshotFacts> {
   for await (const chunk of snapshotChunks(file)) {
     for (const row of stream.take(chunk)) check.row(row);
   }
-  const { facts, byteCount, checksum } = stream.finish();
-  check.agreesWith(facts);
+  const { facts, sweptRevision, byteCount, checksum } = stream.finish();
+  check.agreesWith(facts, sweptRevision);
   const { revision, compactedRevision, appliedIndex, keyCount, liveBytes, timeMs, hash } = facts;
   return {
     revision,
@@ -91,7 +91,7 @@ class ContentCheck {
   }
 
   /** Throws StoreError `Corrupt`. */
-  agreesWith(facts: Facts): void {
+  agreesWith(facts: Facts, sweptRevision: number): void {
     const { revision, compactedRevision, keyCount, liveBytes, liveRevisions, proposersChecksum } =
       facts;
     this.#continuity.end(revision);
@@ -102,7 +102,7 @@ class ContentCheck {
       revisions += live.revision;
     }
     const whole =
-      this.#continuity.missingRevision <= compactedRevision &&
+      this.#continuity.missingRevision <= Math.max(compactedRevision, sweptRevision) &&
       this.#lastRevision <= revision &&
       this.#live.size === keyCount &&
       bytes === liveBytes &&

@@ -79,7 +79,7 @@ export class StateDatabase {
         const slice = await rows.next(PROPOSERS_MAX);
         if (slice.length === 0) break;
         for (const [key, value] of slice) {
-          const proposer = key.toString('latin1', PROPOSER_PREFIX.length);
+          const proposer = proposerOf(key);
           proposers.set(proposer, SequenceWindow.decode(proposer, value));
         }
       }
@@ -111,9 +111,15 @@ export class StateDatabase {
   }
 
   /** Compacted revision up to which versions were dropped, perhaps not all of them. */
-  async readSwept(): Promise<number> {
-    const bytes = await this.database.get(SWEPT_KEY);
+  async readSwept(view?: DatabaseView): Promise<number> {
+    const bytes = await this.#value(SWEPT_KEY, view);
     return bytes ? decodeSwept(bytes) : 0;
+  }
+
+  /** Of another state, whose rows these are now. */
+  async noteSwept(revision: number): Promise<void> {
+    const value = encodeSwept(revision);
+    await this.database.write([{ kind: 'put', key: SWEPT_KEY, value }], { sync: true });
   }
 
   /** The snapshot that this state came from. */
@@ -235,11 +241,20 @@ export class StateDatabase {
     await this.database.write(changes, { sync: false });
   }
 
-  /** Along with the facts of a state that has none. */
-  async forgetProposers(facts: Facts): Promise<void> {
-    const proposers = new Map<string, undefined>();
-    for (const proposer of (await this.readProposers()).keys()) proposers.set(proposer, undefined);
-    await this.write([{ puts: [], drops: [], proposers, facts }]);
+  /** These facts and proposers, and no others. Versions of later revisions stay and are not looked at. */
+  async returnTo({ facts, proposers }: Checkpoint): Promise<void> {
+    const changes = new Map<string, Buffer | undefined>();
+    const rows = this.proposerRows();
+    try {
+      for (let slice = await rows.next(PROPOSERS_MAX); slice.length > 0; ) {
+        for (const [key] of slice) changes.set(proposerOf(key), undefined);
+        slice = await rows.next(PROPOSERS_MAX);
+      }
+    } finally {
+      await rows.close();
+    }
+    for (const [proposer, value] of proposers) changes.set(proposer, value);
+    await this.write([{ puts: [], drops: [], proposers: changes, facts }]);
   }
 
   async writeFacts(facts: Facts): Promise<void> {
@@ -266,6 +281,10 @@ export class StateDatabase {
       await rows.close();
     }
   }
+}
+
+function proposerOf(key: Buffer): string {
+  return key.toString('latin1', PROPOSER_PREFIX.length);
 }
 
 /** What the disk says has a code; anything else is a fault of the program. */

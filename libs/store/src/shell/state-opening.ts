@@ -82,6 +82,8 @@ async function readState(
     );
     const earlier = new StateMachine(ringEventsMax, ringBytesMax);
     await restoreState(earlier, database, checkpoint, clock);
+    // Whoever reads the database before the log has been replayed must not find facts of another moment.
+    await database.returnTo({ facts: checkpoint.facts, proposers: earlier.proposers.encodeAll() });
     return earlier;
   }
 }

@@ -53,8 +53,9 @@ export class IncomingState implements IncomingSnapshot {
 
   async finish(): Promise<{ readonly appliedIndex: LogIndex }> {
     return asLogError(async () => {
-      const { facts } = this.#stream.finish();
+      const { facts, sweptRevision } = this.#stream.finish();
       await this.#flush();
+      await this.database.noteSwept(sweptRevision);
       await this.database.writeFacts(facts);
       await this.database.sync();
       const machine = new StateMachine(this.options.ringEventsMax, this.options.ringBytesMax);
@@ -80,8 +81,9 @@ export class IncomingState implements IncomingSnapshot {
       compactedRevision: revision,
       proposersChecksum: 0,
     };
-    await this.database.forgetProposers(facts);
-    await this.database.writeCheckpoint({ facts, proposers: new Map() });
+    const checkpoint = { facts, proposers: new Map() };
+    await this.database.returnTo(checkpoint);
+    await this.database.writeCheckpoint(checkpoint);
     return facts;
   }
 

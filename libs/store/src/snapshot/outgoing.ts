@@ -27,7 +27,8 @@ export async function openOutgoing({
   try {
     const facts = (await database.readFacts(view)) ?? EMPTY_FACTS;
     sources.push(database.proposerRows(view), database.versionRows(0, facts.revision, view));
-    const chunks = writeStateStream(facts, [...sources]);
+    const sweptRevision = await database.readSwept(view);
+    const chunks = writeStateStream({ facts, sweptRevision }, [...sources]);
     return {
       appliedIndex: facts.appliedIndex as LogIndex,
       facts,

@@ -16,22 +16,28 @@ import type { Facts } from '../core/state-machine.js';
 import { COMMIT_BYTES_MAX, SCAN_SLICE_RECORDS } from '../limits.js';
 import { StoreError } from '../versioned-store.js';
 
-const FORMAT = 'state-1';
+const FORMAT = 'state-2';
 const HEADER_BYTES_MAX = 64 * 1024;
 const ROW_HEADER_BYTES = 6;
 
-interface Header {
-  readonly format: typeof FORMAT;
+/** What the rows belong to. */
+export interface StateHeader {
   readonly facts: Facts;
+  /** History up to here may be missing: this replica has dropped it, before the cluster compacts it. */
+  readonly sweptRevision: number;
+}
+
+interface Header extends StateHeader {
+  readonly format: typeof FORMAT;
 }
 
 /** Checked chunks. `rows` are read one after the other, each to its end. */
 export async function* writeStateStream(
-  facts: Facts,
+  { facts, sweptRevision }: StateHeader,
   rows: readonly Rows[],
 ): AsyncGenerator<Buffer, void, undefined> {
   const stream = new CheckedStreamWriter();
-  const header: Header = { format: FORMAT, facts };
+  const header: Header = { format: FORMAT, facts, sweptRevision };
   const headerBytes = Buffer.from(JSON.stringify(header));
   const headerLength = Buffer.alloc(4);
   headerLength.writeUInt32BE(headerBytes.length);
@@ -62,7 +68,7 @@ export async function* writeStateStream(
 
 /** Takes such a stream apart as it comes, in pieces of any size. Throws LogError or StoreError `Corrupt`. */
 export class StateStreamReader {
-  facts: Facts | undefined;
+  header: StateHeader | undefined;
   readonly #stream = new CheckedStreamReader();
   #rest: Buffer[] = [];
   #restBytes = 0;
@@ -81,16 +87,16 @@ export class StateStreamReader {
   }
 
   /** All of it has come. */
-  finish(): { readonly facts: Facts; readonly byteCount: number; readonly checksum: number } {
+  finish(): StateHeader & { readonly byteCount: number; readonly checksum: number } {
     const total = this.#stream.finish();
-    if (!this.#ended || !this.facts) throw malformed('it ends too early');
-    return { facts: this.facts, ...total };
+    if (!this.#ended || !this.header) throw malformed('it ends too early');
+    return { ...this.header, ...total };
   }
 
   #parse(rows: Row[]): void {
     const bytes = this.#rest.length === 1 ? this.#rest[0]! : Buffer.concat(this.#rest);
-    let at = this.facts ? 0 : this.#parseHeader(bytes);
-    while (this.facts) {
+    let at = this.header ? 0 : this.#parseHeader(bytes);
+    while (this.header) {
       if (this.#ended && at < bytes.length) throw malformed('it goes on after its end');
       this.#neededBytes = rowBytes(bytes, at);
       const end = at + this.#neededBytes;
@@ -116,10 +122,11 @@ export class StateStreamReader {
     this.#neededBytes = 4 + length;
     if (bytes.length < this.#neededBytes) return 0;
     const header = JSON.parse(bytes.toString('utf8', 4, 4 + length)) as Partial<Header>;
-    if (header.format !== FORMAT || !header.facts) {
-      throw malformed(`it has format ${String(header.format)}, this program reads ${FORMAT}`);
+    const { format, facts, sweptRevision } = header;
+    if (format !== FORMAT || !facts || sweptRevision === undefined) {
+      throw malformed(`it has format ${String(format)}, this program reads ${FORMAT}`);
     }
-    this.facts = header.facts;
+    this.header = { facts, sweptRevision };
     return 4 + length;
   }
 }
