@@ -48,6 +48,14 @@ export class ApiServerOptions {
   advertiseAddress!: string;
 
   @Flag({
+    name: 'runtime-config',
+    description:
+      'versions and resources to serve or not, as batch/v1=false,api/alpha=false; api/all, api/ga, api/beta and api/alpha stand for many, the more particular key wins. Whoever still asks for what is off is told 404; its objects stay stored',
+    type: 'list',
+  })
+  runtimeConfig: string[] = [];
+
+  @Flag({
     name: 'tls-cert-file',
     description:
       'PEM certificate to serve with, replaced without a restart when the file changes; without it one is made in the data directory',

@@ -22,6 +22,7 @@ import {
   OpenApiDocuments,
   type RegistryParts,
   ResourceTable,
+  RuntimeConfig,
   readTokenFile,
   ServerEndpoints,
   ServiceAccountAuthenticator,
@@ -58,7 +59,10 @@ export async function startApiServer(context: Context): Promise<void> {
     openStore(context, metrics, storageMetrics, clientUrl(options)),
   ]);
   const { store, cluster } = opened;
-  const table = new ResourceTable(definitions);
+  const table = new ResourceTable(
+    definitions,
+    new RuntimeConfig(options.runtimeConfig, definitions),
+  );
   const claims = new ClaimIndex(store, logger);
   // A replica whose state was damaged has nothing to read before the leader has sent it.
   claims.start();

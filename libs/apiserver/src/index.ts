@@ -34,6 +34,7 @@ export { serveGroupVersion, serveIndex, serveWholeDocument } from './openapi/ser
 export { ClaimIndex } from './registry/claims.js';
 export type { RegistryParts } from './registry/registry-parts.js';
 export { ResourceTable } from './registry/resource-table.js';
+export { RuntimeConfig } from './registry/runtime-config.js';
 export { readBody } from './request/read-body.js';
 export { isResourceTarget } from './request/request-info.js';
 export { type Exchange, headersFor, sendBody, writeHead } from './response/exchange.js';

@@ -78,6 +78,7 @@ export {
 } from './options/parse-options.js';
 export { ServingOptions } from './options/serving-options.js';
 export {
+  parseBoolean,
   parseDuration,
   ValueError,
 } from './options/values.js';

@@ -22,8 +22,8 @@ export function servedKind(
   plural: string,
   groupHead = 'core',
 ): ServedResource {
-  const served = parts.table.servedAsStored(groupHead, plural);
-  if (!served) throw new Error(`${plural} are not served`);
+  const served = parts.table.inStoredVersion(groupHead, plural);
+  if (!served) throw new Error(`${plural} are not a resource here`);
   return served;
 }
 

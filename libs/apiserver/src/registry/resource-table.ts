@@ -1,22 +1,28 @@
 /** All served resources, found by group, version and plural; the source of discovery. */
 import type { ResourceDefinition } from '@orch/api';
 import { Resource, ServedResource } from './resource.js';
+import type { RuntimeConfig } from './runtime-config.js';
 
 export class ResourceTable {
   readonly resources: readonly Resource[];
   /** In the order of the definitions, each definition's versions in its own order. */
   readonly served: readonly ServedResource[];
   private readonly byPath = new Map<string, ServedResource>();
+  /** By resource; served or not. */
+  private readonly asStored = new Map<Resource, ServedResource>();
   private readonly byStoredPath = new Map<string, Resource>();
   private readonly groupVersions = new Map<string, ServedResource[]>();
 
-  constructor(definitions: readonly ResourceDefinition[]) {
+  /** `config` says which of them clients may see; everything when absent. */
+  constructor(definitions: readonly ResourceDefinition[], config?: RuntimeConfig) {
     this.resources = definitions.map((definition) => new Resource(definition));
     const served: ServedResource[] = [];
     for (const resource of this.resources) {
       this.byStoredPath.set(resource.keyPrefix, resource);
       for (const version of resource.definition.versions) {
         const entry = new ServedResource(resource, version);
+        if (entry.isStored) this.asStored.set(resource, entry);
+        if (config && !config.serves(resource.definition, version)) continue;
         served.push(entry);
         this.byPath.set(pathKey(entry.group, entry.version, resource.definition.plural), entry);
         const groupVersion = `${entry.group}/${entry.version}`;
@@ -37,14 +43,10 @@ export class ResourceTable {
     return this.byStoredPath.get(`${groupHead}/${plural}/`);
   }
 
-  /** The served form in the stored version. */
-  servedAsStored(groupHead: string, plural: string): ServedResource | undefined {
-    return this.served.find(
-      (entry) =>
-        entry.isStored &&
-        entry.definition.plural === plural &&
-        entry.definition.stored.group === groupHead,
-    );
+  /** The form in the stored version, which the server itself writes, whether clients are served it or not. */
+  inStoredVersion(groupHead: string, plural: string): ServedResource | undefined {
+    const resource = this.stored(groupHead, plural);
+    return resource && this.asStored.get(resource);
   }
 
   hasGroup(group: string): boolean {
