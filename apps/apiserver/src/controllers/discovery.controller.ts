@@ -5,7 +5,7 @@ import { type Admitted, ApiHandler, Discovery, sendNotFoundText } from '@orch/ap
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerWith, onlyGet } from './answer.js';
 
-type Document = ReturnType<Discovery['versions']>;
+type Document = ReturnType<Discovery['group']>;
 
 @Controller()
 export class DiscoveryController {
@@ -16,7 +16,7 @@ export class DiscoveryController {
 
   @All('api')
   versions(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.answer(request, reply, () => this.discovery.versions());
+    return this.root(request, reply, 'api');
   }
 
   @All('api/:version')
@@ -30,7 +30,7 @@ export class DiscoveryController {
 
   @All('apis')
   groups(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.answer(request, reply, () => this.discovery.groupList());
+    return this.root(request, reply, 'apis');
   }
 
   @All('apis/:group')
@@ -52,10 +52,17 @@ export class DiscoveryController {
     return this.answer(request, reply, () => this.discovery.resources(group, version));
   }
 
+  private root(request: FastifyRequest, reply: FastifyReply, place: 'api' | 'apis'): Promise<void> {
+    return answerWith(this.api, request, reply, (admitted) => {
+      onlyGet(admitted);
+      return this.discovery.sendRoot(admitted.exchange, place);
+    });
+  }
+
   private answer(
     request: FastifyRequest,
     reply: FastifyReply,
-    document: () => Document | undefined,
+    document: () => Document,
   ): Promise<void> {
     return answerWith(this.api, request, reply, (admitted: Admitted) => {
       const found = document();

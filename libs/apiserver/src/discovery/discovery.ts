@@ -11,6 +11,8 @@ import type { ResourceTable } from '../registry/resource-table.js';
 import { contentTypeOf, negotiate } from '../request/media-types.js';
 import { encodeValue } from '../response/encode-object.js';
 import { type Exchange, sendBody } from '../response/exchange.js';
+import { sendDocument } from '../response/rendered-document.js';
+import { AggregatedDiscovery, aggregatedVersion } from './aggregated-discovery.js';
 import { groupOrder } from './group-order.js';
 
 interface GroupVersion {
@@ -58,19 +60,29 @@ export function compareVersions(a: string, b: string): number {
 
 export class Discovery {
   private readonly groups: readonly Group[];
+  private readonly aggregated: AggregatedDiscovery;
 
   constructor(
     private readonly table: ResourceTable,
     private readonly subresourcesOf: (served: ServedResource) => readonly Subresource[],
   ) {
     this.groups = groupsOf(table);
+    this.aggregated = new AggregatedDiscovery(table, this.groups, subresourcesOf);
   }
 
-  versions(): Document {
+  /** `/api` or `/apis`: everything at once for clients that want it, else what is directly below. */
+  sendRoot(exchange: Exchange, place: 'api' | 'apis'): Promise<void> {
+    const version = aggregatedVersion(exchange.request.headers.accept);
+    if (version) return sendDocument(exchange, this.aggregated.document(place, version));
+    this.send(exchange, place === 'api' ? this.versions() : this.groupList());
+    return Promise.resolve();
+  }
+
+  private versions(): Document {
     return { kind: 'APIVersions', versions: ['v1'] } as Document;
   }
 
-  groupList(): Document {
+  private groupList(): Document {
     return { kind: 'APIGroupList', apiVersion: 'v1', groups: this.groups } as Document;
   }
 

@@ -7,10 +7,11 @@ import type { Clock } from '@orch/component';
 import type { Subresource } from '../handlers/subresources.js';
 import type { ServedResource } from '../registry/resource.js';
 import type { ResourceTable } from '../registry/resource-table.js';
+import type { RenderedDocument } from '../response/rendered-document.js';
 import { type Contents, documentPieces, type Piece } from './document.js';
 import { jsonOfVersion2, jsonOfVersion3 } from './json-document.js';
 import { protobufFrame, protobufPiece } from './protobuf-document.js';
-import { type RenderedDocument, renderDocument } from './rendered.js';
+import { renderDocument } from './rendered.js';
 import type { GroupVersion } from './schema.js';
 
 export const documentFormats = ['json', 'protobuf'] as const;

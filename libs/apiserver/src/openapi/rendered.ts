@@ -1,28 +1,8 @@
-/** A finished document: its bytes, what they are called and, once asked for, what they are compressed. */
+/** Puts an OpenAPI document together. */
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gzip as compress } from 'node:zlib';
+import { RenderedDocument } from '../response/rendered-document.js';
 import { documentBytesMax } from './limits.js';
 import { inSlices } from './sliced.js';
-
-const gzip = promisify(compress);
-
-export class RenderedDocument {
-  private compressed: Promise<Buffer> | undefined;
-
-  constructor(
-    readonly body: Buffer,
-    /** Same bytes, same text, on every server. */
-    readonly hash: string,
-    readonly contentType: string,
-  ) {}
-
-  /** Compressed on another thread, once. */
-  gzipped(): Promise<Buffer> {
-    this.compressed ??= gzip(this.body);
-    return this.compressed;
-  }
-}
 
 /** Puts a document together from its parts. Throws RangeError when it gets too long. */
 export async function renderDocument(
@@ -41,5 +21,5 @@ export async function renderDocument(
     chunks.push(chunk);
   };
   await inSlices(parts, take, nowMs);
-  return new RenderedDocument(Buffer.concat(chunks), hash.digest('hex'), contentType);
+  return new RenderedDocument(Buffer.concat(chunks), contentType, hash.digest('hex'));
 }

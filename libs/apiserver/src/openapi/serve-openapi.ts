@@ -1,13 +1,10 @@
-/**
- * Answers with OpenAPI documents: the form the client wants, compressed where it can read that, and
- * nothing at all where it has the document already.
- */
+/** Answers with OpenAPI documents, in the form that the client wants. */
 
 import type { Query } from '../request/query.js';
-import { acceptsGzip, type Exchange, headersFor, writeHead } from '../response/exchange.js';
+import type { Exchange } from '../response/exchange.js';
+import { sendDocument, sendEmpty } from '../response/rendered-document.js';
 import { sendNotFoundText } from '../server/api-handler.js';
 import { type DocumentFormat, type OpenApiDocuments, urlOf } from './openapi-documents.js';
-import type { RenderedDocument } from './rendered.js';
 
 const secondsOfYear = 31_536_000;
 
@@ -74,33 +71,4 @@ export async function serveGroupVersion(
     exchange.headers['cache-control'] = `public, immutable, max-age=${secondsOfYear}`;
   }
   return sendDocument(exchange, document);
-}
-
-async function sendDocument(exchange: Exchange, document: RenderedDocument): Promise<void> {
-  const etag = `"${document.hash}"`;
-  Object.assign(exchange.headers, { etag, vary: 'Accept, Accept-Encoding' });
-  if (isKnown(exchange.request.headers['if-none-match'], etag)) return sendEmpty(exchange, 304);
-  const compressed = acceptsGzip(exchange);
-  const body = compressed ? await document.gzipped() : document.body;
-  const headers = headersFor(exchange, document.contentType);
-  if (compressed) headers['content-encoding'] = 'gzip';
-  headers['content-length'] = body.length;
-  writeHead(exchange, 200, headers);
-  if (exchange.request.method === 'HEAD') exchange.response.end();
-  else exchange.response.end(body);
-}
-
-function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
-  const known = ifNoneMatch?.split(',').map((text) => text.trim().replace(/^W\//, '')) ?? [];
-  return known.includes(etag) || known.includes('*');
-}
-
-function sendEmpty(exchange: Exchange, statusCode: number): void {
-  const headers = { 'cache-control': 'no-cache, private', ...exchange.headers };
-  writeHead(
-    exchange,
-    statusCode,
-    statusCode === 304 ? headers : { ...headers, 'content-length': 0 },
-  );
-  exchange.response.end();
 }
