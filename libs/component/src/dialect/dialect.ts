@@ -129,6 +129,11 @@ export class Dialect {
     return `x-${this.brand.word}-${name}`;
   }
 
+  /** A protocol of streams: `streamProtocol('v4.channel')`, `streamProtocol('portforward')`. */
+  streamProtocol(head: string): string {
+    return `${head}.${this.brand.groupDomain}`;
+  }
+
   /** An extension key of a schema: `extension('list-type')`. */
   extension(name: string): string {
     return `x-${this.brand.word}-${name}`;

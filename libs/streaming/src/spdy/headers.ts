@@ -1,0 +1,142 @@
+/**
+ * Header blocks of SPDY/3.1. All blocks of one direction are one zlib stream with a dictionary that both
+ * sides know. What comes in is inflated with it. What goes out is put into stored blocks, which are a
+ * zlib stream as well: our headers are few, and so they need no dictionary, state or waiting.
+ * Source: the published draft of SPDY/3.1, sections 2.6.10 and 2.6.10.1.
+ */
+import { constants, createInflate, type Inflate } from 'node:zlib';
+import { headerBytesMax, headerCountMax } from '../limits.js';
+import { SpdyError } from './frames.js';
+
+export type StreamHeaders = Readonly<Record<string, string>>;
+
+/** Each is preceded by its length. */
+const dictionaryWords =
+  'options head post put delete trace accept accept-charset accept-encoding accept-language ' +
+  'accept-ranges age allow authorization cache-control connection content-base content-encoding ' +
+  'content-language content-length content-location content-md5 content-range content-type date ' +
+  'etag expect expires from host if-match if-modified-since if-none-match if-range ' +
+  'if-unmodified-since last-modified location max-forwards pragma proxy-authenticate ' +
+  'proxy-authorization range referer retry-after server te trailer transfer-encoding upgrade ' +
+  'user-agent vary via warning www-authenticate method get status 200_OK version HTTP/1.1 url ' +
+  'public set-cookie keep-alive origin';
+
+/** These follow as they are. */
+const dictionaryEnd =
+  '100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505' +
+  '203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request' +
+  '401 Unauthorized403 Forbidden404 Not Found500 Internal Server Error501 Not Implemented' +
+  '503 Service UnavailableJan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec 00:00:00 Mon, Tue, ' +
+  'Wed, Thu, Fri, Sat, Sun, GMTchunked,text/html,image/png,image/jpg,image/gif,application/xml,' +
+  'application/xhtml+xml,text/plain,text/javascript,publicprivatemax-age=gzip,deflate,sdch' +
+  'charset=utf-8charset=iso-8859-1,utf-,*,enq=0.';
+
+export const headerDictionary = Buffer.concat([
+  ...dictionaryWords.split(' ').map((word) => lengthFirst(word.replace('_', ' '))),
+  Buffer.from(dictionaryEnd, 'latin1'),
+]);
+
+function lengthFirst(text: string): Buffer {
+  const bytes = Buffer.from(text, 'utf8');
+  const length = Buffer.allocUnsafe(4);
+  length.writeUInt32BE(bytes.length);
+  return Buffer.concat([length, bytes]);
+}
+
+/** Names, which are lower case on the wire, and values. Throws SpdyError. */
+export function parseHeaders(block: Buffer): StreamHeaders {
+  let at = 0;
+  const number = (): number => {
+    if (at + 4 > block.length) throw new SpdyError('a header block is too short');
+    at += 4;
+    return block.readUInt32BE(at - 4);
+  };
+  const text = (): string => {
+    const length = number();
+    if (length > block.length - at) throw new SpdyError('a header block is too short');
+    at += length;
+    return block.toString('utf8', at - length, at);
+  };
+  const count = number();
+  if (count > headerCountMax) throw new SpdyError(`more than ${headerCountMax} headers`);
+  const headers: Record<string, string> = Object.create(null);
+  for (let index = 0; index < count; index += 1) {
+    const name = text().toLowerCase();
+    headers[name] = text();
+  }
+  return headers;
+}
+
+export function formatHeaders(headers: StreamHeaders): Buffer {
+  const entries = Object.entries(headers);
+  const count = Buffer.allocUnsafe(4);
+  count.writeUInt32BE(entries.length);
+  const parts = entries.flatMap(([name, value]) => [
+    lengthFirst(name.toLowerCase()),
+    lengthFirst(value),
+  ]);
+  return Buffer.concat([count, ...parts]);
+}
+
+/** Zlib's first bytes: deflate with a window of 32 KiB, no dictionary. */
+const zlibHead = Buffer.of(0x78, 0x01);
+const storedBytesMax = 0xffff;
+
+export class HeaderDeflater {
+  private begun = false;
+
+  /** Every block goes out, in this order. */
+  deflate(block: Buffer): Buffer {
+    const parts: Buffer[] = this.begun ? [] : [zlibHead];
+    this.begun = true;
+    for (let at = 0; at < block.length; at += storedBytesMax) {
+      const bytes = block.subarray(at, at + storedBytesMax);
+      const head = Buffer.alloc(5);
+      head.writeUInt16LE(bytes.length, 1);
+      head.writeUInt16LE(~bytes.length & 0xffff, 3);
+      parts.push(head, bytes);
+    }
+    return Buffer.concat(parts);
+  }
+}
+
+export class HeaderInflater {
+  private readonly inflater: Inflate;
+  private chunks: Buffer[] = [];
+  private byteCount = 0;
+  private fail: ((error: Error) => void) | undefined;
+
+  constructor() {
+    this.inflater = createInflate({
+      dictionary: headerDictionary,
+      finishFlush: constants.Z_SYNC_FLUSH,
+    });
+    this.inflater.on('data', (chunk: Buffer) => {
+      this.byteCount += chunk.length;
+      if (this.byteCount <= headerBytesMax) this.chunks.push(chunk);
+      else this.inflater.destroy(new SpdyError('the headers of a stream are too long'));
+    });
+    this.inflater.on('error', (error) => this.fail?.(error));
+    this.inflater.on('end', () => this.fail?.(new Error('the stream of headers has ended')));
+  }
+
+  /** One block after the other, each awaited. Rejects with SpdyError. */
+  inflate(block: Buffer): Promise<Buffer> {
+    this.chunks = [];
+    this.byteCount = 0;
+    return new Promise((resolve, reject) => {
+      this.fail = (cause) => reject(new SpdyError('headers cannot be decompressed', { cause }));
+      this.inflater.write(block, (error) => {
+        if (error) return;
+        // What is still held comes out as data now.
+        while (this.inflater.read() !== null);
+        if (this.byteCount <= headerBytesMax) resolve(Buffer.concat(this.chunks));
+        else reject(new SpdyError('the headers of a stream are too long'));
+      });
+    });
+  }
+
+  close(): void {
+    this.inflater.destroy();
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * The server's side of a remote command over a WebSocket. Invariant: at most `streamBufferBytesMax` of
+ * standard input wait for the command; while they do, nothing is read from the socket, so neither are
+ * new sizes of the terminal. A frame the protocol does not know ends the connection, nothing else.
+ */
+import { Readable, Writable } from 'node:stream';
+import type { RawData, WebSocket } from 'ws';
+import { closeTimeoutMs, dataFrameBytesMax, streamBufferBytesMax } from '../limits.js';
+import type { CommandProtocol } from '../protocols.js';
+import {
+  type CommandRequest,
+  type CommandStatus,
+  type CommandStreams,
+  encodeStatus,
+  parseTerminalSize,
+  type TerminalSize,
+} from '../remote-command.js';
+import {
+  ChannelError,
+  channels,
+  closeChannel,
+  decodeMessage,
+  encodeMessage,
+} from './channel-codec.js';
+import { keepAlive } from './keep-alive.js';
+import { bytesOf, sendMessage } from './messages.js';
+
+export class CommandSocket implements CommandStreams {
+  readonly stdin: Readable | undefined;
+  readonly stdout: Writable | undefined;
+  readonly stderr: Writable | undefined;
+  private readonly left = new AbortController();
+  private size: TerminalSize | undefined;
+  private resized: ((size: TerminalSize) => void) | undefined;
+  private readonly heard: () => void;
+
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly protocol: CommandProtocol,
+    request: CommandRequest,
+  ) {
+    if (request.stdin) this.stdin = this.input();
+    if (request.stdout) this.stdout = this.output(channels.stdout);
+    if (request.stderr) this.stderr = this.output(channels.stderr);
+    this.heard = keepAlive(socket, () => socket.isPaused);
+    socket.on('message', (data) => this.receive(data));
+    // Its end follows; there is nobody to tell.
+    socket.on('error', () => socket.terminate());
+    socket.once('close', () => this.end());
+    // Clients take the first message as the sign that the streams are there.
+    const first = this.stdout ? channels.stdout : this.stderr ? channels.stderr : channels.error;
+    socket.send(encodeMessage(first, Buffer.alloc(0), protocol.base64));
+  }
+
+  get gone(): AbortSignal {
+    return this.left.signal;
+  }
+
+  onResize(listener: (size: TerminalSize) => void): void {
+    this.resized = listener;
+    if (this.size) listener(this.size);
+  }
+
+  async finish(status: CommandStatus): Promise<void> {
+    const { socket, protocol } = this;
+    if (socket.readyState !== socket.OPEN) return;
+    socket.resume();
+    const text = encodeStatus(status, protocol.version);
+    await this.send(channels.error, text).catch(() => undefined); // has gone: nobody to tell
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    const cut = setTimeout(() => socket.terminate(), closeTimeoutMs);
+    socket.close(1000);
+    await closed;
+    clearTimeout(cut);
+  }
+
+  private input(): Readable {
+    const { socket } = this;
+    return new Readable({
+      highWaterMark: streamBufferBytesMax,
+      read: () => {
+        if (socket.isPaused) socket.resume();
+      },
+      destroy: (_error, done) => {
+        // What still comes for it is dropped.
+        if (socket.isPaused) socket.resume();
+        done(null);
+      },
+    });
+  }
+
+  private output(channel: number): Writable {
+    return new Writable({
+      highWaterMark: dataFrameBytesMax,
+      write: (chunk: Buffer, _encoding, done) => {
+        this.send(channel, chunk).then(() => done(), done);
+      },
+    });
+  }
+
+  private send(channel: number, data: Buffer): Promise<void> {
+    return sendMessage(this.socket, encodeMessage(channel, data, this.protocol.base64));
+  }
+
+  private receive(data: RawData): void {
+    this.heard();
+    try {
+      const message = decodeMessage(bytesOf(data), this.protocol.base64);
+      if (message) this.take(message.channel, message.data);
+    } catch (error) {
+      if (!(error instanceof ChannelError)) throw error;
+      this.socket.close(1002, error.message);
+    }
+  }
+
+  private take(channel: number, data: Buffer): void {
+    const { stdin, socket } = this;
+    if (channel === channels.stdin) {
+      if (!stdin || stdin.destroyed || stdin.readableEnded || data.length === 0) return;
+      if (!stdin.push(data)) socket.pause();
+    } else if (channel === channels.resize) {
+      const size = parseTerminalSize(data.toString('utf8'));
+      if (!size) return;
+      this.size = size;
+      this.resized?.(size);
+    } else if (channel === closeChannel && this.protocol.version >= 5) {
+      if (data[0] === channels.stdin) this.endInput();
+    }
+  }
+
+  private endInput(): void {
+    if (this.stdin && !this.stdin.destroyed) this.stdin.push(null);
+  }
+
+  private end(): void {
+    this.endInput();
+    for (const output of [this.stdout, this.stderr]) output?.destroy();
+    this.left.abort();
+  }
+}

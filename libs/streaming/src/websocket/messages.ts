@@ -1,0 +1,14 @@
+/** Small helpers around whole messages of a WebSocket. */
+import type { RawData, WebSocket } from 'ws';
+
+export function bytesOf(data: RawData): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
+}
+
+/** Resolves when the message has left for the network; rejects when the socket is closed. */
+export function sendMessage(socket: WebSocket, message: Buffer | string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.send(message, (error) => (error ? reject(error) : resolve()));
+  });
+}
