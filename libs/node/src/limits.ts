@@ -69,3 +69,11 @@ export const objectIdleMs = 120_000;
 export const nodeStatusReportPeriodMs = 5 * 60_000;
 /** How long to wait for a first list from the API server before saying that it does not come. */
 export const informerSyncTimeoutMs = 30_000;
+/** Bytes of a terminal's name; longer is none. */
+export const terminalNameBytesMax = 64;
+/** How long a connection to a port of a pod may take to be made. */
+export const podDialTimeoutMs = 10_000;
+/** A helper that makes connections inside a pod ends when none was asked for during this time. */
+export const podDialerIdleMs = 30_000;
+/** Commands and forwarded connections' clients of one agent at a time. */
+export const streamingSessionsMax = 500;

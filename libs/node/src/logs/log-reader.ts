@@ -16,6 +16,10 @@ export interface LogQuery {
   /** Only what is not older. */
   readonly sinceMs?: number;
   readonly limitBytes?: number;
+  /** Only what comes after so many bytes of the file. */
+  readonly fromByte?: number;
+  /** Only what was written to this one. */
+  readonly stream?: 'stdout' | 'stderr';
 }
 
 export interface LogSource {
@@ -37,6 +41,7 @@ export async function* readLog(
   for await (const line of rawLines(source, query, clock, signal)) {
     const record = parseLogRecord(line);
     if (!record) continue;
+    if (query.stream !== undefined && record.stream !== query.stream) continue;
     if (query.sinceMs !== undefined && Date.parse(record.time) < query.sinceMs) continue;
     const parts = query.timestamps ? [Buffer.from(`${record.time} `), record.text] : [record.text];
     if (!record.partial) parts.push(Buffer.from('\n'));
@@ -58,8 +63,8 @@ async function* rawLines(
 ): AsyncGenerator<Buffer> {
   let file = await openIfThere(source.path);
   try {
-    let offset =
-      file && query.tailLines !== undefined ? await tailOffset(file, query.tailLines) : 0;
+    let offset = query.fromByte ?? 0;
+    if (file && query.tailLines !== undefined) offset = await tailOffset(file, query.tailLines);
     let rest: Buffer = Buffer.alloc(0);
     while (!signal.aborted) {
       // Asked before reading: what is written until it has ended is then sure to be read.

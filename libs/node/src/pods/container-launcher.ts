@@ -117,6 +117,7 @@ async function configOf(context: PodContext, request: LaunchRequest): Promise<Co
     logPath: join(container.name, `${attemptNumber}.log`),
     ...(user ? { user } : {}),
     readOnlyRoot: container.securityContext?.readOnlyRootFilesystem ?? false,
+    ...(container.stdin ? { stdin: true } : {}),
     annotations: {
       [annotationKeys.messagePath]: messagePath,
       [annotationKeys.messagePolicy]: container.terminationMessagePolicy ?? 'File',

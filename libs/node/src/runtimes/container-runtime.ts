@@ -6,6 +6,9 @@
  * succeed. Restart policies, probes and volumes' content are the caller's.
  */
 
+import type { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+
 export type SandboxId = string & { readonly __brand: 'SandboxId' };
 export type ContainerId = string & { readonly __brand: 'ContainerId' };
 
@@ -73,6 +76,8 @@ export interface ContainerConfig {
   readonly logPath: string;
   readonly user?: ContainerUser;
   readonly readOnlyRoot?: boolean;
+  /** What is sent by `attach` reaches the command; otherwise it reads nothing. */
+  readonly stdin?: boolean;
   /** Kept and given back; the runtime does not look at them. */
   readonly annotations: Readonly<Record<string, string>>;
 }
@@ -115,6 +120,26 @@ export interface ExecResult {
   /** Cut at `execOutputBytesMax`. */
   readonly stdout: Buffer;
   readonly stderr: Buffer;
+}
+
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** A command inside a container, or the container's own, with somebody at its other end. */
+export interface RunningCommand {
+  /** Absent where it reads nothing. */
+  readonly stdin: Writable | undefined;
+  readonly stdout: Readable;
+  /** Absent with a terminal, which mixes the two. */
+  readonly stderr: Readable | undefined;
+  /** Without effect where there is no terminal. */
+  resize(size: TerminalSize): void;
+  /** The other end has gone. Ends a command that was run for it; a container's own goes on. */
+  leave(): void;
+  /** Exit code. Rejects with RuntimeError when the command cannot be run. */
+  readonly exited: Promise<number>;
 }
 
 export interface RuntimeStatus {
@@ -191,6 +216,22 @@ export interface ContainerRuntime {
   /** The log file has been moved away: go on in a new one. */
   reopenContainerLog(id: ContainerId): Promise<void>;
   execSync(id: ContainerId, command: readonly string[], timeoutMs: number): Promise<ExecResult>;
+  /** Runs a command with its streams open, with a terminal of its own if `tty`. */
+  exec(
+    id: ContainerId,
+    command: readonly string[],
+    options: { readonly stdin: boolean; readonly tty: boolean },
+  ): Promise<RunningCommand>;
+  /**
+   * Joins what the container writes from now on, and what it reads. With `endsInput` the command sees the
+   * end of its input when the caller ends it; otherwise it waits for whoever comes next.
+   */
+  attach(
+    id: ContainerId,
+    options: { readonly stdin: boolean; readonly endsInput: boolean },
+  ): Promise<RunningCommand>;
+  /** A connection to a port of the pod, as a program inside the pod would make to its own host. */
+  dial(id: SandboxId, port: number): Promise<Socket>;
   listContainerStats(): Promise<ContainerStats[]>;
   /** Returns a function that ends it. */
   onContainerChanged(listener: ContainerListener): () => void;

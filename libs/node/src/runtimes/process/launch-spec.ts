@@ -57,6 +57,7 @@ export function shimInput(config: ContainerConfig, context: LaunchContext): Shim
       hostname: isolated ? context.hostname : '',
       user: config.user ? `${config.user.uid}:${config.user.gid}` : '',
       groups: config.user?.supplementalGroups.join(',') ?? '',
+      input: config.stdin ? 'open' : '',
     },
     argv,
     environment: [...environment].map(([name, value]) => `${name}=${value}`),

@@ -5,7 +5,8 @@
  * development, tests and small trusted set-ups: it keeps workloads apart, it does not hold them in.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type Clock, KeyedMutex, type Logger, orchVersion } from '@orch/component';
 import { execOutputBytesMax, sandboxCountMax } from '../../limits.js';
@@ -17,6 +18,7 @@ import {
   type ContainerStats,
   type ContainerStatus,
   type ExecResult,
+  type RunningCommand,
   RuntimeError,
   type RuntimeInfo,
   type RuntimeStatus,
@@ -24,6 +26,7 @@ import {
   type SandboxId,
   type SandboxStatus,
 } from '../container-runtime.js';
+import { attachTo } from './attached-container.js';
 import { Containers, imageReference } from './containers.js';
 import { helperEnvironment, runCommand } from './helper-command.js';
 import {
@@ -34,8 +37,10 @@ import {
   probeIsolation,
 } from './isolation.js';
 import { shimInput } from './launch-spec.js';
+import { dialDirectly, PodDialer } from './pod-dialer.js';
 import { BridgeNetwork, LoopbackNetwork, type PodNetwork } from './pod-network.js';
-import { readStart, Shims } from './shims.js';
+import { startCommand, startInTerminal } from './running-command.js';
+import { readStart, Shims, signal } from './shims.js';
 import { RuntimeState, type SandboxRecord } from './state.js';
 import { collectStats, type RunningContainer } from './stats.js';
 
@@ -57,12 +62,14 @@ export class ProcessRuntime implements ContainerRuntime {
   private readonly containers: Containers;
   private readonly sandboxes = new Map<SandboxId, SandboxRecord>();
   private readonly sandboxMutex = new KeyedMutex();
+  private readonly dialer: PodDialer;
   private network: PodNetwork;
   private mode: IsolationMode = 'plain';
 
   constructor(private readonly options: ProcessRuntimeOptions) {
     this.state = new RuntimeState(options.root, options.logger);
     this.shims = new Shims(options.root);
+    this.dialer = new PodDialer(options.clock);
     this.containers = new Containers({ ...options, state: this.state, shims: this.shims });
     this.network = new LoopbackNetwork(options.podCidr);
   }
@@ -111,6 +118,7 @@ export class ProcessRuntime implements ContainerRuntime {
       await Promise.all([...this.sandboxes.keys()].map((id) => this.removeSandbox(id)));
       await this.network.teardown();
     }
+    this.dialer.stop();
     this.containers.stop();
   }
 
@@ -233,11 +241,56 @@ export class ProcessRuntime implements ContainerRuntime {
     this.containers.record(id);
   }
 
-  async execSync(
+  execSync(id: ContainerId, command: readonly string[], timeoutMs: number): Promise<ExecResult> {
+    const [program, ...args] = this.commandInside(id, command);
+    return runCommand(program!, args, {
+      timeoutMs,
+      outputBytesMax: execOutputBytesMax,
+      environment: helperEnvironment,
+    });
+  }
+
+  async exec(
     id: ContainerId,
     command: readonly string[],
-    timeoutMs: number,
-  ): Promise<ExecResult> {
+    options: { readonly stdin: boolean; readonly tty: boolean },
+  ): Promise<RunningCommand> {
+    const argv = this.commandInside(id, command, options.tty ? ['TERM=xterm'] : []);
+    return options.tty ? startInTerminal(argv) : startCommand(argv, options.stdin);
+  }
+
+  async attach(
+    id: ContainerId,
+    options: { readonly stdin: boolean; readonly endsInput: boolean },
+  ): Promise<RunningCommand> {
+    const shimPid = this.containers.shimPid(id);
+    const input = join(this.state.containerDirectory(id), 'stdin');
+    return attachTo({
+      status: () => this.containers.status(id),
+      onChanged: (listener) =>
+        this.containers.onChanged((changed) => {
+          if (changed === id) listener();
+        }),
+      inputPath: options.stdin && existsSync(input) ? input : undefined,
+      endInput: () => options.endsInput && void signal(shimPid, 'SIGUSR2'),
+      clock: this.options.clock,
+    });
+  }
+
+  async dial(id: SandboxId, port: number): Promise<Socket> {
+    const { address } = this.sandbox(id);
+    const namespace = address ? this.network.namespacePath(id) : undefined;
+    if (namespace) return this.dialer.dialInside(namespace, port);
+    // Without a network of its own a pod listens where its address leads.
+    return dialDirectly(address ? this.network.localAddress(address) : '127.0.0.1', port);
+  }
+
+  /** What has to be run on the host for the command to run in the container. */
+  private commandInside(
+    id: ContainerId,
+    command: readonly string[],
+    environment: readonly string[] = [],
+  ): string[] {
     const shimPid = this.containers.shimPid(id);
     const { config, sandboxId } = this.containers.record(id);
     const { hostPid } = this.sandbox(sandboxId).config;
@@ -246,24 +299,19 @@ export class ProcessRuntime implements ContainerRuntime {
       ? [`--userspec=${config.user.uid}:${config.user.gid}`, `--groups=${groups}`]
       : [];
     const root = join(this.state.containerDirectory(id), 'root');
-    const isolated = this.mode === 'isolated';
-    const wrapper = isolated
-      ? [
-          ...['nsenter', `--target=${shimPid}`, '--mount', '--uts', '--net'],
-          ...(hostPid ? [] : ['--pid']),
-          ...['chroot', ...user, root],
-        ]
-      : config.user
-        ? ['chroot', ...user, '/']
-        : [];
+    const wrapper =
+      this.mode === 'isolated'
+        ? [
+            ...['nsenter', `--target=${shimPid}`, '--mount', '--uts', '--net'],
+            ...(hostPid ? [] : ['--pid']),
+            ...['chroot', ...user, root],
+          ]
+        : config.user
+          ? ['chroot', ...user, '/']
+          : [];
     const directory = config.workingDirectory || '/';
-    const inside = ['env', '-i', '-C', directory, ...this.state.environmentOf(id), ...command];
-    const [program, ...args] = [...wrapper, ...inside];
-    return runCommand(program!, args, {
-      timeoutMs,
-      outputBytesMax: execOutputBytesMax,
-      environment: helperEnvironment,
-    });
+    const variables = [...environment, ...this.state.environmentOf(id)];
+    return [...wrapper, 'env', '-i', '-C', directory, ...variables, ...command];
   }
 
   async listContainerStats(): Promise<ContainerStats[]> {

@@ -6,7 +6,8 @@
 #   shim.sh start DIR   starts `shim.sh run DIR` in the background (first child of the namespaces made
 #                       around it), writes "pid N" to descriptor 3 and ends
 #   shim.sh run DIR     sets up mounts, runs the command, records `started` and the exit; on TERM it
-#                       passes TERM to the command's process group, on USR1 it kills that group
+#                       passes TERM to the command's process group, on USR1 it kills that group;
+#                       on USR2 it lets go of the command's input, which then ends with its writers
 #
 # `started` is: own process id, the command's process id (both as seen inside), time. DIR holds, each value ended by a NUL: `settings` (in the order read below), `argv`, `env`, `mounts`
 # (triples: operation, source, target). Invariant: the exit file is written once, after the log is
@@ -82,7 +83,9 @@ start_command() {
   # Bash ignores INT and QUIT in what it starts in the background; the command must not inherit that.
   launch+=(env -i --default-signal=INT,QUIT -C "$working_directory")
   launch+=("${environment[@]}" "${command[@]}")
-  exec "${launch[@]}" </dev/null >"$directory/stdout" 2>"$directory/stderr" 3>&- 9>&-
+  local input=/dev/null
+  [[ -z $input_mode ]] || input=$directory/stdin
+  exec "${launch[@]}" <"$input" >"$directory/stdout" 2>"$directory/stderr" 3>&- 8>&- 9>&-
 }
 
 forward() { # signal
@@ -112,7 +115,7 @@ run() {
   exit_file=${settings[0]}
   local log=${settings[1]} hostname=${settings[5]}
   root_directory=${settings[2]} working_directory=${settings[3]} search_path=${settings[4]}
-  user=${settings[6]} groups=${settings[7]}
+  user=${settings[6]} groups=${settings[7]} input_mode=${settings[8]-}
   umask 0022
   [[ -z $hostname ]] || printf '%s' "$hostname" >/proc/sys/kernel/hostname ||
     refuse "the host name cannot be set"
@@ -126,14 +129,18 @@ run() {
   mkfifo -m 0666 "$directory/stdout" "$directory/stderr" "$directory/idle" ||
     refuse "the pipes cannot be made"
   exec 9<>"$directory/idle"
-  pump stdout "$log" <"$directory/stdout" 3>&- 9>&- &
+  # Held open, so that the command waits for input whether or not somebody is there to send some.
+  [[ -z $input_mode ]] || { mkfifo -m 0600 "$directory/stdin" && exec 8<>"$directory/stdin"; } ||
+    refuse "the pipe for input cannot be made"
+  pump stdout "$log" <"$directory/stdout" 3>&- 8>&- 9>&- &
   local stdout_pump=$!
-  pump stderr "$log" <"$directory/stderr" 3>&- 9>&- &
+  pump stderr "$log" <"$directory/stderr" 3>&- 8>&- 9>&- &
   local stderr_pump=$!
   start_command &
   child=$!
   trap 'forward TERM' TERM
   trap 'forward KILL' USR1
+  trap 'interrupted=1; exec 8>&-' USR2
   printf '%s %s %s\n' "$$" "$child" "$EPOCHREALTIME" >"$directory/started"
   printf 'ok\n' >&3
   exec 3>&- 2>/dev/null
@@ -143,7 +150,7 @@ run() {
     code=$?
     ((interrupted))
   do :; done
-  trap '' TERM USR1
+  trap '' TERM USR1 USR2
   drain_logs
   printf '%s %s\n' "$code" "$EPOCHREALTIME" >"$exit_file"
 }

@@ -120,7 +120,7 @@ export class Shims {
 }
 
 /** False if it is gone. */
-export function signal(pid: number, name: 'SIGTERM' | 'SIGUSR1' | 'SIGKILL'): boolean {
+export function signal(pid: number, name: 'SIGTERM' | 'SIGUSR1' | 'SIGUSR2' | 'SIGKILL'): boolean {
   try {
     return process.kill(pid, name);
   } catch (error) {

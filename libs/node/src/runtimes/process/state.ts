@@ -57,6 +57,8 @@ export interface ShimSettings {
   readonly user: string;
   /** Comma separated. */
   readonly groups: string;
+  /** `open`: the command reads what is sent to the pipe `stdin`; empty: nothing. */
+  readonly input: '' | 'open';
 }
 
 export interface ShimInput {
@@ -123,6 +125,7 @@ export class RuntimeState {
       settings.hostname,
       settings.user,
       settings.groups,
+      settings.input,
     ]);
     write('argv', input.argv);
     write('env', input.environment);
