@@ -85,6 +85,7 @@ export {
 export {
   ComponentServer,
   type ComponentServerSettings,
+  refuseUpgrade,
 } from './serving/component-server.js';
 export {
   DelegatedAuthorizer,

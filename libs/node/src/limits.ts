@@ -77,3 +77,5 @@ export const podDialTimeoutMs = 10_000;
 export const podDialerIdleMs = 30_000;
 /** Commands and forwarded connections' clients of one agent at a time. */
 export const streamingSessionsMax = 500;
+/** Longest run of a command whose output is answered as a whole. */
+export const commandRunTimeoutMs = 60_000;

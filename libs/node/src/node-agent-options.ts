@@ -161,10 +161,21 @@ export class NodeAgentOptions {
 
   @Flag({
     name: 'enable-debugging-handlers',
-    description: 'serve container logs, without which nobody reads them through the API',
+    description:
+      'serve logs, commands and ports of containers, without which nobody has them through the API',
     default: true,
   })
   enableDebuggingHandlers!: boolean;
+
+  @Flag({
+    name: 'streaming-connection-idle-timeout',
+    description:
+      'a command or forwarded connection without a byte is ended after it, 0 never; lower ends quiet ones, higher keeps forgotten ones',
+    default: '4h0m0s',
+    type: 'duration',
+  })
+  @Min(0)
+  streamingIdleTimeoutMs!: number;
 
   @Flag({ name: 'tls-cert-file', description: 'PEM certificate to serve with; made when left out' })
   @IsOptional()

@@ -7,9 +7,11 @@ import {
   createServer as createHttpServer,
   type IncomingMessage,
   type ServerResponse,
+  STATUS_CODES,
 } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import {
   type HealthAnswer,
@@ -40,12 +42,19 @@ export interface ComponentServerSettings {
   readonly logger: Logger;
   /** Answers what is not one of the paths here; false when it does not know the path either. */
   readonly fallback?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /**
+   * Takes a connection over that is to be upgraded; false when it does not know the path. Without it
+   * nothing is ever upgraded.
+   */
+  readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
 }
 
 const plainText = 'text/plain; charset=utf-8';
 
 export class ComponentServer {
   private readonly server: Server & { closeAllConnections(): void };
+  /** The server's own list does not hold these any more. */
+  private readonly upgraded = new Set<Duplex>();
 
   constructor(private readonly settings: ComponentServerSettings) {
     const listener = (request: IncomingMessage, response: ServerResponse) => {
@@ -60,6 +69,10 @@ export class ComponentServer {
       ? createHttpsServer({ ...limits, ...serverTlsOptions(settings.tls) }, listener)
       : createHttpServer(limits, listener);
     this.server.maxConnections = servingConnectionCountMax;
+    if (!settings.upgrade) return;
+    this.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+      this.startUpgrade(request, socket, head),
+    );
   }
 
   /** Where it listens, after `start`. */
@@ -83,27 +96,55 @@ export class ComponentServer {
     });
   }
 
-  /** Ends at once: its requests are short. */
+  /** Ends at once: its requests are short, and streams end with it. */
   async stop(): Promise<void> {
     this.server.closeAllConnections();
+    for (const socket of this.upgraded) socket.destroy();
     await new Promise<void>((resolve) => this.server.close(() => resolve()));
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://component');
     const path = url.pathname;
-    if (this.settings.authorizer && !this.isOpen(path)) {
-      const decision = await this.settings.authorizer.decide(servingRequest(request, path));
-      if (decision.kind !== 'allowed') {
-        const statusCode = decision.kind === 'forbidden' ? 403 : 401;
-        send(response, statusCode, plainText, `${decision.reason}\n`);
-        return;
-      }
+    const refusal = await this.refusal(request, path);
+    if (refusal) {
+      send(response, refusal.statusCode, plainText, `${refusal.reason}\n`);
+      return;
     }
     const answer = await this.answer(url, path);
     if (answer) send(response, answer.statusCode, answer.contentType, answer.body);
     else if (!this.settings.fallback?.(request, response)) {
       send(response, 404, plainText, '404 page not found\n');
+    }
+  }
+
+  private async refusal(
+    request: IncomingMessage,
+    path: string,
+  ): Promise<{ statusCode: number; reason: string } | undefined> {
+    if (!this.settings.authorizer || this.isOpen(path)) return undefined;
+    const decision = await this.settings.authorizer.decide(servingRequest(request, path));
+    if (decision.kind === 'allowed') return undefined;
+    return { statusCode: decision.kind === 'forbidden' ? 403 : 401, reason: decision.reason };
+  }
+
+  private startUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.upgraded.add(socket);
+    socket.once('close', () => this.upgraded.delete(socket));
+    socket.on('error', () => socket.destroy());
+    this.handleUpgrade(request, socket, head).catch((error: unknown) => {
+      this.settings.logger.error({ err: error, path: request.url }, 'upgrade failed');
+      socket.destroy();
+    });
+  }
+
+  private async handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
+    const { pathname } = new URL(request.url ?? '/', 'http://component');
+    const refusal = await this.refusal(request, pathname);
+    if (socket.destroyed) return;
+    if (refusal) refuseUpgrade(socket, refusal.statusCode, refusal.reason);
+    else if (!this.settings.upgrade?.(request, socket, head)) {
+      refuseUpgrade(socket, 404, '404 page not found');
     }
   }
 
@@ -130,6 +171,24 @@ export class ComponentServer {
     }
     return undefined;
   }
+}
+
+/** Answers a request for an upgrade with a failure in words, and ends its connection. */
+export function refuseUpgrade(
+  socket: Duplex,
+  statusCode: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const body = `${message}\n`;
+  const lines = [
+    `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode] ?? ''}`,
+    `content-type: ${plainText}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    'connection: close',
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
 /** What the authorizer has to know about a request. */

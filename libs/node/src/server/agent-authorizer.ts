@@ -44,8 +44,25 @@ export class AgentAuthorizer implements RequestAuthorizer {
         name: this.nodeName,
       });
     }
-    if (asked.clientCertificate || anonymousAuth) return allowed;
+    // Whoever may do these is root on the node: that is nobody without a name.
+    const admitsAnonymous = anonymousAuth && !entersPods(request.path);
+    if (asked.clientCertificate || admitsAnonymous) return allowed;
     return asked.bearerToken ? this.delegated.decide(asked) : refused;
+  }
+}
+
+const enteringPaths: ReadonlySet<string> = new Set(['exec', 'attach', 'portForward', 'run']);
+
+function entersPods(path: string): boolean {
+  const first = path.split('/')[1] ?? '';
+  return enteringPaths.has(decodedOrSame(first));
+}
+
+function decodedOrSame(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // no path that is served
   }
 }
 

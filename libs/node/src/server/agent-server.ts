@@ -1,4 +1,7 @@
-/** The agent's own HTTPS server: health, metrics, the pods of the node, their logs and their stats. */
+/**
+ * The agent's own HTTPS server: health, metrics, the pods of the node, their logs, their stats, commands in
+ * them and connections to them.
+ */
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
@@ -17,6 +20,8 @@ import type { ContainerRuntime } from '../runtimes/container-runtime.js';
 import { AgentAuthorizer } from './agent-authorizer.js';
 import { serveContainerLog } from './container-logs.js';
 import { statsSummary } from './stats-summary.js';
+import { serveRun } from './streams/serve-run.js';
+import { StreamServer, streamEndpoints } from './streams/stream-server.js';
 
 export interface AgentServerParts {
   readonly options: NodeAgentOptions;
@@ -34,6 +39,7 @@ export interface AgentServerParts {
 /** Starts it; its `port` is the one it got. */
 export async function startAgentServer(parts: AgentServerParts): Promise<ComponentServer> {
   const { options, nodeName, postReview, clock, logger } = parts;
+  const streams = options.enableDebuggingHandlers ? new StreamServer(parts) : undefined;
   const server = new ComponentServer({
     bindAddress: options.address,
     port: options.port,
@@ -51,6 +57,7 @@ export async function startAgentServer(parts: AgentServerParts): Promise<Compone
     profiling: false,
     logger,
     fallback: (request, response) => answer(parts, request, response),
+    ...(streams && { upgrade: (...upgrade) => streams.upgrade(...upgrade) }),
   });
   await server.start();
   return server;
@@ -83,10 +90,18 @@ function serve(
 ): Promise<void> | undefined {
   if (first === 'pods' && rest.length === 0) return servePods(parts, response);
   if (first === 'stats' && rest[0] === 'summary') return serveStats(parts, response);
-  if (first !== 'containerLogs' || !parts.options.enableDebuggingHandlers) return undefined;
+  if (!parts.options.enableDebuggingHandlers) return undefined;
+  if (first === 'run') return serveRun(parts, rest, parameters, response);
+  if (streamEndpoints.has(first)) return refuseWithoutUpgrade(response);
+  if (first !== 'containerLogs') return undefined;
   const [namespace, pod, container] = rest;
   if (!namespace || !pod || !container || rest.length > 3) return undefined;
   return serveContainerLog(parts, { namespace, pod, container }, parameters, request, response);
+}
+
+async function refuseWithoutUpgrade(response: ServerResponse): Promise<void> {
+  response.writeHead(400, { 'content-type': 'text/plain; charset=utf-8' });
+  response.end('unable to upgrade: missing upgrade headers in request\n');
 }
 
 async function servePods({ workers }: AgentServerParts, response: ServerResponse): Promise<void> {

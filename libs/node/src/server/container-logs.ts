@@ -6,6 +6,7 @@ import type { Clock } from '@orch/component';
 import { type LogQuery, readLog } from '../logs/log-reader.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
 import type { ContainerRuntime, ContainerStatus } from '../runtimes/container-runtime.js';
+import { Refusal } from './refusal.js';
 
 export interface ContainerLogsParts {
   readonly runtime: ContainerRuntime;
@@ -17,16 +18,6 @@ export interface LogAddress {
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;
-}
-
-class Refusal extends Error {
-  override readonly name = 'Refusal';
-  constructor(
-    readonly statusCode: number,
-    message: string,
-  ) {
-    super(message);
-  }
 }
 
 export async function serveContainerLog(

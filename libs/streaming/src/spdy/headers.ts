@@ -81,6 +81,8 @@ export function formatHeaders(headers: StreamHeaders): Buffer {
 /** Zlib's first bytes: deflate with a window of 32 KiB, no dictionary. */
 const zlibHead = Buffer.of(0x78, 0x01);
 const storedBytesMax = 0xffff;
+/** An empty block: some readers give out what came before only when they see it. */
+const flush = Buffer.of(0, 0, 0, 0xff, 0xff);
 
 export class HeaderDeflater {
   private begun = false;
@@ -96,6 +98,7 @@ export class HeaderDeflater {
       head.writeUInt16LE(~bytes.length & 0xffff, 3);
       parts.push(head, bytes);
     }
+    parts.push(flush);
     return Buffer.concat(parts);
   }
 }

@@ -4,9 +4,6 @@
  */
 const { connect } = require('node:net');
 
-/** The pod's own host under both of its addresses. */
-const hosts = ['127.0.0.1', '::1'];
-
 function dial(id, port, [host, ...others]) {
   const socket = connect({ host, port, allowHalfOpen: true });
   // What the other side says first is for the parent to read.
@@ -14,9 +11,9 @@ function dial(id, port, [host, ...others]) {
   socket.once('connect', () => process.send({ id }, socket));
   socket.once('error', (error) => {
     if (others.length > 0) dial(id, port, others);
-    else process.send({ id, error: error.code ?? error.message });
+    else process.send({ id, port, error: error.code ?? error.message });
   });
 }
 
-process.on('message', ({ id, port }) => dial(id, port, hosts));
+process.on('message', ({ id, port, hosts }) => dial(id, port, hosts));
 process.on('disconnect', () => process.exit(0));

@@ -24,8 +24,19 @@ interface Helper {
 
 const script = join(import.meta.dirname, 'dial.cjs');
 
+/** The pod's own host under both of its addresses; the pod's address is for programs that listen there only. */
+const loopback = ['127.0.0.1', '::1'];
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ETIMEDOUT: 'connection timed out',
+};
+
 function unreachable(port: number, reason: string): RuntimeError {
-  return new RuntimeError('NotFound', `failed to connect to localhost:${port}: ${reason}`);
+  return new RuntimeError(
+    'NotFound',
+    `failed to connect to localhost:${port}: ${reasons[reason] ?? reason}`,
+  );
 }
 
 export class PodDialer {
@@ -35,7 +46,7 @@ export class PodDialer {
   constructor(private readonly clock: Clock) {}
 
   /** Rejects with RuntimeError when nothing listens there. */
-  dialInside(namespacePath: string, port: number): Promise<Socket> {
+  dialInside(namespacePath: string, address: string, port: number): Promise<Socket> {
     const helper = this.helpers.get(namespacePath) ?? this.start(namespacePath);
     helper.idle?.cancel();
     const id = this.nextId;
@@ -59,7 +70,7 @@ export class PodDialer {
           reject(error);
         },
       });
-      helper.child.send({ id, port }, (error) => {
+      helper.child.send({ id, port, hosts: [...loopback, address] }, (error) => {
         if (error) helper.waiters.get(id)?.reject(unreachable(port, error.message));
       });
     });
@@ -79,12 +90,12 @@ export class PodDialer {
     const helper: Helper = { child, waiters: new Map(), idle: undefined };
     this.helpers.set(namespacePath, helper);
     child.on('message', (message, handle) => {
-      const { id, error } = message as { id: number; error?: string };
+      const { id, port, error } = message as { id: number; port: number; error?: string };
       const waiter = helper.waiters.get(id);
       const socket = handle as Socket | undefined;
       if (!waiter) socket?.destroy();
       else if (socket) waiter.resolve(halfOpen(socket));
-      else waiter.reject(new RuntimeError('NotFound', `failed to connect to localhost: ${error}`));
+      else waiter.reject(unreachable(port, error ?? 'no reason given'));
     });
     const gone = () => {
       if (this.helpers.get(namespacePath) === helper) this.helpers.delete(namespacePath);

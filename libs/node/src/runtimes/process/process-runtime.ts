@@ -280,7 +280,7 @@ export class ProcessRuntime implements ContainerRuntime {
   async dial(id: SandboxId, port: number): Promise<Socket> {
     const { address } = this.sandbox(id);
     const namespace = address ? this.network.namespacePath(id) : undefined;
-    if (namespace) return this.dialer.dialInside(namespace, port);
+    if (address && namespace) return this.dialer.dialInside(namespace, address, port);
     // Without a network of its own a pod listens where its address leads.
     return dialDirectly(address ? this.network.localAddress(address) : '127.0.0.1', port);
   }

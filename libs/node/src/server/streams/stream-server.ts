@@ -1,0 +1,168 @@
+/**
+ * The agent's endpoints that stay open: `/exec`, `/attach` and `/portForward`, over WebSocket and over
+ * SPDY/3.1. Invariant: what cannot be served is refused before the connection is upgraded, so that the
+ * client reads an ordinary answer.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type Clock, type Logger, type Metrics, refuseUpgrade } from '@orch/component';
+import {
+  CommandSocket,
+  type CommandStreams,
+  commandStreams,
+  forwardedPortsMax,
+  SpdySession,
+  serveForwardSession,
+  serveForwardSocket,
+  spdyCommandProtocols,
+  spdyForwardProtocol,
+  tunnelForwardProtocol,
+  webSocketCommandProtocols,
+  webSocketForwardProtocols,
+} from '@orch/streaming';
+import { createWebSocketStream } from 'ws';
+import { streamingSessionsMax } from '../../limits.js';
+import type { NodeAgentOptions } from '../../node-agent-options.js';
+import type { RunningCommand } from '../../runtimes/container-runtime.js';
+import { Refusal } from '../refusal.js';
+import {
+  acceptSpdy,
+  acceptWebSocket,
+  chooseStreamProtocol,
+  chooseSubprotocol,
+  offeredSubprotocols,
+  type Upgrade,
+  upgradeKind,
+} from './accept.js';
+import { serveCommand } from './serve-command.js';
+import { forwardTo } from './serve-forward.js';
+import {
+  commandRequest,
+  containerOf,
+  portsOf,
+  type RunningContainer,
+  type StreamParts,
+  sandboxOf,
+} from './stream-target.js';
+
+export interface StreamServerParts extends StreamParts {
+  readonly options: Pick<NodeAgentOptions, 'streamingIdleTimeoutMs'>;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export const streamEndpoints: ReadonlySet<string> = new Set(['exec', 'attach', 'portForward']);
+
+export class StreamServer {
+  private sessionCount = 0;
+
+  constructor(private readonly parts: StreamServerParts) {
+    parts.metrics.gauge({
+      name: 'kubelet_streaming_sessions',
+      help: 'Commands, attached clients and port-forwards that are open',
+      collect: (gauge) => gauge.set(this.sessionCount),
+    });
+  }
+
+  /** Takes the connection over; false for a path of others. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
+    const url = new URL(request.url ?? '/', 'http://node');
+    const [endpoint = '', ...names] = url.pathname.split('/').slice(1).map(decodeURIComponent);
+    if (!streamEndpoints.has(endpoint)) return false;
+    this.sessionCount += 1;
+    socket.once('close', () => {
+      this.sessionCount -= 1;
+    });
+    const upgrade = { request, socket, head };
+    this.serve(endpoint, names, url.searchParams, upgrade).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) {
+        this.parts.logger.warn({ err: error, path: url.pathname }, 'stream failed');
+        socket.destroy();
+        return;
+      }
+      refuseUpgrade(socket, error.statusCode, error.message, error.headers);
+    });
+    return true;
+  }
+
+  private async serve(
+    endpoint: string,
+    names: readonly string[],
+    parameters: URLSearchParams,
+    upgrade: Upgrade,
+  ): Promise<void> {
+    if (this.sessionCount > streamingSessionsMax) {
+      throw new Refusal(429, `more than ${streamingSessionsMax} streams are open`);
+    }
+    if (endpoint === 'portForward') return this.forward(names, parameters, upgrade);
+    return this.command(endpoint, names, parameters, upgrade);
+  }
+
+  private async command(
+    endpoint: string,
+    names: readonly string[],
+    parameters: URLSearchParams,
+    upgrade: Upgrade,
+  ): Promise<void> {
+    const { runtime, options, clock } = this.parts;
+    const request = commandRequest(parameters);
+    const target = await containerOf(this.parts, names);
+    const argv = parameters.getAll('command');
+    if (endpoint === 'exec' && argv.length === 0) {
+      throw new Refusal(400, 'you must specify at least 1 command for the container');
+    }
+    const { id } = target.status;
+    const start = (): Promise<RunningCommand> =>
+      endpoint === 'exec'
+        ? runtime.exec(id, argv, request)
+        : runtime.attach(id, { stdin: request.stdin, endsInput: endsInput(target) });
+    const streams = await this.streams(upgrade, request);
+    await serveCommand(streams, start, options.streamingIdleTimeoutMs, clock);
+  }
+
+  private async streams(
+    upgrade: Upgrade,
+    request: ReturnType<typeof commandRequest>,
+  ): Promise<CommandStreams> {
+    if (upgradeKind(upgrade) === 'websocket') {
+      const protocol = chooseSubprotocol(upgrade, webSocketCommandProtocols());
+      return new CommandSocket(await acceptWebSocket(upgrade, protocol.name), protocol, request);
+    }
+    const protocol = chooseStreamProtocol(upgrade, spdyCommandProtocols());
+    return commandStreams(acceptSpdy(upgrade, protocol.name), protocol, request);
+  }
+
+  private async forward(
+    names: readonly string[],
+    parameters: URLSearchParams,
+    upgrade: Upgrade,
+  ): Promise<void> {
+    const { runtime, options, clock } = this.parts;
+    const sandbox = await sandboxOf(this.parts, names);
+    const title = `${names[0]}/${names[1]}`;
+    const forward = forwardTo(runtime, sandbox, title, options.streamingIdleTimeoutMs, clock);
+    if (upgradeKind(upgrade) === 'spdy') {
+      const name = spdyForwardProtocol();
+      const protocol = chooseStreamProtocol(upgrade, [{ name, version: 1, base64: false }]);
+      await serveForwardSession(acceptSpdy(upgrade, protocol.name), forward);
+    } else if (offeredSubprotocols(upgrade).includes(tunnelForwardProtocol())) {
+      const socket = await acceptWebSocket(upgrade, tunnelForwardProtocol());
+      const session = new SpdySession(createWebSocketStream(socket), 'server');
+      await serveForwardSession(session, forward);
+    } else {
+      const protocol = chooseSubprotocol(upgrade, webSocketForwardProtocols());
+      const ports = portsOf(parameters);
+      if (ports.length === 0 || ports.length > forwardedPortsMax) {
+        throw new Refusal(400, `want 1 to ${forwardedPortsMax} ports`);
+      }
+      const socket = await acceptWebSocket(upgrade, protocol.name);
+      await serveForwardSocket(socket, protocol, ports, forward);
+    }
+  }
+}
+
+/** The first client that ends the input of such a container ends it for good. */
+function endsInput({ container }: RunningContainer): boolean {
+  return container.stdinOnce ?? false;
+}
