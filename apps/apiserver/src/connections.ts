@@ -43,6 +43,12 @@ export class Connections {
     response.once('close', () => this.ended(socket));
   }
 
+  /** To be told of every connection that may leave HTTP/1.1: it runs until it is closed. */
+  upgrading(socket: Socket): void {
+    const count = this.runningCounts.get(socket);
+    if (count !== undefined) this.runningCounts.set(socket, count + 1);
+  }
+
   private ended(socket: Socket): void {
     const count = this.runningCounts.get(socket);
     if (count === undefined) return;

@@ -3,10 +3,12 @@
  * Fastify to Nest's controllers. Its end: watches end as if their time were over, running requests
  * finish, connections close.
  */
+import type { IncomingMessage } from 'node:http';
 import type { Http2SecureServer } from 'node:http2';
+import type { Socket } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { isResourceTarget, type WatchRegistry } from '@orch/apiserver';
+import { isResourceTarget, upgradeExchange, type WatchRegistry } from '@orch/apiserver';
 import {
   type ComponentContext,
   type KeyPairPem,
@@ -64,6 +66,13 @@ export async function serveHttps(context: Context, providers: ApiServerProviders
       };
       const server = createHttpsServer(pair, options, listener);
       connections = new Connections(server);
+      server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+        connections?.upgrading(socket);
+        const exchange = upgradeExchange(request, socket, head);
+        if (isResourceTarget(request.url ?? '')) api.handleUpgrade(request, exchange);
+        // Nothing else speaks another protocol: the request is answered as if it had not asked.
+        else handler(request, exchange.response);
+      });
       followCertificate(context, pair, server);
       return server as never;
     },

@@ -23,7 +23,7 @@ export {
 export { type BootstrapSettings, bootstrapCluster } from './bootstrap/bootstrap.js';
 export { ServerEndpoints } from './bootstrap/server-endpoints.js';
 export { Discovery } from './discovery/discovery.js';
-export type { NodeAgentTls } from './handlers/pod-logs.js';
+export type { NodeAgentTls } from './handlers/node-agents.js';
 export { ApiMetrics } from './observability/api-metrics.js';
 
 export { ConsensusMetrics } from './observability/consensus-metrics.js';
@@ -47,3 +47,4 @@ export {
   sendUnknownPath,
 } from './server/api-handler.js';
 export { InFlight } from './server/in-flight.js';
+export { upgradeExchange } from './server/upgrade.js';

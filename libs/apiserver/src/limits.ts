@@ -64,3 +64,9 @@ export const serverKeyLifeMs = 15_000;
 export const serverKeyRenewMs = 5_000;
 /** Servers of one cluster that are told as endpoints. */
 export const serversMax = 64;
+/** Joined connections without a byte, pings included, are cut after it. */
+export const joinedIdleTimeoutMs = 4 * 3_600_000;
+/** Between two questions of the system whether the other machine is still there. */
+export const joinedKeepAliveMs = 30_000;
+/** A longer tag of a proxied page is left as it is. */
+export const htmlTagBytesMax = 16 * 1024;

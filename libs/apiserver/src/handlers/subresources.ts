@@ -4,9 +4,12 @@ import type { ServiceAccountTokens } from '../authentication/service-account-tok
 import type { ServedResource } from '../registry/resource.js';
 import { partStrategy } from '../registry/strategies.js';
 import type { Call, Handler } from './call.js';
+import type { NodeAgentTls } from './node-agents.js';
 import { patchWith } from './patch.js';
 import { handleBinding, handleEviction } from './pod-actions.js';
-import { type NodeAgentTls, podLogHandler } from './pod-logs.js';
+import { podLogHandler } from './pod-logs.js';
+import { podCommandHandler, portForwardHandler } from './pod-streams.js';
+import { nodeProxyHandler, podProxyHandler, serviceProxyHandler } from './proxies.js';
 import { handleGet } from './read.js';
 import { scaleHandler } from './scale.js';
 import { tokenRequestHandler } from './token-request.js';
@@ -21,6 +24,8 @@ export interface Subresource {
   readonly verbs: readonly string[];
   /** Its answers may go on for long: no deadline, and not counted as in flight. */
   readonly longRunning: boolean;
+  /** Any method and any path below it goes to its handler. */
+  readonly isProxy?: boolean;
   readonly handle: Handler;
 }
 
@@ -31,6 +36,15 @@ function partHandler(name: string, part: SubresourceStatus<ApiObject>): Handler 
     if (call.info.verb === 'patch') return patchWith(call, strategy);
     return replaceWith(call, strategy, false);
   };
+}
+
+function proxySubresource(kind: string, handle: Handler): Subresource {
+  const verbs = ['create', 'delete', 'get', 'patch', 'update'];
+  return { name: 'proxy', kind, verbs, longRunning: true, isProxy: true, handle };
+}
+
+function streamSubresource(name: string, kind: string, handle: Handler): Subresource {
+  return { name, kind, verbs: ['create', 'get'], longRunning: true, handle };
 }
 
 function podSubresources(tls: NodeAgentTls): Subresource[] {
@@ -51,6 +65,10 @@ function podSubresources(tls: NodeAgentTls): Subresource[] {
       handle: handleEviction,
     },
     { name: 'log', kind: 'Pod', verbs: ['get'], longRunning: true, handle: podLogHandler(tls) },
+    streamSubresource('attach', 'PodAttachOptions', podCommandHandler('attach', tls)),
+    streamSubresource('exec', 'PodExecOptions', podCommandHandler('exec', tls)),
+    streamSubresource('portforward', 'PodPortForwardOptions', portForwardHandler(tls)),
+    proxySubresource('PodProxyOptions', podProxyHandler()),
   ];
 }
 
@@ -95,6 +113,12 @@ export function subresourcesOf(served: ServedResource, parts: SubresourceParts):
   }
   if (definition.stored.group === 'core') {
     if (definition.plural === 'pods') all.push(...podSubresources(parts.nodeAgents));
+    if (definition.plural === 'nodes') {
+      all.push(proxySubresource('NodeProxyOptions', nodeProxyHandler(parts.nodeAgents)));
+    }
+    if (definition.plural === 'services') {
+      all.push(proxySubresource('ServiceProxyOptions', serviceProxyHandler()));
+    }
     if (definition.plural === 'serviceaccounts') {
       all.push({
         name: 'token',

@@ -24,9 +24,13 @@ const verbNames: Readonly<Record<string, string>> = {
   patch: 'PATCH',
   delete: 'DELETE',
   deletecollection: 'DELETECOLLECTION',
+  connect: 'CONNECT',
   post: 'POST',
   put: 'PUT',
 };
+
+/** Their requests are connections, by whatever method they are made. */
+const connecting: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward', 'proxy']);
 
 const seriesMax = 20_000;
 /** Looked through one by one. */
@@ -63,6 +67,28 @@ function scopeOf({ isResource, name, namespace }: RequestInfo): string {
   return namespace !== '' ? 'namespace' : 'cluster';
 }
 
+/** Clients choose what their paths say; only what is served has labels of its own. */
+function longRunningLabels(info: RequestInfo) {
+  const { group, resource, verb, version } = counted(info);
+  const component = 'apiserver';
+  const subresource = verb === 'watch' ? '' : info.subresource;
+  const scope = scopeOf(info);
+  return {
+    component,
+    group,
+    resource,
+    scope,
+    subresource,
+    verb: verbNames[verb] ?? 'other',
+    version,
+  };
+}
+
+function counted(info: RequestInfo): RequestInfo {
+  const connects = info.subresource !== '' && connecting.has(info.subresource);
+  return connects ? { ...info, verb: 'connect' } : info;
+}
+
 function isAlike(
   { info: first, statusCode: code }: KnownSeries,
   info: RequestInfo,
@@ -87,6 +113,7 @@ export class ApiMetrics {
   private readonly watchEvents;
   private readonly watchers;
   private readonly slowWatches;
+  private readonly longRunningRequests;
 
   constructor(metrics: Metrics, inFlight: InFlight) {
     this.requests = metrics.counter({
@@ -122,6 +149,11 @@ export class ApiMetrics {
         }
       },
     });
+    this.longRunningRequests = metrics.gauge({
+      name: 'apiserver_longrunning_gauge',
+      help: 'Requests that go on for long and are open.',
+      labels: ['component', 'group', 'resource', 'scope', 'subresource', 'verb', 'version'],
+    });
     this.watchEvents = metrics.counter({
       name: 'apiserver_watch_events_total',
       help: 'Events sent to watchers.',
@@ -139,7 +171,13 @@ export class ApiMetrics {
     });
   }
 
-  finished(info: RequestInfo, statusCode: number, seconds: number): void {
+  /** `change`: 1 when it begins, -1 when it ends. */
+  longRunning(info: RequestInfo, change: 1 | -1): void {
+    this.longRunningRequests.inc(longRunningLabels(info), change);
+  }
+
+  finished(asked: RequestInfo, statusCode: number, seconds: number): void {
+    const info = counted(asked);
     const alike = this.byResource.get(info.resource);
     const known = alike?.find((entry) => isAlike(entry, info, statusCode));
     const series = known ? known.series : this.newSeries(info, statusCode);

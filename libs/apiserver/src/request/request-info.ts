@@ -132,7 +132,9 @@ export function parseRequestInfo(method: string, path: string, watch: boolean): 
   const resource = segments[at] ?? '';
   const name = segments[at + 1] ?? '';
   const subresource = segments[at + 2] ?? '';
-  let verb = verbsOfMethods[method];
+  // What stands behind a proxy may know further methods.
+  const proxied = subresource === 'proxy' ? method.toLowerCase() : undefined;
+  let verb: string | undefined = verbsOfMethods[method] ?? proxied;
   if (verb === undefined) return { ...nonResource(method, path), group, version };
   if (watchPath && verb === 'get') verb = 'watch';
   else if (name === '') {

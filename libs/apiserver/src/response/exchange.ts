@@ -8,6 +8,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Writable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { gzipThresholdBytes } from '../limits.js';
+import type { ClientUpgrade } from '../server/upgrade.js';
 
 export type RawRequest = IncomingMessage | Http2ServerRequest;
 export type RawResponse = ServerResponse | Http2ServerResponse;
@@ -22,6 +23,8 @@ export interface Exchange {
   readonly warnings: string[];
   /** Headers of this answer besides those every answer has. */
   readonly headers: OutgoingHttpHeaders;
+  /** The client wants to speak something else on this connection. */
+  readonly upgrade?: ClientUpgrade | undefined;
 }
 
 /** A quoted warning as the interface's clients read it. */

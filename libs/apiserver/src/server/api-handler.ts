@@ -38,6 +38,7 @@ import {
 } from '../response/exchange.js';
 import { failureOf, sendFailure } from '../response/status.js';
 import { type InFlight, requestKind } from './in-flight.js';
+import type { ClientUpgrade, UpgradeExchange } from './upgrade.js';
 
 export interface ApiHandlerSettings extends SubresourceParts {
   readonly parts: RegistryParts;
@@ -96,19 +97,40 @@ export class ApiHandler {
     void this.serve(request, response, this.answerResource);
   }
 
+  /** The same for a connection that is to be upgraded. Never throws. */
+  handleUpgrade(request: RawRequest, { response, upgrade }: UpgradeExchange): void {
+    void this.serve(request, response, this.answerResource, upgrade);
+  }
+
   /** Lets a request in, has it answered and accounts for it. Never rejects. */
-  async serve(request: RawRequest, response: RawResponse, answer: Answer): Promise<void> {
+  async serve(
+    request: RawRequest,
+    response: RawResponse,
+    answer: Answer,
+    upgrade?: ClientUpgrade,
+  ): Promise<void> {
     const { authenticator, authorizer, inFlight, metrics, parts } = this.settings;
     const startMs = parts.clock.monotonicMs();
-    const exchange: Exchange = { request, response, warnings: [], headers: {} };
+    const exchange: Exchange = {
+      request,
+      response,
+      warnings: [],
+      headers: {},
+      upgrade,
+    };
     let info: RequestInfo | undefined;
-    let kind: ReturnType<typeof requestKind> | undefined;
+    let kind: ReturnType<typeof requestKind> | 'longRunning' | undefined;
     try {
       const { path, query } = splitTarget(request.url ?? '/');
       info = parseRequestInfo(request.method ?? 'GET', path, query.flag('watch'));
       const user = await authenticator.authenticate(request);
       authorize(authorizer, { user, info });
-      if (!this.isLongRunning(info)) {
+      if (isLongRunning(info)) {
+        if (parts.table.find(info.group, info.version, info.resource)) {
+          metrics.longRunning(info, 1);
+          kind = 'longRunning';
+        }
+      } else {
         const entered = requestKind(info.verb);
         inFlight.enter(entered);
         kind = entered;
@@ -117,16 +139,13 @@ export class ApiHandler {
     } catch (error) {
       this.fail(exchange, error);
     } finally {
-      if (kind) inFlight.leave(kind);
+      if (kind === 'longRunning' && info) metrics.longRunning(info, -1);
+      else if (kind && kind !== 'longRunning') inFlight.leave(kind);
       if (info) {
         const seconds = (parts.clock.monotonicMs() - startMs) / 1_000;
         metrics.finished(info, response.statusCode, seconds);
       }
     }
-  }
-
-  private isLongRunning(info: RequestInfo): boolean {
-    return info.verb === 'watch' || info.subresource === 'log';
   }
 
   private async dispatch(admitted: Admitted): Promise<void> {
@@ -144,7 +163,8 @@ export class ApiHandler {
     }
     const handler = this.handlerFor(served, info);
     // Bodies cannot be asked about without being read.
-    if (exchange.request.method === 'HEAD') throw methodNotSupported();
+    const { method } = exchange.request;
+    if (method === 'HEAD' && info.subresource !== 'proxy') throw methodNotSupported();
     warnOfDeprecation(exchange, served);
     // Spelt out: spreading and then adding costs several microseconds.
     const call: Call = {
@@ -165,6 +185,7 @@ export class ApiHandler {
     if (info.watchPath && info.verb !== 'watch') throw methodNotSupported();
     if (info.subresource !== '') {
       const subresource = this.subresources.get(served)?.get(info.subresource);
+      if (subresource?.isProxy) return subresource.handle;
       if (!subresource || info.rest.length > 0) throw pathNotFound();
       if (!subresource.verbs.includes(info.verb)) throw methodNotSupported();
       return subresource.handle;
@@ -198,6 +219,18 @@ export class ApiHandler {
     }
     sendFailure(exchange, failure, failureRepresentation(exchange));
   }
+}
+
+const longRunningSubresources: ReadonlySet<string> = new Set([
+  'attach',
+  'exec',
+  'log',
+  'portforward',
+  'proxy',
+]);
+
+function isLongRunning({ verb, subresource }: RequestInfo): boolean {
+  return verb === 'watch' || (subresource !== '' && longRunningSubresources.has(subresource));
 }
 
 function unknownVerb(): Handler {
