@@ -32,6 +32,7 @@ export {
 export { QueueFullError, WorkQueue, type WorkQueueOptions } from './queue/work-queue.js';
 export {
   ApiError,
+  fromResponse,
   isAlreadyExists,
   isConflict,
   isGone,
@@ -46,6 +47,7 @@ export {
 export { clientOfFlags } from './rest/client-of-flags.js';
 export type { DiscoveredResource, Discovery } from './rest/discovery.js';
 export { restClientOptions } from './rest/from-connection.js';
+export { type RawServer, rawServers } from './rest/raw-servers.js';
 export type {
   CallOptions,
   DeleteOptions,

@@ -41,6 +41,31 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./logs.js')).configureLogs,
   },
   {
+    name: 'exec',
+    description: 'run a command in a container',
+    load: async () => (await import('./exec.js')).configureExec,
+  },
+  {
+    name: 'attach',
+    description: 'join a running container',
+    load: async () => (await import('./attach.js')).configureAttach,
+  },
+  {
+    name: 'port-forward',
+    description: 'lead ports of this machine to a pod',
+    load: async () => (await import('./port-forward.js')).configurePortForward,
+  },
+  {
+    name: 'cp',
+    description: 'copy files into and out of containers',
+    load: async () => (await import('./cp.js')).configureCp,
+  },
+  {
+    name: 'proxy',
+    description: 'offer the API on a port of this machine',
+    load: async () => (await import('./proxy.js')).configureProxy,
+  },
+  {
     name: 'scale',
     description: 'set the number of replicas',
     load: async () => (await import('./scale.js')).configureScale,

@@ -1,11 +1,10 @@
 /** `orchctl logs`: the log of a container of a pod, or of a pod of a workload. */
 import { isNotFound, resources } from '@orch/client';
 import type { Pod } from '@orch/types/core/v1';
-import { selectionsOf } from '../lib/arguments.js';
 import type { Configure } from '../lib/context.js';
 import { CliError, UsageError } from '../lib/errors.js';
-import { podsOf } from '../lib/pods-of.js';
 import { durationMs, type Session } from '../lib/session.js';
+import { podFor } from '../lib/streams/pod-target.js';
 
 interface LogsOptions {
   readonly container?: string;
@@ -89,14 +88,7 @@ async function podsFor(
     return (await pods.listAll({ labelSelector: options.selector })).items;
   }
   if (!resource) throw new UsageError('say whose log: POD, or TYPE/NAME');
-  if (!resource.includes('/')) return [await pods.get(resource)];
-  const [selection] = await selectionsOf([resource], session.catalog);
-  const { type, names } = selection!;
-  if (type.kind === 'Pod' && type.groupName === '') return [await pods.get(names[0]!)];
-  const found = await podsOf(session, type, names[0]!);
-  const pod = found.find((one) => one.status?.phase === 'Running') ?? found[0];
-  if (!pod) throw new CliError(`${resource} has no pods`);
-  return [pod];
+  return [await podFor(session, resource)];
 }
 
 function containersFor(

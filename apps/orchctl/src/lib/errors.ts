@@ -20,6 +20,15 @@ export class CliError extends Error {
   }
 }
 
+/** A command that was run elsewhere ended with this exit code, which becomes ours. */
+export class RemoteExit extends CliError {
+  override readonly name = 'RemoteExit';
+
+  constructor(exitCode: number) {
+    super(`command terminated with exit code ${exitCode}`, exitCode);
+  }
+}
+
 /** The command line is wrong. */
 export class UsageError extends CliError {
   override readonly name = 'UsageError';

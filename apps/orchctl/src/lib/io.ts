@@ -8,6 +8,8 @@ export interface Io {
   err(text: string): void;
   /** All of standard input; for `-f -`. */
   readInput(): Promise<string>;
+  /** The streams themselves, for commands that join them to others; absent in tests. */
+  readonly streams?: Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>;
 }
 
 /** Text from standard input may be this long; manifests are far smaller. */
@@ -21,6 +23,7 @@ export function processIo(): Io {
   });
   const colours = pico.createColors(showsColours(process.stderr));
   return {
+    streams: process,
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(withColours(text, colours)),
     readInput: async () => {

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { RestClient, restClientOptions } from '@orch/client';
+import { type RawServer, RestClient, rawServers, restClientOptions } from '@orch/client';
 import {
   type ConnectionConfig,
   connectionOf,
@@ -29,6 +29,8 @@ export interface Session {
   /** A namespace was asked for with `-n`. */
   readonly namespaceGiven: boolean;
   readonly server: string;
+  /** For connections that are no requests. Asked anew for each, as tokens are replaced. */
+  rawServers(): RawServer[];
 }
 
 /** Requests that are not streams; `--request-timeout` changes it. */
@@ -36,9 +38,9 @@ const defaultRequestTimeoutMs = 30_000;
 
 export async function openSession(globals: GlobalOptions): Promise<Session> {
   const connection = connectionFrom(globals);
+  const way = { ...restClientOptions(connection), userAgent: `orchctl/${orchVersion}` };
   const client = new RestClient({
-    ...restClientOptions(connection),
-    userAgent: `orchctl/${orchVersion}`,
+    ...way,
     qps: 0,
     requestTimeoutMs: requestTimeoutMs(globals.requestTimeout),
   });
@@ -51,6 +53,7 @@ export async function openSession(globals: GlobalOptions): Promise<Session> {
       namespace: globals.namespace ?? connection.namespace ?? 'default',
       namespaceGiven: globals.namespace !== undefined,
       server: connection.server,
+      rawServers: () => rawServers(way),
     };
   } catch (error) {
     await client.close();

@@ -1,0 +1,38 @@
+/**
+ * What a connection of one's own to the API servers needs, for those who speak something other than
+ * requests and answers on it. Which server takes it is theirs to find out.
+ */
+import { dialect } from '@orch/component';
+import { encodeRequest, fixedHeaders } from './request-encoding.js';
+import type { RestClientOptions } from './rest-types.js';
+
+export interface RawServer {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Who asks: token or password, user to act as, user agent. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly tls: {
+    readonly ca?: string | Buffer;
+    readonly cert?: string | Buffer;
+    readonly key?: string | Buffer;
+    readonly servername?: string;
+    readonly rejectUnauthorized: boolean;
+  };
+}
+
+export function rawServers(options: RestClientOptions): RawServer[] {
+  const { ca, clientCertificate, tlsServerName, insecureSkipTlsVerify, token } = options;
+  const userAgent = options.userAgent ?? dialect().systemName('client');
+  const { headers } = encodeRequest({}, fixedHeaders({ ...options, userAgent }), token);
+  const { accept: _any, ...identity } = headers;
+  return options.servers.map((server) => ({
+    url: server.replace(/\/+$/, ''),
+    headers: identity,
+    tls: {
+      rejectUnauthorized: !insecureSkipTlsVerify,
+      ...(ca && { ca }),
+      ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
+      ...(tlsServerName && { servername: tlsServerName }),
+    },
+  }));
+}
