@@ -4,10 +4,14 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { Exec, KubeConfig, type V1Status } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { Cluster } from './support/cluster.js';
 import { type Background, StreamTool } from './support/stream-tool.js';
 import { eventually } from './support/wait.js';
@@ -231,6 +235,36 @@ for (const dialect of ['kubernetes', 'orch'] as const) {
         expect(await (await ask('/api/v1/nodes/node-1/proxy/healthz')).text()).toBe('ok');
         await proxy.stop();
       });
+    });
+
+    it.runIf(dialect === 'kubernetes')('serves the JavaScript client', async () => {
+      const config = new KubeConfig();
+      config.loadFromFile(cluster.kubeconfig);
+      const outputs = [new PassThrough(), new PassThrough()] as const;
+      const said = outputs.map((output) => text(output));
+      const input = new PassThrough();
+      const status = await new Promise<V1Status>((done, fail) => {
+        const script = 'read -r line; echo "out $line"; echo aside >&2; exit 6';
+        const command = ['sh', '-c', script];
+        new Exec(config)
+          .exec('default', 'echo', 'main', command, ...outputs, input, false, done)
+          .then(() => input.write('word\n'), fail);
+      });
+      for (const output of outputs) output.end();
+      expect(await Promise.all(said)).toEqual(['out word\n', 'aside\n']);
+      expect(status.reason).toBe('NonZeroExitCode');
+      expect(status.details?.causes).toEqual([{ reason: 'ExitCode', message: '6' }]);
+    });
+
+    it('refuses who has no name before anything is upgraded', async () => {
+      const url = `${cluster.url}/api/v1/namespaces/default/pods/echo/exec?command=true&stdout=1`;
+      const socket = new WebSocket(url.replace('https', 'wss'), { rejectUnauthorized: false });
+      const answer = await new Promise<IncomingMessage>((done, fail) => {
+        socket.once('unexpected-response', (_request, response) => done(response));
+        socket.once('open', () => fail(new Error('it was opened')));
+      });
+      expect(answer.statusCode).toBe(403);
+      expect(JSON.parse(await text(answer)).kind).toBe('Status');
     });
 
     it('lets go of clients when the server ends', async () => {

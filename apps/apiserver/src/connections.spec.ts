@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import { Agent, get } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureSelfSigned, systemClock } from '@orch/component';
@@ -93,5 +93,24 @@ describe('Connections', () => {
     const response = await ask();
     await connections.close(10);
     await expect(bytesOf(response)).rejects.toThrow(/aborted/);
+  });
+
+  it('lets upgraded connections go on within the grace, and cuts them after it', async () => {
+    server.on('upgrade', (_request, socket: Socket) => {
+      connections.upgrading(socket);
+      socket.on('error', () => socket.destroy());
+      socket.write('HTTP/1.1 101 Yes\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+      socket.pipe(socket);
+    });
+    const { port } = server.address() as AddressInfo;
+    const headers = { connection: 'Upgrade', upgrade: 'echo' };
+    const asked = get({ host: '127.0.0.1', port, agent, headers });
+    const [, socket] = (await once(asked, 'upgrade')) as [unknown, Socket];
+    socket.on('error', () => undefined);
+    const closed = connections.close(300);
+    socket.write('still here');
+    expect(String((await once(socket, 'data'))[0])).toBe('still here');
+    const gone = new Promise<void>((done) => socket.once('close', () => done()));
+    await Promise.all([closed, gone]);
   });
 });

@@ -67,17 +67,20 @@ export class StreamServer {
 
   /** Takes the connection over; false for a path of others. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
-    const url = new URL(request.url ?? '/', 'http://node');
-    const [endpoint = '', ...names] = url.pathname.split('/').slice(1).map(decodeURIComponent);
+    const target = request.url ?? '/';
+    const mark = target.indexOf('?');
+    const path = mark < 0 ? target : target.slice(0, mark);
+    const search = mark < 0 ? '' : target.slice(mark + 1);
+    const [endpoint = '', ...names] = path.split('/').slice(1).map(decoded);
     if (!streamEndpoints.has(endpoint)) return false;
     this.sessionCount += 1;
     socket.once('close', () => {
       this.sessionCount -= 1;
     });
     const upgrade = { request, socket, head };
-    this.serve(endpoint, names, url.searchParams, upgrade).catch((error: unknown) => {
+    this.serve(endpoint, names, new URLSearchParams(search), upgrade).catch((error: unknown) => {
       if (!(error instanceof Refusal)) {
-        this.parts.logger.warn({ err: error, path: url.pathname }, 'stream failed');
+        this.parts.logger.warn({ err: error, path }, 'stream failed');
         socket.destroy();
         return;
       }
@@ -159,6 +162,15 @@ export class StreamServer {
       const socket = await acceptWebSocket(upgrade, protocol.name);
       await serveForwardSocket(socket, protocol, ports, forward);
     }
+  }
+}
+
+/** Itself where it is malformed: there is nothing of such a name. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
   }
 }
 

@@ -1,0 +1,176 @@
+/** The agent's streaming endpoints on real processes, with clients of every kind. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { createLogger, dialect, Metrics, systemClock } from '@orch/component';
+import { channels, closeChannel, decodeMessage, encodeMessage } from '@orch/streaming';
+import type { Pod } from '@orch/types/core/v1';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import type { PodWorkers } from '../../pods/pod-workers.js';
+import { ProcessRuntime } from '../../runtimes/process/process-runtime.js';
+import { StreamServer } from './stream-server.js';
+
+const pod = {
+  metadata: { name: 'p', namespace: 'default', uid: 'u' },
+  spec: { containers: [{ name: 'main' }, { name: 'waiting' }] },
+} as Pod;
+const workers = {
+  find: (namespace: string, name: string) =>
+    namespace === 'default' && name === 'p' ? pod : undefined,
+} as unknown as PodWorkers;
+
+let base: string;
+let runtime: ProcessRuntime;
+let server: Server;
+
+beforeAll(async () => {
+  base = mkdtempSync(join(tmpdir(), 'orch-streams-'));
+  const logger = createLogger({ component: 'test', format: 'text', level: 'fatal' });
+  runtime = new ProcessRuntime({
+    root: join(base, 'runtime'),
+    podCidr: `10.215.${process.pid % 256}.0/24`,
+    owner: `test/${randomUUID()}`,
+    isolation: 'plain',
+    clock: systemClock,
+    logger,
+  });
+  await runtime.start();
+  const sandbox = await runtime.runSandbox({
+    pod: { uid: 'u', namespace: 'default', name: 'p' },
+    attempt: 0,
+    hostname: 'p',
+    logDirectory: join(base, 'logs'),
+    hostNetwork: false,
+    hostPid: false,
+  });
+  const container = await runtime.createContainer(sandbox, {
+    name: 'main',
+    attempt: 0,
+    image: 'test',
+    command: ['sleep', '1000'],
+    args: [],
+    environment: [],
+    mounts: [],
+    logPath: 'main.log',
+    annotations: {},
+  });
+  await runtime.startContainer(container);
+  const streams = new StreamServer({
+    runtime,
+    workers,
+    options: { streamingIdleTimeoutMs: 1_000 },
+    metrics: new Metrics(),
+    clock: systemClock,
+    logger,
+  });
+  server = createServer();
+  server.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => socket.destroy());
+    if (!streams.upgrade(request, socket, head)) socket.destroy();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+
+afterAll(async () => {
+  server.close();
+  await runtime.stop({ teardown: true });
+  rmSync(base, { recursive: true, force: true });
+});
+
+const address = () => `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const channelProtocol = (version: string) => dialect().streamProtocol(`${version}.channel`);
+
+async function refusal(path: string, protocols: string[]): Promise<[number, string]> {
+  const socket = new WebSocket(address() + path, protocols);
+  socket.on('error', () => undefined);
+  const [, answer] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
+  return [answer.statusCode ?? 0, await text(answer)];
+}
+
+describe('the agent', () => {
+  it.each([
+    ['/exec/default/none/main?output=1&command=true', 404, 'pod "none" not found'],
+    ['/exec/default/p/other?output=1&command=true', 404, 'container not found ("other")'],
+    ['/exec/default/p/waiting?output=1&command=true', 404, 'container not found ("waiting")'],
+    ['/exec/default/p/other-uid/main?output=1&command=true', 404, 'not found'],
+    ['/exec/default/p/main?output=1', 400, 'at least 1 command'],
+    ['/exec/default/p/main?command=true', 400, 'at least 1 of stdin, stdout, stderr'],
+    ['/portForward/default/p?port=x', 400, '"x" is no port'],
+    ['/portForward/default/p', 400, 'ports'],
+  ])('refuses %s', async (path, statusCode, message) => {
+    const [code, said] = await refusal(path, [channelProtocol('v4')]);
+    expect(code).toBe(statusCode);
+    expect(said).toContain(message);
+  });
+
+  it('refuses protocols that it does not speak', async () => {
+    const path = '/exec/default/p/main?output=1&command=true';
+    expect((await refusal(path, ['v9.other']))[0]).toBe(400);
+  });
+
+  it('ends what is idle, and says so', async () => {
+    const path = '/exec/default/p/main?input=1&output=1&command=cat';
+    const socket = new WebSocket(address() + path, [channelProtocol('v5')]);
+    let said = '';
+    socket.on('message', (data) => {
+      const message = decodeMessage(data as Buffer, false);
+      if (message?.channel === channels.error) said += message.data;
+    });
+    await once(socket, 'close');
+    expect(JSON.parse(said).message).toContain('too long');
+  });
+
+  it('takes the best protocol that is offered, and the end of input', async () => {
+    const path = '/exec/default/p/u/main?input=1&output=1&command=cat';
+    const socket = new WebSocket(address() + path, [channelProtocol('v4'), channelProtocol('v5')]);
+    let said = '';
+    socket.on('message', (data) => {
+      const message = decodeMessage(data as Buffer, false);
+      if (message?.channel === channels.stdout) said += message.data;
+    });
+    await once(socket, 'open');
+    expect(socket.protocol).toBe(channelProtocol('v5'));
+    socket.send(encodeMessage(channels.stdin, Buffer.from('hello'), false));
+    socket.send(Buffer.of(closeChannel, channels.stdin));
+    await once(socket, 'close');
+    expect(said).toBe('hello');
+  });
+
+  it('survives requests and bytes of any kind', async () => {
+    const { port } = server.address() as AddressInfo;
+    const path = fc.constantFrom(
+      '/exec/default/p/main?input=1&output=1&command=cat',
+      '/attach/default/p/main?output=1',
+      '/portForward/default/p?port=80',
+      '/exec/%ff/%00',
+      '/exec/default/p/main?tty=1&input=1&output=1&command=cat',
+    );
+    const upgrade = fc.constantFrom(
+      'Upgrade: SPDY/3.1',
+      `Upgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: ${channelProtocol('v4')}`,
+      'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+      'Upgrade: websocket',
+      'Upgrade: other',
+    );
+    await fc.assert(
+      fc.asyncProperty(path, upgrade, fc.uint8Array({ maxLength: 200 }), async (to, how, bytes) => {
+        const socket = connect({ port, host: '127.0.0.1' });
+        socket.on('error', () => undefined);
+        socket.resume();
+        socket.write(`GET ${to} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\n${how}\r\n\r\n`);
+        socket.end(bytes);
+        await new Promise<void>((done) => socket.once('close', () => done()));
+      }),
+      { numRuns: 60 },
+    );
+    expect(server.listening).toBe(true);
+  });
+});
