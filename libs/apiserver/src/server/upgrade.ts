@@ -5,6 +5,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { takeWebSocketToken } from '../authentication/web-socket-token.js';
 
 export interface ClientUpgrade {
   readonly socket: Duplex;
@@ -24,6 +25,7 @@ export function upgradeExchange(
   socket: Duplex,
   head: Buffer,
 ): UpgradeExchange {
+  takeWebSocketToken(request.headers);
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket as Socket);
