@@ -62,6 +62,22 @@ const manifest = JSON.stringify({
     },
     {
       apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'shell' },
+      spec: {
+        containers: [
+          {
+            name: 'main',
+            image: 'test/shell',
+            stdin: true,
+            tty: true,
+            command: ['bash', '--norc'],
+          },
+        ],
+      },
+    },
+    {
+      apiVersion: 'v1',
       kind: 'Service',
       metadata: { name: 'echo' },
       spec: { selector: { app: 'echo' }, ports: [{ port: 80, targetPort: 'http' }] },
@@ -104,7 +120,7 @@ for (const dialect of ['kubernetes', 'orch'] as const) {
       await cluster.up();
       const tool = tools.orchctl!();
       await tool.must(['apply', '-f', '-'], manifest);
-      await tool.must(['wait', '--for=condition=Ready', 'pod/echo', '--timeout=90s']);
+      await tool.must(['wait', '--for=condition=Ready', 'pod/echo', 'pod/shell', '--timeout=90s']);
     });
 
     afterAll(async () => {
@@ -140,6 +156,18 @@ for (const dialect of ['kubernetes', 'orch'] as const) {
         const { code, stdout } = await tool.inTerminal(args, { rows: 33, columns: 91 });
         expect(stdout).toContain('33 91');
         expect(code).toBe(4);
+      });
+
+      it('joins the terminal of a container', async () => {
+        const args = ['attach', '-it', 'shell'];
+        const joined = tool.startInTerminal(args, { rows: 31, columns: 97 });
+        await eventually('the prompt', () => {
+          joined.type('\n');
+          return /[#$] /.test(joined.output);
+        });
+        joined.type('until stty size | grep 97; do sleep 0.1; done\n');
+        await joined.said(/^31 97\r$/m);
+        await joined.stop();
       });
 
       it('says what is wrong', async () => {

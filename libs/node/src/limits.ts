@@ -33,6 +33,8 @@ export const terminationFallbackLineCountMax = 80;
 export const logChunkBytes = 64 * 1024;
 /** How often a followed log is looked at. */
 export const logPollPeriodMs = 200;
+/** How often while somebody types into a container's terminal. Higher: a slower echo; lower: more CPU. */
+export const promptPollPeriodMs = 30;
 /** How often running containers' logs are measured for rotation. */
 export const logRotationPeriodMs = 10_000;
 /** Body of a probe's answer that is read and, cut further, shown in events. */

@@ -5,6 +5,11 @@ import { stockTool } from './kubectl.js';
 import { type Outcome, repositoryRoot } from './process.js';
 import { eventually } from './wait.js';
 
+export interface TerminalSize {
+  readonly rows: number;
+  readonly columns: number;
+}
+
 export class Background {
   output = '';
   /** Exit code. */
@@ -79,15 +84,20 @@ export class StreamTool {
   }
 
   /** In a terminal of this size. */
-  inTerminal(
-    args: readonly string[],
-    size: { readonly rows: number; readonly columns: number },
-  ): Promise<Outcome> {
+  inTerminal(args: readonly string[], size: TerminalSize): Promise<Outcome> {
+    return outcome(this.spawnInTerminal(args, size), undefined);
+  }
+
+  startInTerminal(args: readonly string[], size: TerminalSize): Background {
+    return new Background(this.spawnInTerminal(args, size));
+  }
+
+  private spawnInTerminal(args: readonly string[], { rows, columns }: TerminalSize): ChildProcess {
     const words = [this.program, ...this.firstArgs, ...args].map(
       (word) => `'${word.replaceAll("'", "'\\''")}'`,
     );
-    const script = `stty rows ${size.rows} cols ${size.columns}; exec ${words.join(' ')}`;
-    return outcome(this.spawn('script', ['-qefc', script, '/dev/null']), undefined);
+    const script = `stty rows ${rows} cols ${columns}; exec ${words.join(' ')}`;
+    return this.spawn('script', ['-qefc', script, '/dev/null']);
   }
 
   private spawn(program: string, args: readonly string[]): ChildProcess {

@@ -26,6 +26,8 @@ export interface LogSource {
   readonly path: string;
   /** Whether more may come. */
   isRunning(): boolean;
+  /** How often to look; `logPollPeriodMs` when left out. */
+  readonly pollPeriodMs?: number;
 }
 
 const newline = 0x0a;
@@ -86,16 +88,16 @@ async function* rawLines(
         continue;
       }
       if (!mayGrow) return;
-      await pause(clock, signal);
+      await pause(source.pollPeriodMs ?? logPollPeriodMs, clock, signal);
     }
   } finally {
     await file?.close();
   }
 }
 
-async function pause(clock: Clock, signal: AbortSignal): Promise<void> {
+async function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
   try {
-    await sleep(logPollPeriodMs, signal, clock);
+    await sleep(ms, signal, clock);
   } catch (error) {
     if (!signal.aborted) throw error;
   }

@@ -118,6 +118,7 @@ async function configOf(context: PodContext, request: LaunchRequest): Promise<Co
     ...(user ? { user } : {}),
     readOnlyRoot: container.securityContext?.readOnlyRootFilesystem ?? false,
     ...(container.stdin ? { stdin: true } : {}),
+    ...(container.tty ? { tty: true } : {}),
     annotations: {
       [annotationKeys.messagePath]: messagePath,
       [annotationKeys.messagePolicy]: container.terminationMessagePolicy ?? 'File',

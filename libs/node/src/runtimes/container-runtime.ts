@@ -78,6 +78,8 @@ export interface ContainerConfig {
   readonly readOnlyRoot?: boolean;
   /** What is sent by `attach` reaches the command; otherwise it reads nothing. */
   readonly stdin?: boolean;
+  /** The command has a terminal of its own. */
+  readonly tty?: boolean;
   /** Kept and given back; the runtime does not look at them. */
   readonly annotations: Readonly<Record<string, string>>;
 }

@@ -27,6 +27,7 @@ export function shimInput(config: ContainerConfig, context: LaunchContext): Shim
   const environment = new Map([
     ['PATH', process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin'],
     ['HOME', '/root'],
+    ...(config.tty ? [['TERM', 'xterm'] as const] : []),
     ...(context.hostname === '' ? [] : [['HOSTNAME', context.hostname] as const]),
     ...config.environment.map(({ name, value }) => [name, value] as const),
   ]);
@@ -58,6 +59,7 @@ export function shimInput(config: ContainerConfig, context: LaunchContext): Shim
       user: config.user ? `${config.user.uid}:${config.user.gid}` : '',
       groups: config.user?.supplementalGroups.join(',') ?? '',
       input: config.stdin ? 'open' : '',
+      terminal: config.tty ? 'own' : '',
     },
     argv,
     environment: [...environment].map(([name, value]) => `${name}=${value}`),

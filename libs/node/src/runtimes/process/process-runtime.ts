@@ -264,7 +264,9 @@ export class ProcessRuntime implements ContainerRuntime {
     options: { readonly stdin: boolean; readonly endsInput: boolean },
   ): Promise<RunningCommand> {
     const shimPid = this.containers.shimPid(id);
-    const input = join(this.state.containerDirectory(id), 'stdin');
+    const directory = this.state.containerDirectory(id);
+    const input = join(directory, 'stdin');
+    const { tty } = this.containers.record(id).config;
     return attachTo({
       status: () => this.containers.status(id),
       onChanged: (listener) =>
@@ -274,6 +276,7 @@ export class ProcessRuntime implements ContainerRuntime {
       inputPath: options.stdin && existsSync(input) ? input : undefined,
       endInput: () => options.endsInput && void signal(shimPid, 'SIGUSR2'),
       clock: this.options.clock,
+      terminalFile: tty ? join(directory, 'terminal') : undefined,
     });
   }
 

@@ -44,7 +44,7 @@ for (const { mode, skip } of modes) {
     let sandbox: SandboxId;
     let container: ContainerId;
 
-    const start = async (name: string, script: string, stdin: boolean) => {
+    const start = async (name: string, script: string, stdin: boolean, tty = false) => {
       const id = await runtime.createContainer(sandbox, {
         name,
         attempt: 0,
@@ -55,6 +55,7 @@ for (const { mode, skip } of modes) {
         mounts: [],
         logPath: `${name}.log`,
         stdin,
+        tty,
         annotations: {},
       });
       await runtime.startContainer(id);
@@ -151,6 +152,32 @@ for (const { mode, skip } of modes) {
       expect(await second.exited).toBe(0);
       expect(await text(second.stdout)).toContain('over');
       expect((await runtime.containerStatus(id)).exitCode).toBe(0);
+    });
+
+    it('of a container with a terminal are joined as they are typed', async () => {
+      const id = await start('shell', 'exec bash --norc', true, true);
+      const joined = await runtime.attach(id, { stdin: true, endsInput: false });
+      joined.resize({ columns: 97, rows: 31 });
+      joined.stdin?.write('\n');
+      await until(joined.stdout, /[#$] $/);
+      joined.stdin?.write('until stty size | grep 97; do sleep 0.1; done\n');
+      await until(joined.stdout, /31 97\r\n/);
+      expect(joined.stderr).toBeUndefined();
+      joined.stdin?.write('exit 7\n');
+      joined.stdout.resume();
+      expect(await joined.exited).toBe(0);
+      expect((await runtime.containerStatus(id)).exitCode).toBe(7);
+    });
+
+    it('with a terminal end on TERM', async () => {
+      const script = 'trap "exit 5" TERM; read -r _; echo ready; while :; do sleep 0.1; done';
+      const id = await start('trapper', script, true, true);
+      const joined = await runtime.attach(id, { stdin: true, endsInput: false });
+      joined.stdin?.write('\n');
+      await until(joined.stdout, 'ready');
+      joined.leave();
+      await runtime.stopContainer(id, 10_000);
+      expect((await runtime.containerStatus(id)).exitCode).toBe(5);
     });
 
     it('are reached at their ports', async () => {

@@ -6,9 +6,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
-import { terminalNameBytesMax } from '../../limits.js';
-import { type RunningCommand, RuntimeError, type TerminalSize } from '../container-runtime.js';
+import { type RunningCommand, RuntimeError } from '../container-runtime.js';
 import { helperEnvironment } from './helper-command.js';
+import { TerminalSizer } from './terminal-sizer.js';
 
 export function startCommand(argv: readonly string[], stdin: boolean): RunningCommand {
   const [program, ...args] = argv;
@@ -36,7 +36,10 @@ export function startInTerminal(argv: readonly string[]): RunningCommand {
     env: { ...helperEnvironment, SHELL: '/bin/sh' },
     stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
   });
-  const terminal = new TerminalSizer(child.stdio[3] as Readable);
+  const terminal = new TerminalSizer();
+  const name = child.stdio[3] as Readable;
+  name.on('error', () => undefined); // no name, no size
+  name.on('data', (text: Buffer) => terminal.named(text.toString('latin1')));
   return {
     stdin: inputOf(child.stdin),
     stdout: child.stdout!,
@@ -51,46 +54,6 @@ export function startInTerminal(argv: readonly string[]): RunningCommand {
 /** One word for a shell. */
 function quoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-/** Sets sizes one after the other; of those that come meanwhile only the last counts. */
-class TerminalSizer {
-  private path = '';
-  private wanted: TerminalSize | undefined;
-  private isSetting = false;
-
-  constructor(name: Readable) {
-    name.setEncoding('latin1');
-    name.on('error', () => undefined); // no name, no size
-    name.on('data', (text: string) => {
-      if (this.path.length < terminalNameBytesMax) this.path += text;
-      this.next();
-    });
-  }
-
-  resize(size: TerminalSize): void {
-    this.wanted = size;
-    this.next();
-  }
-
-  private next(): void {
-    const { wanted, path } = this;
-    if (!wanted || this.isSetting || !/^\/dev\/pts\/\d+\n$/.test(path)) return;
-    this.wanted = undefined;
-    this.isSetting = true;
-    const size = ['rows', String(wanted.rows), 'cols', String(wanted.columns)];
-    const child = spawn('stty', ['-F', path.trim(), ...size], {
-      env: helperEnvironment,
-      stdio: 'ignore',
-    });
-    const done = () => {
-      this.isSetting = false;
-      this.next();
-    };
-    // A terminal that is gone has no size.
-    child.once('error', done);
-    child.once('exit', done);
-  }
 }
 
 function inputOf(stdin: Writable | null): Writable | undefined {

@@ -9,7 +9,8 @@
 #                       passes TERM to the command's process group, on USR1 it kills that group;
 #                       on USR2 it lets go of the command's input, which then ends with its writers
 #
-# `started` is: own process id, the command's process id (both as seen inside), time. DIR holds, each value ended by a NUL: `settings` (in the order read below), `argv`, `env`, `mounts`
+# `started` is: own process id, the command's process id (both as seen inside), time. With a terminal the
+# command writes its name to `terminal` and its own process id to `inner`. DIR holds, each value ended by a NUL: `settings` (in the order read below), `argv`, `env`, `mounts`
 # (triples: operation, source, target). Invariant: the exit file is written once, after the log is
 # complete, and ends with a newline. The agent owns everything else.
 set -u
@@ -17,11 +18,17 @@ set -u
 # A record stays below one page, so that it goes out in one write and streams never mix within it.
 line_bytes_max=4000
 
-pump() { # stream, log file: one record of the log format a line; over-long lines in parts
-  local stream=$1 log=$2 line now text tag
-  while IFS= read -r -n "$line_bytes_max" line || [[ -n $line ]]; do
+pump() { # stream, log file, seconds: one record of the log format a line; over-long lines in parts, and
+  #        where seconds are given, lines that stay without an end for so long, such as prompts
+  local stream=$1 log=$2 patience=${3-} line now text tag code
+  while
+    IFS= read -r ${patience:+-t "$patience"} -n "$line_bytes_max" line
+    code=$?
+    ((code == 0 || code > 128)) || [[ -n $line ]]
+  do
+    ((code > 128)) && [[ -z $line ]] && continue
     tag=F
-    ((${#line} == line_bytes_max)) && tag=P
+    ((code > 128 || ${#line} == line_bytes_max)) && tag=P
     now=$EPOCHREALTIME
     printf -v text '%(%Y-%m-%dT%H:%M:%S)T' "${now%.*}"
     printf '%s.%s000Z %s %s %s\n' "$text" "${now#*.}" "$stream" "$tag" "$line" >>"$log"
@@ -83,6 +90,13 @@ start_command() {
   # Bash ignores INT and QUIT in what it starts in the background; the command must not inherit that.
   launch+=(env -i --default-signal=INT,QUIT -C "$working_directory")
   launch+=("${environment[@]}" "${command[@]}")
+  if [[ -n $terminal ]]; then
+    local inside
+    printf -v inside '%q ' "${launch[@]:1}"
+    # Its name is for those who set its size.
+    launch=(setsid script -qefc "echo \$\$ >${directory@Q}/inner; tty >${directory@Q}/terminal; exec $inside" /dev/null)
+    export SHELL=$BASH
+  fi
   local input=/dev/null
   [[ -z $input_mode ]] || input=$directory/stdin
   exec "${launch[@]}" <"$input" >"$directory/stdout" 2>"$directory/stderr" 3>&- 8>&- 9>&-
@@ -90,7 +104,16 @@ start_command() {
 
 forward() { # signal
   interrupted=1
-  kill "-$1" -- "-$child" 2>/dev/null || kill "-$1" "$child" 2>/dev/null
+  local target
+  local -a targets=("$child")
+  if [[ -n $terminal && -s $directory/inner ]]; then
+    # On TERM whoever holds the terminal gives the command two seconds, and then forgets its exit code.
+    [[ $1 == KILL ]] || targets=()
+    targets+=("$(<"$directory/inner")")
+  fi
+  for target in "${targets[@]}"; do
+    kill "-$1" -- "-$target" 2>/dev/null || kill "-$1" "$target" 2>/dev/null
+  done
 }
 
 # What the command's descendants hold open must not keep the exit from being known.
@@ -115,7 +138,7 @@ run() {
   exit_file=${settings[0]}
   local log=${settings[1]} hostname=${settings[5]}
   root_directory=${settings[2]} working_directory=${settings[3]} search_path=${settings[4]}
-  user=${settings[6]} groups=${settings[7]} input_mode=${settings[8]-}
+  user=${settings[6]} groups=${settings[7]} input_mode=${settings[8]-} terminal=${settings[9]-}
   umask 0022
   [[ -z $hostname ]] || printf '%s' "$hostname" >/proc/sys/kernel/hostname ||
     refuse "the host name cannot be set"
@@ -132,7 +155,7 @@ run() {
   # Held open, so that the command waits for input whether or not somebody is there to send some.
   [[ -z $input_mode ]] || { mkfifo -m 0600 "$directory/stdin" && exec 8<>"$directory/stdin"; } ||
     refuse "the pipe for input cannot be made"
-  pump stdout "$log" <"$directory/stdout" 3>&- 8>&- 9>&- &
+  pump stdout "$log" ${terminal:+0.05} <"$directory/stdout" 3>&- 8>&- 9>&- &
   local stdout_pump=$!
   pump stderr "$log" <"$directory/stderr" 3>&- 8>&- 9>&- &
   local stderr_pump=$!

@@ -59,6 +59,8 @@ export interface ShimSettings {
   readonly groups: string;
   /** `open`: the command reads what is sent to the pipe `stdin`; empty: nothing. */
   readonly input: '' | 'open';
+  /** `own`: the command has a terminal, whose name goes to the file `terminal`. */
+  readonly terminal: '' | 'own';
 }
 
 export interface ShimInput {
@@ -126,6 +128,7 @@ export class RuntimeState {
       settings.user,
       settings.groups,
       settings.input,
+      settings.terminal,
     ]);
     write('argv', input.argv);
     write('env', input.environment);
