@@ -70,3 +70,5 @@ export const joinedIdleTimeoutMs = 4 * 3_600_000;
 export const joinedKeepAliveMs = 30_000;
 /** A longer tag of a proxied page is left as it is. */
 export const htmlTagBytesMax = 16 * 1024;
+/** Connections that are joined to others at a time. Higher: more sockets, lower: streams get 429. */
+export const joinedConnectionsMax = 5_000;

@@ -3,6 +3,7 @@
  * back-pressure; when the client leaves, so does the request to the agent.
  */
 
+import { internalError } from '@orch/apimachinery';
 import { forward } from '../proxy/forward.js';
 import { headersFor, writeHead } from '../response/exchange.js';
 import type { Handler } from './call.js';
@@ -31,8 +32,10 @@ export function podLogHandler(tls: NodeAgentTls): Handler {
     parameters.delete('container');
     const names = [info.namespace, info.name, container];
     const target = agentTarget(node, agentPath('containerLogs', names, parameters), tls);
+    const url = `https://${target.host}:${target.port}${target.path}`;
+    const unreachable = (reason: string) => internalError(`Get "${url}": ${reason}`);
     // What the client wants to do with this connection is not for the agent.
     const { upgrade: _none, ...plain } = exchange;
-    await forward({ ...call, exchange: plain }, target);
+    await forward({ ...call, exchange: plain }, { ...target, unreachable });
   };
 }

@@ -17,7 +17,7 @@ import type { Call } from '../handlers/call.js';
 import { proxyConnectTimeoutMs } from '../limits.js';
 import { type Exchange, isCutOff, writeHead } from '../response/exchange.js';
 import { requestHeaders, responseHeaders } from './headers.js';
-import { joinSockets } from './join-sockets.js';
+import { checkRoomToJoin, joinSockets } from './join-sockets.js';
 
 export interface Target {
   readonly scheme: 'http' | 'https';
@@ -55,6 +55,7 @@ export const dialFailed = (reason: string): StatusError =>
 /** Resolves when the answer has been handed on in full, or somebody has left. */
 export async function forward(call: Call, target: Target, rewrite?: Rewrite): Promise<void> {
   const { exchange } = call;
+  if (exchange.upgrade) checkRoomToJoin();
   const reply = await ask(exchange, target);
   if (reply.kind === 'answer') return sendAnswer(exchange, reply.answer, rewrite);
   const { socket, head, answer } = reply;

@@ -10,9 +10,10 @@
 #                       on USR2 it lets go of the command's input, which then ends with its writers
 #
 # `started` is: own process id, the command's process id (both as seen inside), time. With a terminal the
-# command writes its name to `terminal` and its own process id to `inner`. DIR holds, each value ended by a NUL: `settings` (in the order read below), `argv`, `env`, `mounts`
-# (triples: operation, source, target). Invariant: the exit file is written once, after the log is
-# complete, and ends with a newline. The agent owns everything else.
+# command writes its name to `terminal` and its own process id to `inner`. DIR holds, each value ended by a
+# NUL: `settings` (in the order read below), `argv`, `env`, `mounts` (triples: operation, source, target).
+# Invariant: the exit file is written once, after the log is complete, and ends with a newline. The agent
+# owns everything else.
 set -u
 
 # A record stays below one page, so that it goes out in one write and streams never mix within it.
