@@ -1,4 +1,21 @@
 /** Shared machinery of the API: errors, names, selectors, patches, metadata. */
+export {
+  type Applied,
+  ApplyConflictError,
+  applyConfiguration,
+  checkTyped,
+  conflictStatus,
+  type FieldSet,
+  managedFieldsAfterUpdate,
+  managerName,
+  type Shape,
+  setOfFields,
+  shapeOf,
+  type TrackedApply,
+  type TrackedUpdate,
+  TypedError,
+  type VersionedType,
+} from './apply/index.js';
 export { type IntOrString, percentOf, scaledValue } from './intstr/int-or-string.js';
 export * from './limits.js';
 export { conditionOf, isConditionTrue } from './meta/conditions.js';

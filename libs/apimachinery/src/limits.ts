@@ -53,3 +53,15 @@ export const protobufScratchBytesKept = 1024 * 1024;
  * makes users with many mistakes try more often.
  */
 export const fieldErrorsShownMax = 1_000;
+
+/** Mistakes in an applied configuration that its refusal names. Higher lets a short request have a long answer. */
+export const typedErrorsMax = 100;
+
+/**
+ * Managers of plain writes that an object remembers one by one; the oldest beyond are kept together. Part
+ * of the interface.
+ */
+export const updateManagersMax = 10;
+
+/** Bytes of a manager's name. Part of the interface. */
+export const managerNameBytesMax = 128;

@@ -108,6 +108,11 @@ export function conflict(
   });
 }
 
+/** An applied configuration would change fields that other managers own; a cause for each. */
+export function applyConflict(message: string, causes: readonly StatusCause[]): StatusError {
+  return new StatusError({ code: 409, reason: 'Conflict', message, details: { causes } });
+}
+
 /** Validation failed. Causes keep repeated errors, the message names each once. */
 export function invalid(
   target: GroupKind,

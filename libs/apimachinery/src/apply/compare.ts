@@ -1,0 +1,225 @@
+/**
+ * What differs between two objects of one type, as sets of fields. Runs for every write, so that what is
+ * equal is passed over without looking anything up.
+ */
+import { deepEqual, type Json, type JsonObject } from '../patch/json-values.js';
+import {
+  type FieldSet,
+  inOrder,
+  isEmptySet,
+  leaf,
+  type MutableSet,
+  nodeOf,
+  noFields,
+  recursiveDifference,
+  union,
+} from './field-set.js';
+import { fieldElement, type PathElement } from './path-element.js';
+import { type ListShape, type MapShape, memberShape, type Shape } from './shape.js';
+import {
+  isEmptyValue,
+  itemElements,
+  itemsOf,
+  memberOf,
+  membersOf,
+  plainShape,
+  TypedError,
+} from './typed.js';
+
+export interface Changes {
+  readonly added: FieldSet;
+  readonly modified: FieldSet;
+  readonly removed: FieldSet;
+}
+
+type Kind = keyof Changes;
+
+/** Changes below a node; a kind is undefined where there are none. */
+type Below = { [kind in Kind]?: FieldSet };
+
+const kinds: readonly Kind[] = ['added', 'modified', 'removed'];
+const modified: Below = { modified: leaf };
+const unchanged: Changes = { added: noFields, modified: noFields, removed: noFields };
+
+/** Throws TypedError for lists whose elements cannot be told apart. */
+export function compareObjects(shape: Shape, before: Json, after: Json): Changes {
+  const below = compare(shape, before, after);
+  return below ? { ...unchanged, ...below } : unchanged;
+}
+
+export function isUnchanged(changes: Changes): boolean {
+  return changes === unchanged || kinds.every((kind) => isEmptySet(changes[kind]));
+}
+
+export function withoutFields(changes: Changes, ignored: FieldSet | undefined): Changes {
+  if (ignored === undefined || changes === unchanged) return changes;
+  return {
+    added: recursiveDifference(changes.added, ignored),
+    modified: recursiveDifference(changes.modified, ignored),
+    removed: recursiveDifference(changes.removed, ignored),
+  };
+}
+
+function compare(shape: Shape, before: Json, after: Json): Below | undefined {
+  if (before === after) return undefined;
+  const plain = plainShape(shape, after);
+  const other = plainShape(shape, before);
+  if (before !== null && after !== null && plain !== other) return replaced(shape, before, after);
+  const by = after === null ? other : plain;
+  if (by.kind === 'scalar') return deepEqual(before, after) ? undefined : modified;
+  const isWhole = by.kind === 'list' ? by.type === 'atomic' : by.isAtomic;
+  if (isWhole || (isEmptyValue(before) && isEmptyValue(after))) {
+    return deepEqual(before, after) ? undefined : modified;
+  }
+  return by.kind === 'list' ? compareLists(by, before, after) : compareMaps(by, before, after);
+}
+
+/** A value of another kind, where anything may stand. */
+function replaced(shape: Shape, before: Json, after: Json): Below {
+  const added = childrenOfWhole(shape, after);
+  const removed = childrenOfWhole(shape, before);
+  return { modified: leaf, ...(added && { added }), ...(removed && { removed }) };
+}
+
+function childrenOfWhole(shape: Shape, value: Json): FieldSet | undefined {
+  const plain = plainShape(shape, value);
+  return plain.kind === 'map' && !isEmptyValue(value) ? mapChildren(plain, value) : undefined;
+}
+
+class Collected {
+  private below: { [kind in Kind]?: MutableSet } | undefined;
+
+  set(kind: Kind, element: PathElement, node: FieldSet): void {
+    this.below ??= {};
+    const children = this.below[kind];
+    if (children) children[element] = node;
+    else this.below[kind] = { [element]: node };
+  }
+
+  add(element: PathElement, below: Below | undefined): void {
+    if (!below) return;
+    for (const kind of kinds) {
+      const node = below[kind];
+      if (node !== undefined) this.set(kind, element, node);
+    }
+  }
+
+  finish(): Below | undefined {
+    const { below } = this;
+    if (!below) return undefined;
+    for (const kind of kinds) {
+      const children = below[kind];
+      if (children) below[kind] = inOrder(children);
+    }
+    return below;
+  }
+}
+
+function compareMaps(shape: MapShape, before: Json, after: Json): Below | undefined {
+  const old = membersOf(before);
+  const members = membersOf(after);
+  const collected = new Collected();
+  for (const name in members) {
+    const value = members[name];
+    const was = memberOf(old, name);
+    if (value === was || value === undefined) continue;
+    const element = elementOf(shape, name);
+    const member = known(memberShape(shape, name), element);
+    if (was === undefined) collected.set('added', element, wholeNode(element, member, value));
+    else collected.add(element, compareWithin(element, member, was, value));
+  }
+  for (const name in old) {
+    const was = old[name];
+    if (was === undefined || memberOf(members, name) !== undefined) continue;
+    const element = elementOf(shape, name);
+    const member = known(memberShape(shape, name), element);
+    collected.set('removed', element, wholeNode(element, member, was));
+  }
+  return collected.finish();
+}
+
+function compareLists(shape: ListShape, before: Json, after: Json): Below | undefined {
+  const old = itemsOf(before);
+  const items = itemsOf(after);
+  const oldElements = itemElements(shape, old);
+  const elements = itemElements(shape, items);
+  const collected = new Collected();
+  for (let index = 0; index < items.length; index += 1) {
+    const element = elements[index]!;
+    // Most elements stay in their place.
+    const at = oldElements[index] === element ? index : oldElements.indexOf(element);
+    if (at < 0) collected.set('added', element, wholeNode(element, shape.element, items[index]!));
+    else collected.add(element, compareWithin(element, shape.element, old[at]!, items[index]!));
+  }
+  for (let index = 0; index < old.length; index += 1) {
+    const element = oldElements[index]!;
+    if (elements[index] === element || elements.includes(element)) continue;
+    collected.set('removed', element, wholeNode(element, shape.element, old[index]!));
+  }
+  return collected.finish();
+}
+
+function elementOf(shape: MapShape, name: string): PathElement {
+  return shape.fields.get(name)?.element ?? fieldElement(name);
+}
+
+function known(shape: Shape | undefined, element: PathElement): Shape {
+  if (shape) return shape;
+  throw new TypedError(['field not declared in schema']).under(element);
+}
+
+function compareWithin(
+  element: PathElement,
+  shape: Shape,
+  before: Json,
+  after: Json,
+): Below | undefined {
+  try {
+    return compare(shape, before, after);
+  } catch (error) {
+    throw error instanceof TypedError ? error.under(element) : error;
+  }
+}
+
+/** Everything of a value that is there on one side only, itself included. */
+function wholeNode(element: PathElement, shape: Shape, value: Json): FieldSet {
+  if (typeof value !== 'object' || value === null) return leaf;
+  const plain = plainShape(shape, value);
+  if (plain.kind === 'scalar') return leaf;
+  const isWhole = plain.kind === 'list' ? plain.type === 'atomic' : plain.isAtomic;
+  if (isWhole || isEmptyValue(value)) return leaf;
+  try {
+    const children = plain.kind === 'list' ? listChildren(plain, value) : mapChildren(plain, value);
+    return nodeOf(true, children) ?? leaf;
+  } catch (error) {
+    throw error instanceof TypedError ? error.under(element) : error;
+  }
+}
+
+function mapChildren(shape: MapShape, value: Json): MutableSet {
+  const members = value as JsonObject;
+  const children: MutableSet = {};
+  for (const name in members) {
+    const member = members[name];
+    if (member === undefined) continue;
+    const element = elementOf(shape, name);
+    const inner = known(memberShape(shape, name), element);
+    children[element] = wholeNode(element, inner, member);
+  }
+  return inOrder(children);
+}
+
+function listChildren(shape: ListShape, value: Json): MutableSet {
+  const items = itemsOf(value);
+  const elements = itemElements(shape, items);
+  const children: MutableSet = {};
+  for (let index = 0; index < items.length; index += 1) {
+    children[elements[index]!] = wholeNode(elements[index]!, shape.element, items[index]!);
+  }
+  return inOrder(children);
+}
+
+/** What a writer of these changes takes over from others. */
+export function written(changes: Changes): FieldSet {
+  return union(changes.modified, changes.added);
+}

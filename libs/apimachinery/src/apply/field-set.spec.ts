@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  difference,
+  equalSets,
+  type FieldSet,
+  fieldSetFromJson,
+  hasPath,
+  intersection,
+  leavesOf,
+  noFields,
+  pathsOf,
+  recursiveDifference,
+  setOfFields,
+  union,
+} from './field-set.js';
+import { canonicalElement, compareElements, FieldSetError, shownPath } from './path-element.js';
+import { textsOf } from './testing/parts.js';
+
+const element = fc.constantFrom(
+  'f:a',
+  'f:b',
+  'f:.',
+  'k:{"name":"a"}',
+  'k:{"port":9,"protocol":"TCP"}',
+  'k:{"port":10,"protocol":"TCP"}',
+  'v:"x"',
+  'v:2',
+  'v:10',
+  'i:1',
+);
+const path = fc.array(element, { minLength: 1, maxLength: 3 });
+
+function setOf(paths: readonly string[][]): FieldSet {
+  const node = (steps: readonly string[]): FieldSet =>
+    steps.length === 0 ? {} : { [steps[0]!]: node(steps.slice(1)) };
+  return paths.reduce<FieldSet>((set, steps) => union(set, node(steps)), noFields);
+}
+
+const paths = fc.array(path, { maxLength: 8 });
+const texts = (list: readonly string[][]) =>
+  [...new Set(list.map((steps) => JSON.stringify(steps)))].sort();
+
+describe('sets of paths against a list of paths', () => {
+  it('unites, subtracts and intersects', () => {
+    fc.assert(
+      fc.property(paths, paths, (a, b) => {
+        const inB = new Set(texts(b));
+        expect(textsOf(union(setOf(a), setOf(b)))).toEqual(texts([...a, ...b]));
+        expect(textsOf(difference(setOf(a), setOf(b)))).toEqual(
+          texts(a).filter((text) => !inB.has(text)),
+        );
+        expect(textsOf(intersection(setOf(a), setOf(b)))).toEqual(
+          texts(a).filter((text) => inB.has(text)),
+        );
+        expect(equalSets(setOf(a), setOf(b))).toBe(texts(a).join() === texts(b).join());
+      }),
+    );
+  });
+
+  it('subtracts with everything below', () => {
+    fc.assert(
+      fc.property(paths, paths, (a, b) => {
+        const begins = (steps: readonly string[]) =>
+          b.some((prefix) => prefix.every((step, index) => steps[index] === step));
+        expect(textsOf(recursiveDifference(setOf(a), setOf(b)))).toEqual(
+          texts(a.filter((steps) => !begins(steps))),
+        );
+      }),
+    );
+  });
+
+  it('knows its paths and those that end', () => {
+    fc.assert(
+      fc.property(paths, path, (list, other) => {
+        const set = setOf(list);
+        expect(hasPath(set, other)).toBe(texts(list).includes(JSON.stringify(other)));
+        const leaves = [...pathsOf(set)].filter(
+          (steps) =>
+            !list.some(
+              (longer) =>
+                longer.length > steps.length && steps.every((step, at) => longer[at] === step),
+            ),
+        );
+        expect(textsOf(leavesOf(set))).toEqual(texts(leaves));
+      }),
+    );
+  });
+
+  it('reads what it writes, in one order whatever the order was', () => {
+    const shuffled = (value: FieldSet): FieldSet =>
+      Object.fromEntries(
+        Object.keys(value)
+          .reverse()
+          .map((key) => [key, shuffled(value[key]!)]),
+      );
+    fc.assert(
+      fc.property(paths, (list) => {
+        const set = setOf(list);
+        const text = JSON.stringify(set);
+        expect(JSON.stringify(fieldSetFromJson(JSON.parse(text)))).toBe(text);
+        expect(JSON.stringify(fieldSetFromJson(shuffled(set)))).toBe(text);
+      }),
+    );
+  });
+
+  it('keeps what does not change', () => {
+    const set = setOfFields('data', 'data.a', 'metadata.labels');
+    expect(union(set, setOfFields('data.a'))).toBe(set);
+    expect(difference(set, setOfFields('data.b'))).toBe(set);
+    expect(fieldSetFromJson(set)).toBe(set);
+  });
+});
+
+describe('the text of a set', () => {
+  it('is that of the interface', () => {
+    const set = setOf([
+      ['f:spec', 'f:ports', 'k:{"port":443,"protocol":"TCP"}'],
+      ['f:spec', 'f:ports', 'k:{"port":80,"protocol":"TCP"}', 'f:name'],
+      ['f:spec', 'f:ports', 'k:{"port":80,"protocol":"TCP"}'],
+      ['f:metadata', 'f:finalizers', 'v:"b"'],
+      ['f:metadata', 'f:finalizers', 'v:"a"'],
+    ]);
+    expect(JSON.stringify(set)).toBe(
+      '{"f:metadata":{"f:finalizers":{"v:\\"a\\"":{},"v:\\"b\\"":{}}},"f:spec":{"f:ports":{"k:{\\"port\\":80,\\"protocol\\":\\"TCP\\"}":{".":{},"f:name":{}},"k:{\\"port\\":443,\\"protocol\\":\\"TCP\\"}":{}}}}',
+    );
+  });
+
+  it('has its keys brought into order and form', () => {
+    const json = {
+      'k:{"protocol": "TCP", "port": 80}': { '.': {} },
+      'f:a': { 'f:b': {}, '.': {} },
+    };
+    expect(JSON.stringify(fieldSetFromJson(json))).toBe(
+      '{"f:a":{".":{},"f:b":{}},"k:{\\"port\\":80,\\"protocol\\":\\"TCP\\"}":{}}',
+    );
+  });
+
+  it('may hold steps of kinds that are not known yet, which are left out', () => {
+    expect(fieldSetFromJson({ 'f:a': {}, 'z:new': {} })).toEqual({ 'f:a': {} });
+  });
+
+  it.each([{ 'f:a': 1 }, { a: {} }, { 'v:{': {} }, { 'k:1': {} }, { 'i:x': {} }, [], null])(
+    'is refused when it is %j',
+    (json) => {
+      expect(() => fieldSetFromJson(json)).toThrow(FieldSetError);
+    },
+  );
+
+  it('is refused when it is nested without end', () => {
+    let json = {};
+    for (let depth = 0; depth < 10_000; depth += 1) json = { 'f:a': json };
+    expect(() => fieldSetFromJson(json)).toThrow(FieldSetError);
+  });
+});
+
+describe('steps', () => {
+  it('are in the order of the interface', () => {
+    const steps = ['f:Z', 'f:a', 'f:\uff5e', 'f:\u{1f600}', 'k:{"a":2}', 'k:{"a":10}', 'k:{"b":1}'];
+    const values = ['v:2', 'v:10', 'v:"a"', 'v:false', 'v:true', 'v:null', 'i:2', 'i:10'];
+    const inOrder = [...steps, ...values];
+    expect(inOrder.toReversed().sort(compareElements)).toEqual(inOrder);
+  });
+
+  it('are shown as messages show them', () => {
+    const shown = shownPath(['f:a', 'k:{"port":80,"protocol":"TCP"}', 'v:"x"', 'i:3', 'f:b']);
+    expect(shown).toBe('.a[port=80,protocol="TCP"][="x"][3].b');
+  });
+
+  it('have one text each', () => {
+    expect(canonicalElement('k:{ "b" : 1, "a" : "x" }')).toBe('k:{"a":"x","b":1}');
+    expect(canonicalElement('v: "x"')).toBe('v:"x"');
+  });
+});

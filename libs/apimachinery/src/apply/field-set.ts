@@ -1,0 +1,264 @@
+/**
+ * Sets of paths into an object. A set is the plain data of its FieldsV1 form, so that reading and writing
+ * one costs nothing: a key is a step, its value what the set holds below it, `{}` stands for the step
+ * itself and `.` for the step itself beside steps below it. The root is the only empty node that means
+ * nothing. Invariants: keys are canonical and in order, no node below the root is empty of meaning, and
+ * nobody changes a set: operations share what they can and return the same set when nothing changes.
+ */
+import { objectDepthMax } from '../limits.js';
+import { isJsonObject } from '../patch/json-values.js';
+import {
+  canonicalElement,
+  compareElements,
+  FieldSetError,
+  type PathElement,
+} from './path-element.js';
+
+export interface FieldSet {
+  readonly [element: PathElement]: FieldSet;
+}
+export interface MutableSet {
+  [element: PathElement]: FieldSet;
+}
+
+/** A step that is in the set, with nothing below it; as a root, the set of nothing. */
+export const leaf: FieldSet = Object.freeze({});
+export const noFields: FieldSet = leaf;
+
+const self = '.';
+
+export function isEmptySet(set: FieldSet): boolean {
+  for (const _ in set) return false;
+  return true;
+}
+
+/** Is the step that leads to this node in the set itself? */
+export function isMember(node: FieldSet): boolean {
+  return node[self] !== undefined || isEmptySet(node);
+}
+
+/** Of a node with these members, whether it is in the set itself; undefined when nothing is left. */
+export function nodeOf(member: boolean, children: MutableSet): FieldSet | undefined {
+  if (isEmptySet(children)) return member ? leaf : undefined;
+  return member ? { [self]: leaf, ...children } : children;
+}
+
+/** The same node in canonical order. */
+export function inOrder(node: MutableSet): MutableSet {
+  let previous: PathElement | undefined;
+  for (const key in node) {
+    if (key === self) continue;
+    if (previous !== undefined && compareElements(previous, key) > 0) return sorted(node);
+    previous = key;
+  }
+  return node;
+}
+
+function sorted(node: MutableSet): MutableSet {
+  const result: MutableSet = {};
+  const keys = Object.keys(node).filter((key) => key !== self);
+  if (node[self] !== undefined) result[self] = leaf;
+  for (const key of keys.sort(compareElements)) result[key] = node[key]!;
+  return result;
+}
+
+/**
+ * A set from its JSON form, in canonical order; the same object when it was. Steps of unknown kinds are
+ * left out. Throws FieldSetError.
+ */
+export function fieldSetFromJson(json: unknown): FieldSet {
+  return withoutSelf(decoded(json, 0));
+}
+
+function decoded(json: unknown, depth: number): FieldSet {
+  if (!isJsonObject(json)) throw new FieldSetError('a field set is made of objects');
+  if (depth > objectDepthMax) {
+    throw new FieldSetError(`nested deeper than ${objectDepthMax} levels`);
+  }
+  let changed = false;
+  let isFirst = true;
+  const result: MutableSet = {};
+  for (const key in json) {
+    if (key === self) {
+      result[self] = leaf;
+      if (!isFirst) changed = true;
+      continue;
+    }
+    isFirst = false;
+    const element = canonicalElement(key);
+    if (element !== key) changed = true;
+    if (element === undefined) continue;
+    const child = decoded(json[key], depth + 1);
+    if (child !== json[key]) changed = true;
+    const twin = result[element];
+    result[element] = twin === undefined ? child : unionNode(twin, child);
+  }
+  if (isFirst) return result[self] === undefined ? (json as unknown as FieldSet) : leaf;
+  const ordered = inSelfOrder(result);
+  return changed || ordered !== result ? ordered : (json as unknown as FieldSet);
+}
+
+/** A root is in no set. */
+function withoutSelf(set: FieldSet): FieldSet {
+  if (set[self] === undefined) return set;
+  const { [self]: _, ...children } = set;
+  return children;
+}
+
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b || isEmptySet(b)) return a;
+  return isEmptySet(a) ? b : unionChildren(a, b, false);
+}
+
+function unionNode(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b) return a;
+  const aIsMember = isMember(a);
+  return unionChildren(a, b, aIsMember || isMember(b), aIsMember);
+}
+
+function unionChildren(
+  a: FieldSet,
+  b: FieldSet,
+  member: boolean,
+  wasMember: boolean = member,
+): FieldSet {
+  let changed: MutableSet | undefined;
+  for (const key in b) {
+    if (key === self) continue;
+    const own = a[key];
+    const joined = own === undefined ? b[key]! : unionNode(own, b[key]!);
+    if (joined === own) continue;
+    changed ??= { ...a };
+    changed[key] = joined;
+  }
+  if (!changed) {
+    if (member === wasMember) return a;
+    return isEmptySet(a) ? leaf : { [self]: leaf, ...a };
+  }
+  if (member) changed[self] = leaf;
+  return member && !wasMember ? sorted(changed) : inSelfOrder(changed);
+}
+
+/** Puts the node's own mark first, where it may have come last. */
+function inSelfOrder(node: MutableSet): MutableSet {
+  const [first] = Object.keys(node);
+  return node[self] !== undefined && first !== self ? sorted(node) : inOrder(node);
+}
+
+/** What is in `a` and not in `b`; what is below a path of `b` stays. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmptySet(b)) return a;
+  return differenceNode(a, b, false, false) ?? noFields;
+}
+
+function differenceNode(
+  a: FieldSet,
+  b: FieldSet,
+  wasMember: boolean,
+  member: boolean,
+): FieldSet | undefined {
+  let changed: MutableSet | undefined;
+  for (const key in b) {
+    const own = a[key];
+    if (own === undefined || key === self) continue;
+    const ownIsMember = isMember(own);
+    const left = differenceNode(own, b[key]!, ownIsMember, ownIsMember && !isMember(b[key]!));
+    if (left === own) continue;
+    changed ??= { ...a };
+    if (left === undefined) delete changed[key];
+    else changed[key] = left;
+  }
+  if (!changed && member === wasMember) return a;
+  const { [self]: _, ...children } = changed ?? a;
+  return nodeOf(member, children);
+}
+
+/** As `difference`, but what is below a path of `b` goes as well. */
+export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
+  let changed: MutableSet | undefined;
+  for (const key in b) {
+    const own = a[key];
+    if (own === undefined || key === self) continue;
+    const removed = b[key]!;
+    const left = isMember(removed) ? undefined : recursiveDifferenceNode(own, removed);
+    if (left === own) continue;
+    changed ??= { ...a };
+    if (left === undefined) delete changed[key];
+    else changed[key] = left;
+  }
+  return changed ?? a;
+}
+
+function recursiveDifferenceNode(own: FieldSet, removed: FieldSet): FieldSet | undefined {
+  const member = isMember(own);
+  const left = recursiveDifference(own, removed);
+  if (left === own) return own;
+  const { [self]: _, ...children } = left;
+  return nodeOf(member, children);
+}
+
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b) return a;
+  const result: MutableSet = {};
+  for (const key in a) {
+    const other = b[key];
+    if (other === undefined || key === self) continue;
+    const own = a[key]!;
+    const shared = nodeOf(isMember(own) && isMember(other), intersection(own, other) as MutableSet);
+    if (shared !== undefined) result[key] = shared;
+  }
+  return result;
+}
+
+export function equalSets(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true;
+  let keyCount = 0;
+  for (const key in a) {
+    const other = b[key];
+    if (other === undefined || !equalSets(a[key]!, other)) return false;
+    keyCount += 1;
+  }
+  for (const _ in b) keyCount -= 1;
+  return keyCount === 0;
+}
+
+export function hasPath(set: FieldSet, path: readonly PathElement[]): boolean {
+  let node: FieldSet | undefined = set;
+  for (const element of path) {
+    node = node[element];
+    if (node === undefined) return false;
+  }
+  return path.length > 0 && isMember(node);
+}
+
+/** Every path of the set; those that end at a node come before those that go on below it. */
+export function* pathsOf(
+  set: FieldSet,
+  prefix: readonly PathElement[] = [],
+): Generator<PathElement[]> {
+  for (const key in set) {
+    if (key !== self && isMember(set[key]!)) yield [...prefix, key];
+  }
+  for (const key in set) {
+    if (key !== self) yield* pathsOf(set[key]!, [...prefix, key]);
+  }
+}
+
+/** The paths that no other path of the set goes on from. */
+export function leavesOf(set: FieldSet): FieldSet {
+  const result: MutableSet = {};
+  for (const key in set) {
+    if (key !== self) result[key] = isEmptySet(set[key]!) ? leaf : leavesOf(set[key]!);
+  }
+  return result;
+}
+
+/** A set of paths given as names of fields, such as `metadata.labels`. */
+export function setOfFields(...paths: readonly string[]): FieldSet {
+  return paths.reduce<FieldSet>((set, path) => {
+    const node = path
+      .split('.')
+      .reduceRight<FieldSet>((below, name) => ({ [`f:${name}`]: below }), leaf);
+    return union(set, node);
+  }, noFields);
+}

@@ -1,0 +1,14 @@
+/** Server-side apply and the ownership of fields. */
+export { conflictStatus } from './conflict.js';
+export {
+  type Applied,
+  applyConfiguration,
+  managedFieldsAfterUpdate,
+  type TrackedApply,
+  type TrackedUpdate,
+} from './field-manager.js';
+export { type FieldSet, setOfFields } from './field-set.js';
+export { managerName } from './managers.js';
+export { ApplyConflictError, type VersionedType } from './ownership.js';
+export { type Shape, shapeOf } from './shape.js';
+export { checkTyped, TypedError } from './typed.js';

@@ -1,0 +1,207 @@
+/**
+ * What apply needs to know of a type: which values are taken as a whole and which are merged member by
+ * member, and how the elements of a list are told apart. Shapes of API types are made from their
+ * descriptors at first need and kept; the schema of a custom resource can be made into one the same way.
+ */
+import type { Json } from '../patch/json-values.js';
+import { jsonFields } from '../schema/compiled-type.js';
+import type { FieldDescriptor, TypeDescriptor, TypeName } from '../schema/descriptor.js';
+import { schemaType } from '../schema/registry.js';
+import { fieldElement, type PathElement } from './path-element.js';
+
+export type ScalarType = 'string' | 'numeric' | 'boolean' | 'untyped';
+
+export interface ScalarShape {
+  readonly kind: 'scalar';
+  readonly type: ScalarType;
+}
+
+/** A field by which elements are told apart. */
+export interface KeyField {
+  readonly name: string;
+  /** Taken when an element does not have the field. */
+  readonly default?: Json;
+}
+
+export interface ListShape {
+  readonly kind: 'list';
+  readonly type: 'atomic' | 'set' | 'map';
+  readonly element: Shape;
+  /** Of a list of type `map`; in order. */
+  readonly keys: readonly KeyField[];
+}
+
+export interface Member {
+  readonly element: PathElement;
+  readonly shape: Shape;
+}
+
+/** Objects: those with named fields and those whose keys are data. */
+export interface MapShape {
+  readonly kind: 'map';
+  readonly isAtomic: boolean;
+  readonly fields: ReadonlyMap<string, Member>;
+  /** Shape of members that are no named fields; absent where there may be none. */
+  readonly others?: Shape;
+}
+
+/** Anything: scalars, lists as a whole, objects member by member. */
+export interface AnyShape {
+  readonly kind: 'any';
+}
+
+export type Shape = ScalarShape | ListShape | MapShape | AnyShape;
+
+export const anyShape: AnyShape = { kind: 'any' };
+const noMembers: ReadonlyMap<string, Member> = new Map();
+export const anyMap: MapShape = {
+  kind: 'map',
+  isAtomic: false,
+  fields: noMembers,
+  others: anyShape,
+};
+export const anyList: ListShape = { kind: 'list', type: 'atomic', element: anyShape, keys: [] };
+export const anyScalar: ScalarShape = { kind: 'scalar', type: 'untyped' };
+const text: ScalarShape = { kind: 'scalar', type: 'string' };
+const numeric: ScalarShape = { kind: 'scalar', type: 'numeric' };
+const boolean: ScalarShape = { kind: 'scalar', type: 'boolean' };
+
+/** Shape of a member of this name; undefined when the type has none. */
+export function memberShape(shape: MapShape, name: string): Shape | undefined {
+  return shape.fields.get(name)?.shape ?? shape.others;
+}
+
+export function mapOf(others: Shape, isAtomic = false): MapShape {
+  return { kind: 'map', isAtomic, fields: noMembers, others };
+}
+
+export function structOf(
+  members: ReadonlyMap<string, Shape>,
+  isAtomic = false,
+  others?: Shape,
+): MapShape {
+  const fields = new Map<string, Member>();
+  for (const [name, shape] of members) fields.set(name, { element: fieldElement(name), shape });
+  return { kind: 'map', isAtomic, fields, ...(others && { others }) };
+}
+
+export function listOf(
+  element: Shape,
+  type: ListShape['type'],
+  keys: readonly KeyField[] = [],
+): ListShape {
+  const inOrder = [...keys].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { kind: 'list', type, element, keys: inOrder };
+}
+
+const shapes = new Map<TypeName, Shape>();
+
+/** The shape of a type such as `core/v1.Pod`. Throws RangeError when there is no such type. */
+export function shapeOf(name: TypeName): Shape {
+  let shape = shapes.get(name);
+  if (!shape) {
+    const descriptor = schemaType(name);
+    shape = descriptor.encoding ? encodedShape(descriptor) : new TypeShape(name, descriptor);
+    shapes.set(name, shape);
+  }
+  return shape;
+}
+
+/** Types may hold themselves, so that fields are only looked at when they are asked for. */
+class TypeShape implements MapShape {
+  readonly kind = 'map';
+  readonly isAtomic: boolean;
+  private members: Map<string, Member> | undefined;
+
+  constructor(
+    private readonly name: TypeName,
+    private readonly descriptor: TypeDescriptor,
+  ) {
+    this.isAtomic = descriptor.structType === 'atomic';
+  }
+
+  get fields(): ReadonlyMap<string, Member> {
+    this.members ??= this.read();
+    return this.members;
+  }
+
+  private read(): Map<string, Member> {
+    const members = new Map<string, Member>();
+    if (this.descriptor.typeMeta) {
+      for (const name of ['kind', 'apiVersion']) {
+        members.set(name, { element: fieldElement(name), shape: text });
+      }
+    }
+    for (const field of jsonFields(this.name)) {
+      members.set(field.name, { element: fieldElement(field.name), shape: fieldShape(field) });
+    }
+    return members;
+  }
+}
+
+function encodedShape({ encoding }: TypeDescriptor): Shape {
+  switch (encoding) {
+    case 'time':
+    case 'microTime':
+    case 'quantity':
+    case 'intOrString':
+      return anyScalar;
+    case 'duration':
+      return text;
+    case 'stringList':
+      return listOf(text, 'atomic');
+    default:
+      return anyShape;
+  }
+}
+
+function fieldShape(field: FieldDescriptor): Shape {
+  const element = elementShape(field);
+  if (field.cardinality === 'map') return mapOf(element, field.mapType === 'atomic');
+  if (field.cardinality === 'list') return listShape(field, element);
+  return field.structType === 'atomic' && element.kind === 'map'
+    ? { kind: 'map', isAtomic: true, fields: element.fields }
+    : element;
+}
+
+function elementShape(field: FieldDescriptor): Shape {
+  switch (field.kind) {
+    case 'string':
+    case 'bytes':
+      return text;
+    case 'bool':
+      return boolean;
+    case 'int32':
+    case 'int64':
+    case 'double':
+      return numeric;
+    case 'message':
+      return field.ref ? shapeOf(field.ref) : anyShape;
+    case 'any':
+      return anyShape;
+  }
+}
+
+/** Without a list type, a list that strategic merge patches merge is merged by apply as well. */
+function listShape(field: FieldDescriptor, element: Shape): ListShape {
+  const { listType, listMapKeys = [], mergeStrategy, mergeKey, ref } = field;
+  if (listType === 'map') return listOf(element, 'map', keyFields(listMapKeys, ref));
+  if (listType !== undefined) return listOf(element, listType);
+  if (mergeStrategy !== 'merge' && mergeStrategy !== 'merge,retainKeys') {
+    return listOf(element, 'atomic');
+  }
+  return mergeKey === undefined
+    ? listOf(element, 'set')
+    : listOf(element, 'map', keyFields([mergeKey], ref));
+}
+
+function keyFields(names: readonly string[], type: TypeName | undefined): KeyField[] {
+  const fields = type === undefined ? [] : jsonFields(type);
+  return names.map((name) => {
+    const field = fields.find((candidate) => candidate.name === name);
+    const fallback = field?.default;
+    if (fallback === undefined) return { name };
+    const isText = field?.kind === 'string' || field?.kind === 'bytes';
+    return { name, default: isText ? fallback : (JSON.parse(fallback) as Json) };
+  });
+}
