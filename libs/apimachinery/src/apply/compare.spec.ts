@@ -59,11 +59,41 @@ describe('what differs', () => {
       removed: {
         'f:metadata': { 'f:labels': { 'f:b': {} } },
         'f:spec': {
-          'f:containers': { 'k:{"name":"b"}': { '.': {}, 'f:image': {}, 'f:name': {} } },
+          'f:containers': {
+            'k:{"name":"b"}': { '.': {}, 'f:image': {}, 'f:name': {}, 'f:resources': {} },
+          },
           'f:nodeName': {},
         },
       },
     });
+  });
+
+  it('takes fields that are always there for what they are where nothing is said', () => {
+    const added = compareObjects(pod, {}, { spec: { containers: [{ name: 'a' }] } }).added;
+    expect(added).toEqual({
+      'f:spec': {
+        'f:containers': { 'k:{"name":"a"}': { '.': {}, 'f:name': {}, 'f:resources': {} } },
+      },
+    });
+    const condition = { type: 'Ready', status: 'True' };
+    expect(compareObjects(pod, {}, { status: { conditions: [condition] } }).added).toEqual({
+      'f:status': {
+        'f:conditions': {
+          '.': {},
+          'k:{"type":"Ready"}': {
+            '.': {},
+            'f:lastProbeTime': {},
+            'f:lastTransitionTime': {},
+            'f:status': {},
+            'f:type': {},
+          },
+        },
+      },
+    });
+    const event = shapeOf('core/v1.Event');
+    expect(isUnchanged(compareObjects(event, {}, { reportingComponent: '', source: {} }))).toBe(
+      true,
+    );
   });
 
   it('tells null, empty and absent apart', () => {

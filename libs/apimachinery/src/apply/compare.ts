@@ -15,7 +15,7 @@ import {
   union,
 } from './field-set.js';
 import { fieldElement, type PathElement } from './path-element.js';
-import { type ListShape, type MapShape, memberShape, type Shape } from './shape.js';
+import type { ListShape, MapShape, Member, Shape } from './shape.js';
 import {
   isEmptyValue,
   itemElements,
@@ -121,19 +121,19 @@ function compareMaps(shape: MapShape, before: Json, after: Json): Below | undefi
   const collected = new Collected();
   for (const name in members) {
     const value = members[name];
-    const was = memberOf(old, name);
-    if (value === was || value === undefined) continue;
-    const element = elementOf(shape, name);
-    const member = known(memberShape(shape, name), element);
-    if (was === undefined) collected.set('added', element, wholeNode(element, member, value));
-    else collected.add(element, compareWithin(element, member, was, value));
+    if (value === undefined || value === old[name]) continue;
+    const { element, shape: inner, absent } = memberNamed(shape, name);
+    const held = memberOf(old, name);
+    const was = held === undefined ? absent : held;
+    if (was === undefined) collected.set('added', element, wholeNode(element, inner, value));
+    else collected.add(element, compareWithin(element, inner, was, value));
   }
   for (const name in old) {
     const was = old[name];
     if (was === undefined || memberOf(members, name) !== undefined) continue;
-    const element = elementOf(shape, name);
-    const member = known(memberShape(shape, name), element);
-    collected.set('removed', element, wholeNode(element, member, was));
+    const { element, shape: inner, absent } = memberNamed(shape, name);
+    if (absent === undefined) collected.set('removed', element, wholeNode(element, inner, was));
+    else collected.add(element, compareWithin(element, inner, was, absent));
   }
   return collected.finish();
 }
@@ -159,12 +159,11 @@ function compareLists(shape: ListShape, before: Json, after: Json): Below | unde
   return collected.finish();
 }
 
-function elementOf(shape: MapShape, name: string): PathElement {
-  return shape.fields.get(name)?.element ?? fieldElement(name);
-}
-
-function known(shape: Shape | undefined, element: PathElement): Shape {
-  if (shape) return shape;
+function memberNamed(shape: MapShape, name: string): Member {
+  const member = shape.fields.get(name);
+  if (member) return member;
+  const element = fieldElement(name);
+  if (shape.others) return { element, shape: shape.others };
   throw new TypedError(['field not declared in schema']).under(element);
 }
 
@@ -187,7 +186,8 @@ function wholeNode(element: PathElement, shape: Shape, value: Json): FieldSet {
   const plain = plainShape(shape, value);
   if (plain.kind === 'scalar') return leaf;
   const isWhole = plain.kind === 'list' ? plain.type === 'atomic' : plain.isAtomic;
-  if (isWhole || isEmptyValue(value)) return leaf;
+  const isBare = plain.kind === 'list' || plain.present.length === 0;
+  if (isWhole || (isBare && isEmptyValue(value))) return leaf;
   try {
     const children = plain.kind === 'list' ? listChildren(plain, value) : mapChildren(plain, value);
     return nodeOf(true, children) ?? leaf;
@@ -202,9 +202,11 @@ function mapChildren(shape: MapShape, value: Json): MutableSet {
   for (const name in members) {
     const member = members[name];
     if (member === undefined) continue;
-    const element = elementOf(shape, name);
-    const inner = known(memberShape(shape, name), element);
+    const { element, shape: inner } = memberNamed(shape, name);
     children[element] = wholeNode(element, inner, member);
+  }
+  for (const [name, { element, shape: inner, absent }] of shape.present) {
+    if (members[name] === undefined) children[element] = wholeNode(element, inner, absent!);
   }
   return inOrder(children);
 }

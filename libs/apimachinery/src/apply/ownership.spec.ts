@@ -33,13 +33,14 @@ const withMetadata = { ...partsType, shape: () => shape };
 const shape = {
   kind: 'map' as const,
   isAtomic: false,
+  present: [],
   fields: new Map([
     ...partsShape.fields,
     [
       'metadata',
       {
         element: 'f:metadata',
-        shape: { kind: 'map' as const, isAtomic: false, fields: new Map() },
+        shape: { kind: 'map' as const, isAtomic: false, present: [], fields: new Map() },
       },
     ],
   ]),

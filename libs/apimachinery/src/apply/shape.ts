@@ -34,6 +34,8 @@ export interface ListShape {
 export interface Member {
   readonly element: PathElement;
   readonly shape: Shape;
+  /** The field is never really absent: it is this where nothing is said. */
+  readonly absent?: Json;
 }
 
 /** Objects: those with named fields and those whose keys are data. */
@@ -41,6 +43,8 @@ export interface MapShape {
   readonly kind: 'map';
   readonly isAtomic: boolean;
   readonly fields: ReadonlyMap<string, Member>;
+  /** Those of the fields that are never absent. */
+  readonly present: readonly (readonly [string, Member])[];
   /** Shape of members that are no named fields; absent where there may be none. */
   readonly others?: Shape;
 }
@@ -54,12 +58,7 @@ export type Shape = ScalarShape | ListShape | MapShape | AnyShape;
 
 export const anyShape: AnyShape = { kind: 'any' };
 const noMembers: ReadonlyMap<string, Member> = new Map();
-export const anyMap: MapShape = {
-  kind: 'map',
-  isAtomic: false,
-  fields: noMembers,
-  others: anyShape,
-};
+export const anyMap: MapShape = mapOf(anyShape);
 export const anyList: ListShape = { kind: 'list', type: 'atomic', element: anyShape, keys: [] };
 export const anyScalar: ScalarShape = { kind: 'scalar', type: 'untyped' };
 const text: ScalarShape = { kind: 'scalar', type: 'string' };
@@ -72,7 +71,7 @@ export function memberShape(shape: MapShape, name: string): Shape | undefined {
 }
 
 export function mapOf(others: Shape, isAtomic = false): MapShape {
-  return { kind: 'map', isAtomic, fields: noMembers, others };
+  return { kind: 'map', isAtomic, fields: noMembers, present: [], others };
 }
 
 export function structOf(
@@ -82,7 +81,7 @@ export function structOf(
 ): MapShape {
   const fields = new Map<string, Member>();
   for (const [name, shape] of members) fields.set(name, { element: fieldElement(name), shape });
-  return { kind: 'map', isAtomic, fields, ...(others && { others }) };
+  return { kind: 'map', isAtomic, fields, present: [], ...(others && { others }) };
 }
 
 export function listOf(
@@ -112,6 +111,7 @@ class TypeShape implements MapShape {
   readonly kind = 'map';
   readonly isAtomic: boolean;
   private members: Map<string, Member> | undefined;
+  private neverAbsent: [string, Member][] | undefined;
 
   constructor(
     private readonly name: TypeName,
@@ -125,6 +125,11 @@ class TypeShape implements MapShape {
     return this.members;
   }
 
+  get present(): readonly (readonly [string, Member])[] {
+    this.neverAbsent ??= [...this.fields].filter(([, { absent }]) => absent !== undefined);
+    return this.neverAbsent;
+  }
+
   private read(): Map<string, Member> {
     const members = new Map<string, Member>();
     if (this.descriptor.typeMeta) {
@@ -133,7 +138,12 @@ class TypeShape implements MapShape {
       }
     }
     for (const field of jsonFields(this.name)) {
-      members.set(field.name, { element: fieldElement(field.name), shape: fieldShape(field) });
+      const absent = absentValue(field);
+      members.set(field.name, {
+        element: fieldElement(field.name),
+        shape: fieldShape(field),
+        ...(absent !== undefined && { absent }),
+      });
     }
     return members;
   }
@@ -160,8 +170,40 @@ function fieldShape(field: FieldDescriptor): Shape {
   if (field.cardinality === 'map') return mapOf(element, field.mapType === 'atomic');
   if (field.cardinality === 'list') return listShape(field, element);
   return field.structType === 'atomic' && element.kind === 'map'
-    ? { kind: 'map', isAtomic: true, fields: element.fields }
+    ? { kind: 'map', isAtomic: true, fields: element.fields, present: element.present }
     : element;
+}
+
+/** What a field that is always written is where nothing is said; undefined: it may be absent. */
+function absentValue({
+  kind,
+  cardinality,
+  always,
+  nullable,
+  ref,
+}: FieldDescriptor): Json | undefined {
+  if (cardinality !== undefined) return always ? null : undefined;
+  if (nullable) return undefined;
+  if (kind === 'message' && ref) return absentMessage(schemaType(ref));
+  if (!always) return undefined;
+  if (kind === 'string') return '';
+  if (kind === 'bool') return false;
+  return kind === 'bytes' || kind === 'any' ? null : 0;
+}
+
+function absentMessage({ encoding }: TypeDescriptor): Json {
+  switch (encoding) {
+    case undefined:
+      return {};
+    case 'quantity':
+      return '0';
+    case 'intOrString':
+      return 0;
+    case 'duration':
+      return '0s';
+    default:
+      return null;
+  }
 }
 
 function elementShape(field: FieldDescriptor): Shape {
