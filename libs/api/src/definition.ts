@@ -113,6 +113,11 @@ export interface SubresourceStatus<T extends ApiObject> {
   /** Takes over from `old` what the write may not change; for status by default the `spec`. */
   readonly prepareForUpdate?: (object: T, old: T, context: RequestContext) => void;
   readonly validateUpdate?: (object: T, old: T) => readonly FieldError[];
+  /**
+   * What `prepareForUpdate` takes over from `old`, as paths such as `metadata.labels`: nobody comes to
+   * own it by this write. By default the `spec`, and the `status` where `spec` is what is written.
+   */
+  readonly resetFields?: readonly string[];
 }
 
 /** How the `scale` subresource reads and writes the object. */

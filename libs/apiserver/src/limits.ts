@@ -72,3 +72,9 @@ export const joinedKeepAliveMs = 30_000;
 export const htmlTagBytesMax = 16 * 1024;
 /** Connections that are joined to others at a time. Higher: more sockets, lower: streams get 429. */
 export const joinedConnectionsMax = 5_000;
+
+/**
+ * Times that an apply finds the object gone and then, on making it, there again. Lower gives up sooner
+ * under a storm of creations and deletions; higher holds the request for longer.
+ */
+export const applyAttemptsMax = 5;

@@ -183,6 +183,7 @@ export const deployment = define<Deployment>({
 
   columns,
   status: {
+    resetFields: ['spec', 'metadata.labels'],
     prepareForUpdate(object, old) {
       object.spec = old.spec;
       if (object.metadata) object.metadata.labels = old.metadata?.labels;

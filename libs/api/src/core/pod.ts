@@ -103,5 +103,6 @@ export const pod = define<Pod>({
       if (object.metadata) object.metadata.ownerReferences = old.metadata?.ownerReferences;
     },
     validateUpdate: validatePodStatusUpdate,
+    resetFields: ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'],
   },
 });

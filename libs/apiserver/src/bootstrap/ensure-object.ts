@@ -1,6 +1,7 @@
 /** How the server itself makes objects: through the registry like anybody, as a user of its own. */
 import type { ApiObject } from '@orch/api';
 import { isStatus } from '@orch/apimachinery';
+import { dialect } from '@orch/component';
 import { authenticated } from '../authentication/user.js';
 import { createObject } from '../registry/create.js';
 import type { RegistryParts, WriteContext } from '../registry/registry-parts.js';
@@ -12,6 +13,7 @@ export function systemContext(parts: RegistryParts, timeoutMs: number): WriteCon
   return {
     user: authenticated('system:apiserver', '', ['system:masters']),
     dryRun: false,
+    manager: dialect().systemName('apiserver'),
     deadlineMs: parts.clock.monotonicMs() + timeoutMs,
     warnings: [],
   };

@@ -4,7 +4,7 @@
  * ends lets go of its key, one that dies is left out when its time is over.
  */
 import { apiEndpoints, type ServerAddress } from '@orch/api';
-import { StatusError } from '@orch/apimachinery';
+import { StatusError, setOfFields } from '@orch/apimachinery';
 import type { Logger, Timer } from '@orch/component';
 import { StoreError } from '@orch/store';
 import type { Endpoints } from '@orch/types/core/v1';
@@ -22,6 +22,7 @@ const releaseTimeoutMs = 1_000;
 /** Users may not lead services to loopback addresses; servers may, where everything is on one machine. */
 const ownEndpointsStrategy: UpdateStrategy = {
   subresource: '',
+  resetFields: setOfFields(),
   prepare: () => undefined,
   validate: () => [],
 };

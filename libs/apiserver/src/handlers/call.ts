@@ -1,4 +1,5 @@
 /** One request on a resource, as its handler sees it. */
+import { managerName } from '@orch/apimachinery';
 import type { Clock } from '@orch/component';
 import type { Entry } from '@orch/store';
 import type { User } from '../authentication/user.js';
@@ -16,6 +17,7 @@ import {
 import type { Query } from '../request/query.js';
 import type { RequestInfo } from '../request/request-info.js';
 import { fieldValidationOf } from '../request/unknown-fields.js';
+import type { WriteOptions } from '../request/write-options.js';
 import { encodeObject, type ViewOptions } from '../response/encode-object.js';
 import { type Exchange, sendBody } from '../response/exchange.js';
 
@@ -82,10 +84,25 @@ export function targetOf({ served, info }: Call): Target {
   return { served, namespace: info.namespace, name: info.name };
 }
 
+/**
+ * For writes whose ownership is not told of: parts that belong to nobody, deletes, and what has been
+ * settled already.
+ */
 export function writeContext(call: Call, dryRun: boolean): WriteContext {
+  return contextFor(call, dryRun, undefined);
+}
+
+/** For writes by the manager that the client names, or its user agent. */
+export function managedContext(call: Call, options: WriteOptions): WriteContext {
+  const agent = call.exchange.request.headers['user-agent'];
+  return contextFor(call, options.dryRun, managerName(options.fieldManager, agent));
+}
+
+function contextFor(call: Call, dryRun: boolean, manager: string | undefined): WriteContext {
   return {
     user: call.user,
     dryRun,
+    manager,
     deadlineMs: call.deadlineMs,
     warnings: call.exchange.warnings,
   };

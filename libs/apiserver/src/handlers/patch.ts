@@ -1,7 +1,7 @@
 /**
  * Patches: the stored object in the version the client speaks, changed by JSON patch, merge patch or
  * strategic merge patch, then decoded, defaulted and written like a replace. A patch that names a
- * resource version takes effect on that version only.
+ * resource version takes effect on that version only. Apply has a file of its own.
  */
 import type { ApiObject } from '@orch/api';
 import {
@@ -15,7 +15,6 @@ import {
   type Json,
   type JsonObject,
   SchemaError,
-  unsupportedMediaType,
 } from '@orch/apimachinery';
 import { objectStrategy } from '../registry/strategies.js';
 import { type UpdateStrategy, updateObject } from '../registry/update.js';
@@ -23,15 +22,16 @@ import { checkFields, type Expected, expectedOf, toStoredShape } from '../reques
 import { checkViewFits, type PatchType, patchType } from '../request/media-types.js';
 import { mergeSchemaOf } from '../request/merge-schema.js';
 import { readBody } from '../request/read-body.js';
-import { parsePatchOptions } from '../request/write-options.js';
+import { type PatchOptions, parsePatchOptions } from '../request/write-options.js';
+import { applyPatch } from './apply.js';
 import {
   type Call,
   fieldCheck,
+  managedContext,
   objectRepresentation,
   sendObject,
   targetOf,
   viewOptions,
-  writeContext,
 } from './call.js';
 
 export function handlePatch(call: Call): Promise<void> {
@@ -44,7 +44,11 @@ export async function patchWith(call: Call, strategy: UpdateStrategy): Promise<v
   const representation = objectRepresentation(call);
   checkViewFits(representation, false);
   const options = viewOptions(call, representation);
-  const { patch, dryRun } = await readPatch(call);
+  const { type, text, options: patchOptions } = await readPatch(call);
+  if (type === 'apply') {
+    return applyPatch(call, strategy, { text, options: patchOptions, view: options });
+  }
+  const patch = patchFunction(type, text);
   const expected = expectedOf(served);
   const check = fieldCheck(call);
   const schema = `${served.schemaPackage}.${served.kind}`;
@@ -58,7 +62,7 @@ export async function patchWith(call: Call, strategy: UpdateStrategy): Promise<v
     parts,
     targetOf(call),
     { strategy, produce, checksUid: false },
-    writeContext(call, dryRun),
+    managedContext(call, patchOptions),
   );
   sendObject(call, 200, entry, options);
 }
@@ -66,23 +70,21 @@ export async function patchWith(call: Call, strategy: UpdateStrategy): Promise<v
 /** Applies to a document of the type named by `schema`; may throw StatusError. */
 export type PatchFunction = (document: JsonObject, schema: string) => Json;
 
-export async function readPatch(call: Call): Promise<{ patch: PatchFunction; dryRun: boolean }> {
+export interface PatchRequest {
+  readonly type: PatchType;
+  readonly text: string;
+  readonly options: PatchOptions;
+}
+
+export async function readPatch(call: Call): Promise<PatchRequest> {
   const { exchange, query } = call;
   const type = patchType(exchange.request.headers['content-type']);
-  if (type === 'apply') {
-    throw unsupportedMediaType([
-      'application/json-patch+json',
-      'application/merge-patch+json',
-      'application/strategic-merge-patch+json',
-    ]);
-  }
   const body = await readBody(exchange.request);
-  const { dryRun } = parsePatchOptions(query, type);
-  return { patch: patchFunction(type, body.toString()), dryRun };
+  return { type, text: body.toString(), options: parsePatchOptions(query, type) };
 }
 
 /** The text is read at first use: whether there is something to patch comes before what it says. */
-function patchFunction(type: Exclude<PatchType, 'apply'>, text: string): PatchFunction {
+export function patchFunction(type: Exclude<PatchType, 'apply'>, text: string): PatchFunction {
   let parsed: { readonly patch: Json } | undefined;
   return (document, schema) => {
     parsed ??= { patch: parsePatchText(text) };

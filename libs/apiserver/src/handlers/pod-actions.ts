@@ -7,6 +7,7 @@ import {
   fieldError,
   fieldErrorMessage,
   formatTime,
+  setOfFields,
 } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { Entry } from '@orch/store';
@@ -69,6 +70,7 @@ function bindingErrors(binding: Binding): string[] {
 /** A binding writes the node's name and, with it, annotations and the condition that it is scheduled. */
 const bindingStrategy: UpdateStrategy = {
   subresource: 'binding',
+  resetFields: setOfFields(),
   prepare: () => undefined,
   validate: () => [],
 };

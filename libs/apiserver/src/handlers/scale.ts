@@ -1,13 +1,17 @@
 /** The `scale` subresource: replicas of a workload without knowing its kind. */
 import type { ApiObject, SubresourceScale } from '@orch/api';
 import {
+  applyConfiguration,
   codecFor,
   conflict,
   fieldError,
+  formatTime,
   invalid,
   isStatus,
   type JsonObject,
   notFound,
+  shapeOf,
+  type VersionedType,
   wrapUnknown,
 } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
@@ -20,12 +24,14 @@ import { updateObject } from '../registry/update.js';
 import { decodeBody, type Expected } from '../request/decode-object.js';
 import { getConsistency } from '../request/list-options.js';
 import { bodyFormat, contentTypeOf } from '../request/media-types.js';
+import { checkConfig, parseConfig } from '../request/parse-config.js';
 import { readBody } from '../request/read-body.js';
-import { parseWriteOptions } from '../request/write-options.js';
+import { type PatchOptions, parseWriteOptions } from '../request/write-options.js';
 import { encodeValue } from '../response/encode-object.js';
 import { sendBody } from '../response/exchange.js';
+import { applying, decodeApplied } from './apply.js';
 import { type Call, plainRepresentation, targetOf, writeContext } from './call.js';
-import { decodePatched, readPatch } from './patch.js';
+import { decodePatched, patchFunction, readPatch } from './patch.js';
 
 interface Scale extends ApiObject {
   spec?: { replicas?: number };
@@ -109,20 +115,64 @@ async function sent(call: Call): Promise<ScaleChange> {
 }
 
 async function patchedBy(call: Call, part: SubresourceScale<ApiObject>): Promise<ScaleChange> {
-  const { patch, dryRun } = await readPatch(call);
+  const { type, text, options } = await readPatch(call);
+  if (type === 'apply') return appliedBy(call, part, text, options);
+  const patch = patchFunction(type, text);
   return {
-    dryRun,
+    dryRun: options.dryRun,
     isReplace: false,
     scale(existing) {
       const document = JSON.parse(JSON.stringify(scaleOf(existing, part))) as JsonObject;
       const scale = decodePatched(patch(document, schemaType), expectedScale()) as Scale;
-      // The version shown is the one read; only one that the patch changed is a condition.
-      if (scale.metadata?.resourceVersion === existing.metadata?.resourceVersion) {
-        delete scale.metadata?.resourceVersion;
-      }
-      return scale;
+      return withoutReadVersion(scale, existing);
     },
   };
+}
+
+/** A scale has no managed fields of its own: whatever is there conflicts unless it is forced. */
+function appliedBy(
+  call: Call,
+  part: SubresourceScale<ApiObject>,
+  text: string,
+  options: PatchOptions,
+): ScaleChange {
+  const { apiVersion, kind, codec } = expectedScale();
+  const config = parseConfig(text);
+  checkConfig(config, { apiVersion, kind, shape: shapeOf(schemaType) });
+  return {
+    dryRun: options.dryRun,
+    isReplace: false,
+    scale(existing) {
+      const live = JSON.parse(JSON.stringify(scaleOf(existing, part))) as JsonObject;
+      const { object } = applying(() =>
+        applyConfiguration({
+          type: scaleType,
+          apiVersion,
+          manager: options.fieldManager,
+          now: formatTime(call.parts.clock.nowMs()),
+          live,
+          config,
+          force: options.force,
+        }),
+      );
+      return withoutReadVersion(decodeApplied(object, { codec }), existing);
+    },
+  };
+}
+
+const scaleType: VersionedType = {
+  shape: () => shapeOf(schemaType),
+  convert: (object) => object,
+  ignored: () => undefined,
+  empty: () => codecFor<JsonObject>(schemaType).fromJson({}),
+};
+
+/** The version shown is the one read; only one that the patch changed is a condition. */
+function withoutReadVersion(scale: Scale, existing: ApiObject): Scale {
+  if (scale.metadata?.resourceVersion === existing.metadata?.resourceVersion) {
+    delete scale.metadata?.resourceVersion;
+  }
+  return scale;
 }
 
 async function writeScale(

@@ -38,6 +38,7 @@ import { sendStatus } from '../response/status.js';
 import {
   type Call,
   fieldCheck,
+  managedContext,
   objectRepresentation,
   sendObject,
   targetOf,
@@ -52,12 +53,12 @@ export async function handleCreate(call: Call): Promise<void> {
   const format = bodyFormat(exchange.request.headers['content-type']);
   const options = viewOptions(call, representation);
   const body = await readBody(exchange.request);
-  const { dryRun } = parseWriteOptions(query, 'CreateOptions');
+  const writeOptions = parseWriteOptions(query, 'CreateOptions');
   const object = toStoredShape(
     served,
     decodeBody(body, format, expectedOf(served), fieldCheck(call)),
   );
-  const context = writeContext(call, dryRun);
+  const context = managedContext(call, writeOptions);
   const entry = await createObject(parts, served, info.namespace, object, context);
   sendObject(call, 201, entry, options);
 }
@@ -78,12 +79,12 @@ export async function replaceWith(
   const format = bodyFormat(exchange.request.headers['content-type']);
   const options = viewOptions(call, representation);
   const body = await readBody(exchange.request);
-  const { dryRun } = parseWriteOptions(query, 'UpdateOptions');
+  const writeOptions = parseWriteOptions(query, 'UpdateOptions');
   const check = fieldCheck(call);
   const decode = () => toStoredShape(served, decodeBody(body, format, expectedOf(served), check));
   let first: ApiObject | undefined = decode();
   checkIdentity(served, first, info.namespace, info.name);
-  const context = writeContext(call, dryRun);
+  const context = managedContext(call, writeOptions);
   const produce = () => {
     const object = first ?? decode();
     first = undefined;

@@ -13,6 +13,7 @@ import type { AdmissionRequest } from '../admission/admission.js';
 import { allocationAttemptsMax, generatedNameAttemptsMax } from '../limits.js';
 import { allocate } from './allocation.js';
 import { objectOf } from './entry-view.js';
+import { trackWrite } from './field-ownership.js';
 import { listedErrors } from './listed-errors.js';
 import { detachedEntry, storedBytes } from './object-bytes.js';
 import {
@@ -28,6 +29,7 @@ import {
   type WriteContext,
 } from './registry-parts.js';
 import type { ServedResource } from './resource.js';
+import { objectStrategy } from './strategies.js';
 
 /**
  * Creates `object`, which is in the stored shape and the registry's from now on. Answers with the
@@ -47,6 +49,14 @@ export async function createObject(
     throw badRequest('resourceVersion should not be set on objects to be created');
   }
   const request = requestContext(parts, context, served);
+  if (context.manager !== undefined) {
+    trackWrite(served, object, undefined, {
+      manager: context.manager,
+      nowMs: parts.clock.nowMs(),
+      resetFields: objectStrategy(served).resetFields,
+      takesSent: true,
+    });
+  }
   await parts.admission.mutate(admissionOf(parts, served, namespace, object, context));
   prepareMetadataForCreate(object, definition, parts.newUid(), parts.clock.nowMs());
   definition.prepareForCreate?.(object, request);

@@ -70,7 +70,6 @@ export function prepareMetadataForCreate(
   delete metadata.deletionGracePeriodSeconds;
   delete metadata.selfLink;
   delete metadata.clusterName;
-  delete metadata.managedFields;
   if (definition.hasGeneration) metadata.generation = 1;
 }
 
@@ -87,7 +86,6 @@ export function prepareMetadataForUpdate(object: ApiObject, existing: ApiObject)
   else delete metadata.deletionGracePeriodSeconds;
   delete metadata.selfLink;
   delete metadata.clusterName;
-  delete metadata.managedFields;
   if (metadata.finalizers?.length === 0) delete metadata.finalizers;
 
   function keep(

@@ -25,6 +25,8 @@ export interface RegistryParts {
 export interface WriteContext {
   readonly user: User;
   readonly dryRun: boolean;
+  /** Who owns what is written; undefined where that is settled already, or not told at all. */
+  readonly manager: string | undefined;
   /** On the monotonic clock. */
   readonly deadlineMs: number;
   /** Texts for the client's `Warning` headers. */

@@ -24,6 +24,7 @@ export class ResourceTable {
         if (entry.isStored) this.asStored.set(resource, entry);
         if (config && !config.serves(resource.definition, version)) continue;
         served.push(entry);
+        resource.versions.set(entry.apiVersion, entry);
         this.byPath.set(pathKey(entry.group, entry.version, resource.definition.plural), entry);
         const groupVersion = `${entry.group}/${entry.version}`;
         const siblings = this.groupVersions.get(groupVersion);

@@ -36,6 +36,8 @@ export class Resource {
   readonly revisionOffset: number;
   readonly verbs: ReadonlySet<Verb>;
   readonly storedCodec: Codec<ApiObject>;
+  /** As served, by apiVersion; filled in by the table. */
+  readonly versions = new Map<string, ServedResource>();
 
   constructor(readonly definition: ResourceDefinition) {
     const { stored, kind, plural } = definition;
@@ -96,6 +98,7 @@ export class ServedResource {
   readonly schemaPackage: string;
   /** For clients of a deprecated version; empty otherwise. */
   readonly deprecationWarning: string;
+  private empty: ApiObject | undefined;
 
   constructor(
     readonly resource: Resource,
@@ -116,6 +119,12 @@ export class ServedResource {
     this.head = Buffer.from(headOf(definition.kind, this.apiVersion));
     this.deprecationWarning = this.warning();
     this.listHead = `{"kind":${JSON.stringify(this.listKind)},"apiVersion":${JSON.stringify(this.apiVersion)},"metadata":{"resourceVersion":"`;
+  }
+
+  /** An object of which nothing is said, with what is always there. Shared: never change it. */
+  get emptyObject(): ApiObject {
+    this.empty ??= this.codec.fromJson({ kind: this.kind, apiVersion: this.apiVersion });
+    return this.empty;
   }
 
   private warning(): string {

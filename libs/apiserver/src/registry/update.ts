@@ -9,6 +9,7 @@ import {
   conflict,
   deepEqual,
   type FieldError,
+  type FieldSet,
   fieldError,
   invalid,
   Literal,
@@ -19,6 +20,7 @@ import type { Entry } from '@orch/store';
 import { updateAttemptsMax } from '../limits.js';
 import { allocate, release } from './allocation.js';
 import { freshObject, objectOf } from './entry-view.js';
+import { keepTimes, trackWrite } from './field-ownership.js';
 import { removedByUpdate } from './finalization.js';
 import { listedErrors } from './listed-errors.js';
 import { detachedEntry, sameStoredBytes, storedBytes, versionEnd } from './object-bytes.js';
@@ -40,6 +42,8 @@ import type { Resource } from './resource.js';
 /** What is particular to the way an object is written. */
 export interface UpdateStrategy {
   readonly subresource: string;
+  /** What `prepare` takes over from `old`: nobody comes to own it by this way of writing. */
+  readonly resetFields: FieldSet;
   /** Takes over from `old` what this way of writing may not change. */
   prepare(object: ApiObject, old: ApiObject, context: RequestContext): void;
   validate(object: ApiObject, old: ApiObject, context: RequestContext): readonly FieldError[];
@@ -110,6 +114,14 @@ async function attemptUpdate(
   checkIdentity(served, object, namespace, name);
   checkVersion(target, object, entry);
   if (update.checksUid) checkUid(target, object, existing);
+  if (context.manager !== undefined) {
+    trackWrite(served, object, existing, {
+      manager: context.manager,
+      nowMs: parts.clock.nowMs(),
+      resetFields: update.strategy.resetFields,
+      takesSent: update.strategy.subresource === '',
+    });
+  }
   const request = requestContext(parts, context, served);
   const admission = {
     operation: 'UPDATE' as const,
@@ -128,6 +140,7 @@ async function attemptUpdate(
   validate(target, update.strategy, object, existing, request);
   if (definition.warnings) context.warnings.push(...definition.warnings(object));
   await parts.admission.validate(admission);
+  keepTimes(object, existing);
   const bytes = storedBytes(resource, object);
   if (removedByUpdate(object, existing, definition)) {
     return removeByUpdate(parts, target, object, entry, context);

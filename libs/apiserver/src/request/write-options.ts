@@ -17,6 +17,11 @@ export interface WriteOptions {
   readonly fieldManager: string;
 }
 
+export interface PatchOptions extends WriteOptions {
+  /** Apply takes fields of other managers over. */
+  readonly force: boolean;
+}
+
 export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
 
 export interface DeleteOptions {
@@ -39,7 +44,7 @@ export interface DeleteOptionsBody {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
-const noOptions: WriteOptions = { dryRun: false, fieldManager: '' };
+const noOptions: PatchOptions = { dryRun: false, fieldManager: '', force: false };
 const policies: ReadonlySet<string> = new Set(['Foreground', 'Background', 'Orphan']);
 
 function checkDryRun(values: readonly string[]): FieldError[] {
@@ -66,7 +71,7 @@ export function parseWriteOptions(
   return { dryRun: dryRun.length > 0, fieldManager };
 }
 
-export function parsePatchOptions(query: Query, type: PatchType): WriteOptions {
+export function parsePatchOptions(query: Query, type: PatchType): PatchOptions {
   if (query.isEmpty && type !== 'apply') return noOptions;
   const errors: FieldError[] = [];
   const fieldManager = query.get('fieldManager');
@@ -80,7 +85,7 @@ export function parsePatchOptions(query: Query, type: PatchType): WriteOptions {
   const dryRun = query.all('dryRun');
   errors.push(...validateFieldManager(fieldManager, path('fieldManager')), ...checkDryRun(dryRun));
   refuse('PatchOptions', errors);
-  return { dryRun: dryRun.length > 0, fieldManager };
+  return { dryRun: dryRun.length > 0, fieldManager, force: query.flag('force') };
 }
 
 function bodyFromQuery(query: Query): DeleteOptionsBody {

@@ -1,0 +1,91 @@
+/** Bodies of apply: one YAML document, of which JSON is a kind, as an object that fits its type. */
+import {
+  badRequest,
+  checkTyped,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Shape,
+  TypedError,
+} from '@orch/apimachinery';
+import { YAMLError } from 'yaml';
+import { parseYamlText } from './parse-yaml.js';
+
+const notAnObject =
+  'error unmarshaling JSON: while decoding JSON: json: cannot unmarshal %s into Go value of type map[string]interface {}';
+
+function decoding(detail: string): Error {
+  return badRequest(`error decoding YAML: ${detail}`);
+}
+
+/** Throws 400 for what is no object. */
+export function parseConfig(text: string): JsonObject {
+  const value = parsed(text);
+  if (value === null || value === undefined) return {};
+  if (isJsonObject(value)) return value;
+  const kind = Array.isArray(value) ? 'array' : typeof value;
+  throw decoding(notAnObject.replace('%s', kind === 'boolean' ? 'bool' : kind));
+}
+
+function parsed(text: string): Json | undefined {
+  // What is JSON is read as such: many times as fast.
+  if (text.trimStart().startsWith('{')) {
+    try {
+      return JSON.parse(text) as Json;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  }
+  try {
+    return plain(parseYamlText(text));
+  } catch (error) {
+    if (!(error instanceof YAMLError)) throw error;
+    const line = text.slice(0, error.pos[0]).split('\n').length;
+    throw decoding(`error converting YAML to JSON: yaml: line ${line}: ${wordsFor(error)}`);
+  }
+}
+
+/** What YAML has and JSON has not, such as binary values and infinities, becomes text or null. */
+function plain(value: unknown): Json | undefined {
+  return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as Json);
+}
+
+/** Where clients know the words of a refusal, those. */
+function wordsFor(error: YAMLError): string {
+  if (error.message.startsWith('Flow sequence')) return "did not find expected ',' or ']'";
+  if (error.message.startsWith('Flow map')) return "did not find expected ',' or '}'";
+  return error.message.split('\n', 1)[0] ?? '';
+}
+
+/** What a configuration has to be for. */
+export interface ConfigTarget {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly shape: Shape;
+}
+
+/** Throws 400 for another version or kind, for managed fields and for what does not fit the type. */
+export function checkConfig(config: JsonObject, target: ConfigTarget): void {
+  const { apiVersion = '', kind = '' } = config;
+  if (apiVersion !== target.apiVersion) {
+    const shown = typeof apiVersion === 'string' ? apiVersion : '';
+    throw badRequest(
+      `Incorrect version specified in apply patch. Specified patch version: ${shown}, expected: ${target.apiVersion}`,
+    );
+  }
+  const { metadata } = config;
+  if (isJsonObject(metadata) && (metadata.managedFields ?? null) !== null) {
+    throw badRequest('metadata.managedFields must be nil');
+  }
+  if (kind !== target.kind) {
+    throw badRequest(
+      `failed to create typed patch object: expected kind ${target.kind}, got ${JSON.stringify(kind)}`,
+    );
+  }
+  try {
+    checkTyped(target.shape, config);
+  } catch (error) {
+    if (!(error instanceof TypedError)) throw error;
+    throw badRequest(`failed to create typed patch object: ${error.message}`);
+  }
+}
