@@ -4,17 +4,16 @@
  */
 import { deepEqual, type Json, type JsonObject } from '../patch/json-values.js';
 import {
+  byText,
   type FieldSet,
-  inOrder,
   isEmptySet,
   leaf,
-  type MutableSet,
-  nodeOf,
+  NodeBuilder,
   noFields,
   recursiveDifference,
   union,
 } from './field-set.js';
-import { fieldElement, type PathElement } from './path-element.js';
+import { compareElements, fieldElement, type PathElement } from './path-element.js';
 import type { ListShape, MapShape, Member, Shape } from './shape.js';
 import {
   isEmptyValue,
@@ -83,17 +82,30 @@ function replaced(shape: Shape, before: Json, after: Json): Below {
 
 function childrenOfWhole(shape: Shape, value: Json): FieldSet | undefined {
   const plain = plainShape(shape, value);
-  return plain.kind === 'map' && !isEmptyValue(value) ? mapChildren(plain, value) : undefined;
+  return plain.kind === 'map' && !isEmptyValue(value)
+    ? mapChildren(plain, value).finish(false)
+    : undefined;
+}
+
+type Order = (a: PathElement, b: PathElement) => number;
+
+function orderOf(shape: MapShape): Order {
+  return shape.others === undefined ? byText : compareElements;
 }
 
 class Collected {
-  private below: { [kind in Kind]?: MutableSet } | undefined;
+  private below: { [kind in Kind]?: NodeBuilder } | undefined;
+
+  constructor(private readonly order: Order) {}
 
   set(kind: Kind, element: PathElement, node: FieldSet): void {
     this.below ??= {};
-    const children = this.below[kind];
-    if (children) children[element] = node;
-    else this.below[kind] = { [element]: node };
+    let children = this.below[kind];
+    if (!children) {
+      children = new NodeBuilder(this.order);
+      this.below[kind] = children;
+    }
+    children.add(element, node);
   }
 
   add(element: PathElement, below: Below | undefined): void {
@@ -107,18 +119,19 @@ class Collected {
   finish(): Below | undefined {
     const { below } = this;
     if (!below) return undefined;
+    const result: Below = {};
     for (const kind of kinds) {
-      const children = below[kind];
-      if (children) below[kind] = inOrder(children);
+      const node = below[kind]?.finish(false);
+      if (node !== undefined) result[kind] = node;
     }
-    return below;
+    return result;
   }
 }
 
 function compareMaps(shape: MapShape, before: Json, after: Json): Below | undefined {
   const old = membersOf(before);
   const members = membersOf(after);
-  const collected = new Collected();
+  const collected = new Collected(orderOf(shape));
   for (const name in members) {
     const value = members[name];
     if (value === undefined || value === old[name]) continue;
@@ -141,9 +154,11 @@ function compareMaps(shape: MapShape, before: Json, after: Json): Below | undefi
 function compareLists(shape: ListShape, before: Json, after: Json): Below | undefined {
   const old = itemsOf(before);
   const items = itemsOf(after);
+  // Naming elements costs more than finding that all are as they were.
+  if (old.length === items.length && deepEqual(old, items)) return undefined;
   const oldElements = itemElements(shape, old);
   const elements = itemElements(shape, items);
-  const collected = new Collected();
+  const collected = new Collected(compareElements);
   for (let index = 0; index < items.length; index += 1) {
     const element = elements[index]!;
     // Most elements stay in their place.
@@ -190,35 +205,36 @@ function wholeNode(element: PathElement, shape: Shape, value: Json): FieldSet {
   if (isWhole || (isBare && isEmptyValue(value))) return leaf;
   try {
     const children = plain.kind === 'list' ? listChildren(plain, value) : mapChildren(plain, value);
-    return nodeOf(true, children) ?? leaf;
+    return children.finish(true) ?? leaf;
   } catch (error) {
     throw error instanceof TypedError ? error.under(element) : error;
   }
 }
 
-function mapChildren(shape: MapShape, value: Json): MutableSet {
+function mapChildren(shape: MapShape, value: Json): NodeBuilder {
   const members = value as JsonObject;
-  const children: MutableSet = {};
+  const children = new NodeBuilder(orderOf(shape));
   for (const name in members) {
     const member = members[name];
     if (member === undefined) continue;
     const { element, shape: inner } = memberNamed(shape, name);
-    children[element] = wholeNode(element, inner, member);
+    children.add(element, wholeNode(element, inner, member));
   }
   for (const [name, { element, shape: inner, absent }] of shape.present) {
-    if (members[name] === undefined) children[element] = wholeNode(element, inner, absent!);
+    if (members[name] === undefined) children.add(element, wholeNode(element, inner, absent!));
   }
-  return inOrder(children);
+  return children;
 }
 
-function listChildren(shape: ListShape, value: Json): MutableSet {
+function listChildren(shape: ListShape, value: Json): NodeBuilder {
   const items = itemsOf(value);
   const elements = itemElements(shape, items);
-  const children: MutableSet = {};
+  const children = new NodeBuilder(compareElements);
   for (let index = 0; index < items.length; index += 1) {
-    children[elements[index]!] = wholeNode(elements[index]!, shape.element, items[index]!);
+    const element = elements[index]!;
+    children.add(element, wholeNode(element, shape.element, items[index]!));
   }
-  return inOrder(children);
+  return children;
 }
 
 /** What a writer of these changes takes over from others. */

@@ -6,7 +6,7 @@
  */
 import type { ManagedFieldsEntry } from '../generated/meta/v1.js';
 import { updateManagersMax } from '../limits.js';
-import { deepEqual, type JsonObject } from '../patch/json-values.js';
+import type { JsonObject } from '../patch/json-values.js';
 import {
   difference,
   equalSets,
@@ -22,7 +22,9 @@ import {
   type Manager,
   type Managers,
   managerId,
-  managersFrom,
+  managersSent,
+  managersStored,
+  sameEntries,
   setOwned,
 } from './managers.js';
 import {
@@ -94,14 +96,14 @@ function isTyping(error: unknown): boolean {
 function managersBefore({ live, object, takesSent }: TrackedUpdate): Managers {
   const stored = managedFieldsOf(live);
   const sent = takesSent ? managedFieldsOf(object) : undefined;
-  if (sent === undefined || sent.length === 0 || deepEqual(sent, stored)) {
-    return managersOrNone(stored);
+  if (sent === undefined || sent.length === 0 || sameEntries(sent, stored)) {
+    return managersStored(stored);
   }
   if (sent.length === 1 && isBlank(sent[0]!)) return new Map();
   try {
-    return managersFrom(sent);
+    return managersSent(sent);
   } catch (error) {
-    if (error instanceof FieldSetError) return managersOrNone(stored);
+    if (error instanceof FieldSetError) return managersStored(stored);
     throw error;
   }
 }
@@ -109,15 +111,6 @@ function managersBefore({ live, object, takesSent }: TrackedUpdate): Managers {
 /** One entry that says nothing asks for a new start. */
 function isBlank(entry: ManagedFieldsEntry): boolean {
   return Object.values(entry).every((value) => value === undefined || value === null);
-}
-
-function managersOrNone(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
-  try {
-    return managersFrom(entries);
-  } catch (error) {
-    if (error instanceof FieldSetError) return new Map();
-    throw error;
-  }
 }
 
 interface WithMetadata {
@@ -200,7 +193,7 @@ export interface Applied {
 export function applyConfiguration(apply: TrackedApply): Applied {
   const { type, apiVersion, config, manager } = apply;
   const live = untracked(apply.live);
-  const managers = managersOrNone(managedFieldsOf(apply.live));
+  const managers = managersStored(managedFieldsOf(apply.live));
   if (managers.size === 0) {
     const first = { ...apply, manager: beforeFirstApply };
     track(first, type.empty(apiVersion), live, managers);

@@ -37,6 +37,44 @@ export function isMember(node: FieldSet): boolean {
   return node[self] !== undefined || isEmptySet(node);
 }
 
+/** Collects the steps below a node, in any order, and makes the node of them. */
+export class NodeBuilder {
+  private readonly elements: PathElement[] = [];
+  private readonly nodes: FieldSet[] = [];
+
+  /** `order`: compares texts that are known to sort as themselves faster than the order of all steps. */
+  constructor(private readonly order: (a: PathElement, b: PathElement) => number) {}
+
+  add(element: PathElement, node: FieldSet): void {
+    const { elements, nodes, order } = this;
+    let at = elements.length;
+    while (at > 0 && order(elements[at - 1]!, element) > 0) at -= 1;
+    if (at === elements.length) {
+      elements.push(element);
+      nodes.push(node);
+    } else {
+      elements.splice(at, 0, element);
+      nodes.splice(at, 0, node);
+    }
+  }
+
+  /** Undefined when there is nothing in it, not even the node itself. */
+  finish(member: boolean): FieldSet | undefined {
+    const { elements, nodes } = this;
+    if (elements.length === 0) return member ? leaf : undefined;
+    const result: MutableSet = member ? { [self]: leaf } : {};
+    for (let index = 0; index < elements.length; index += 1) {
+      result[elements[index]!] = nodes[index]!;
+    }
+    return result;
+  }
+}
+
+/** The order of names of the schema, which are plain. */
+export function byText(a: PathElement, b: PathElement): number {
+  return a < b ? -1 : 1;
+}
+
 /** Of a node with these members, whether it is in the set itself; undefined when nothing is left. */
 export function nodeOf(member: boolean, children: MutableSet): FieldSet | undefined {
   if (isEmptySet(children)) return member ? leaf : undefined;
@@ -157,44 +195,67 @@ function differenceNode(
   wasMember: boolean,
   member: boolean,
 ): FieldSet | undefined {
-  let changed: MutableSet | undefined;
+  let replaced: Replaced | undefined;
   for (const key in b) {
     const own = a[key];
     if (own === undefined || key === self) continue;
     const ownIsMember = isMember(own);
     const left = differenceNode(own, b[key]!, ownIsMember, ownIsMember && !isMember(b[key]!));
-    if (left === own) continue;
-    changed ??= { ...a };
-    if (left === undefined) delete changed[key];
-    else changed[key] = left;
+    if (left !== own) replaced = replace(replaced, key, left);
   }
-  if (!changed && member === wasMember) return a;
-  const { [self]: _, ...children } = changed ?? a;
-  return nodeOf(member, children);
+  return replaced || member !== wasMember ? rebuilt(a, member, replaced) : a;
 }
 
 /** As `difference`, but what is below a path of `b` goes as well. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
-  let changed: MutableSet | undefined;
+  return recursiveDifferenceNode(a, b, false) ?? noFields;
+}
+
+function recursiveDifferenceNode(a: FieldSet, b: FieldSet, member: boolean): FieldSet | undefined {
+  let replaced: Replaced | undefined;
   for (const key in b) {
     const own = a[key];
     if (own === undefined || key === self) continue;
     const removed = b[key]!;
-    const left = isMember(removed) ? undefined : recursiveDifferenceNode(own, removed);
-    if (left === own) continue;
-    changed ??= { ...a };
-    if (left === undefined) delete changed[key];
-    else changed[key] = left;
+    const left = isMember(removed)
+      ? undefined
+      : recursiveDifferenceNode(own, removed, isMember(own));
+    if (left !== own) replaced = replace(replaced, key, left);
   }
-  return changed ?? a;
+  return replaced ? rebuilt(a, member, replaced) : a;
 }
 
-function recursiveDifferenceNode(own: FieldSet, removed: FieldSet): FieldSet | undefined {
-  const member = isMember(own);
-  const left = recursiveDifference(own, removed);
-  if (left === own) return own;
-  const { [self]: _, ...children } = left;
-  return nodeOf(member, children);
+/** Children of a node that are to be others; undefined: none. Mostly one or two. */
+interface Replaced {
+  readonly keys: PathElement[];
+  readonly nodes: (FieldSet | undefined)[];
+}
+
+function replace(
+  replaced: Replaced | undefined,
+  key: PathElement,
+  node: FieldSet | undefined,
+): Replaced {
+  const all = replaced ?? { keys: [], nodes: [] };
+  all.keys.push(key);
+  all.nodes.push(node);
+  return all;
+}
+
+/** A copy made member by member: taking members out of an object makes it slow to work with. */
+function rebuilt(node: FieldSet, member: boolean, replaced?: Replaced): FieldSet | undefined {
+  const result: MutableSet = member ? { [self]: leaf } : {};
+  let isBare = true;
+  for (const key in node) {
+    if (key === self) continue;
+    const at = replaced ? replaced.keys.indexOf(key) : -1;
+    const child = at < 0 ? node[key] : replaced!.nodes[at];
+    if (child === undefined) continue;
+    result[key] = child;
+    isBare = false;
+  }
+  if (!isBare) return result;
+  return member ? leaf : undefined;
 }
 
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {

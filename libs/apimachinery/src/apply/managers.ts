@@ -4,8 +4,9 @@
  */
 import type { ManagedFieldsEntry } from '../generated/meta/v1.js';
 import { managerNameBytesMax } from '../limits.js';
+import { isJsonObject } from '../patch/json-values.js';
 import { quote } from '../status/value-format.js';
-import { type FieldSet, fieldSetFromJson, isEmptySet, noFields } from './field-set.js';
+import { equalSets, type FieldSet, fieldSetFromJson, isEmptySet, noFields } from './field-set.js';
 import { compareText, FieldSetError } from './path-element.js';
 
 export type ManagerOperation = 'Apply' | 'Update';
@@ -41,8 +42,24 @@ export function shownManager({ name, operation, apiVersion }: Manager): string {
   return operation === 'Apply' ? quote(name) : `${quote(name)} using ${apiVersion}`;
 }
 
-/** Throws FieldSetError for entries that make no sense. */
-export function managersFrom(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
+/** From entries as `entriesOf` made them. */
+export function managersStored(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
+  const managers: Managers = new Map();
+  for (const { manager: name = '', operation, apiVersion = '', time, fieldsV1 } of entries ?? []) {
+    const manager: Manager = {
+      name,
+      operation: operation as ManagerOperation,
+      apiVersion,
+      set: (fieldsV1 as FieldSet | undefined) ?? noFields,
+      time: time ?? undefined,
+    };
+    managers.set(idOf(manager), manager);
+  }
+  return managers;
+}
+
+/** From entries that a client sent. Throws FieldSetError for those that make no sense. */
+export function managersSent(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
   const managers: Managers = new Map();
   for (const entry of entries ?? []) {
     const manager = managerFrom(entry);
@@ -70,20 +87,46 @@ function managerFrom(entry: ManagedFieldsEntry): Manager {
   };
 }
 
-/** Undefined for no managers at all. */
+/** Does a client send what is stored? Most send back what they have read. */
+export function sameEntries(
+  sent: readonly ManagedFieldsEntry[],
+  stored: readonly ManagedFieldsEntry[] | undefined,
+): boolean {
+  return sent.length === stored?.length && sent.every((entry, at) => sameEntry(entry, stored[at]!));
+}
+
+function sameEntry(a: ManagedFieldsEntry, b: ManagedFieldsEntry): boolean {
+  return (
+    a.manager === b.manager &&
+    a.operation === b.operation &&
+    a.apiVersion === b.apiVersion &&
+    a.time === b.time &&
+    a.fieldsType === b.fieldsType &&
+    isJsonObject(a.fieldsV1) &&
+    isJsonObject(b.fieldsV1) &&
+    equalSets(a.fieldsV1 as unknown as FieldSet, b.fieldsV1 as unknown as FieldSet)
+  );
+}
+
+/** The form that is stored; undefined for no managers at all. */
 export function entriesOf(managers: Managers): ManagedFieldsEntry[] | undefined {
   if (managers.size === 0) return undefined;
   return [...managers.values()].sort(compareManagers).map(entryOf);
 }
 
 function entryOf({ name, operation, apiVersion, set, time }: Manager): ManagedFieldsEntry {
+  const fieldsV1 = set as ManagedFieldsEntry['fieldsV1'];
+  // By far the most; adding members one by one costs several times as much.
+  if (name !== '' && time !== undefined) {
+    return { manager: name, operation, apiVersion, time, fieldsType: 'FieldsV1', fieldsV1 };
+  }
   return {
     ...(name !== '' && { manager: name }),
     operation,
     apiVersion,
     ...(time !== undefined && { time }),
     fieldsType: 'FieldsV1',
-    fieldsV1: set as ManagedFieldsEntry['fieldsV1'],
+    fieldsV1,
   };
 }
 

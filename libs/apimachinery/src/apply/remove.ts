@@ -86,8 +86,10 @@ export function reconciled(set: FieldSet, shape: Shape | undefined): FieldSet {
   for (const element in set) {
     if (element === '.') continue;
     const node = set[element]!;
+    // Most steps end here.
+    if (!hasBelow(node)) continue;
     const inner = shapeBelow(shape, element).shape;
-    const kept = isWhole(inner) && node !== leaf && hasBelow(node) ? leaf : reconciled(node, inner);
+    const kept = isWhole(inner) ? leaf : reconciled(node, inner);
     if (kept === node) continue;
     changed ??= { ...set };
     changed[element] = kept;
