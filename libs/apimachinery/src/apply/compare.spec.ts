@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../patch/json-values.js';
+import type { Json, JsonObject } from '../patch/json-values.js';
 import { compareObjects, isUnchanged } from './compare.js';
-import { intersection, isEmptySet } from './field-set.js';
+import { difference, intersection, isEmptySet, union } from './field-set.js';
 import { fieldsOf } from './fields-of.js';
 import { reconciled, withNamedFields, withoutItems } from './remove.js';
 import { listOf, mapOf, type ScalarShape, type Shape, shapeOf, structOf } from './shape.js';
@@ -132,6 +132,33 @@ describe('what differs', () => {
         expect(isEmptySet(intersection(there.added, there.removed))).toBe(true);
       }),
     );
+  });
+});
+
+describe('large objects', () => {
+  const count = 50_000;
+
+  it('are compared in time that grows with their size only', () => {
+    const items = Array.from({ length: count }, (_, index) => ({ name: `n${count - index}` }));
+    const labels = Object.fromEntries(items.map(({ name }) => [name, 'x']));
+    const startMs = performance.now();
+    compareObjects(partsShape, {}, { items, labels });
+    compareObjects(
+      partsShape,
+      { items, labels },
+      { items: items.toReversed().slice(1), labels: {} },
+    );
+    const all = fieldsOf(partsShape, { items, labels });
+    const labelled = fieldsOf(partsShape, { labels });
+    expect(difference(all, labelled)).toEqual(fieldsOf(partsShape, { items }));
+    expect(union(labelled, all)).toEqual(all);
+    // A square of the size would take minutes.
+    expect(performance.now() - startMs).toBeLessThan(20_000);
+  });
+
+  it('are refused when they are nested without end', () => {
+    const free: Json = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+    expect(() => checkTyped(partsShape, { free })).toThrow(TypedError);
   });
 });
 

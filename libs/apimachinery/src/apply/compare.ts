@@ -4,7 +4,6 @@
  */
 import { deepEqual, type Json, type JsonObject } from '../patch/json-values.js';
 import {
-  byText,
   type FieldSet,
   isEmptySet,
   leaf,
@@ -13,7 +12,7 @@ import {
   recursiveDifference,
   union,
 } from './field-set.js';
-import { compareElements, fieldElement, type PathElement } from './path-element.js';
+import { fieldElement, type PathElement } from './path-element.js';
 import type { ListShape, MapShape, Member, Shape } from './shape.js';
 import {
   isEmptyValue,
@@ -87,22 +86,16 @@ function childrenOfWhole(shape: Shape, value: Json): FieldSet | undefined {
     : undefined;
 }
 
-type Order = (a: PathElement, b: PathElement) => number;
-
-function orderOf(shape: MapShape): Order {
-  return shape.others === undefined ? byText : compareElements;
-}
-
 class Collected {
   private below: { [kind in Kind]?: NodeBuilder } | undefined;
 
-  constructor(private readonly order: Order) {}
+  constructor(private readonly isPlain: boolean) {}
 
   set(kind: Kind, element: PathElement, node: FieldSet): void {
     this.below ??= {};
     let children = this.below[kind];
     if (!children) {
-      children = new NodeBuilder(this.order);
+      children = new NodeBuilder(this.isPlain);
       this.below[kind] = children;
     }
     children.add(element, node);
@@ -131,7 +124,7 @@ class Collected {
 function compareMaps(shape: MapShape, before: Json, after: Json): Below | undefined {
   const old = membersOf(before);
   const members = membersOf(after);
-  const collected = new Collected(orderOf(shape));
+  const collected = new Collected(shape.others === undefined);
   for (const name in members) {
     const value = members[name];
     if (value === undefined || value === old[name]) continue;
@@ -158,20 +151,34 @@ function compareLists(shape: ListShape, before: Json, after: Json): Below | unde
   if (old.length === items.length && deepEqual(old, items)) return undefined;
   const oldElements = itemElements(shape, old);
   const elements = itemElements(shape, items);
-  const collected = new Collected(compareElements);
+  const collected = new Collected(false);
+  const oldPlaces = placesOf(oldElements);
   for (let index = 0; index < items.length; index += 1) {
     const element = elements[index]!;
     // Most elements stay in their place.
-    const at = oldElements[index] === element ? index : oldElements.indexOf(element);
+    const at = oldElements[index] === element ? index : oldPlaces(element);
     if (at < 0) collected.set('added', element, wholeNode(element, shape.element, items[index]!));
     else collected.add(element, compareWithin(element, shape.element, old[at]!, items[index]!));
   }
+  const places = placesOf(elements);
   for (let index = 0; index < old.length; index += 1) {
     const element = oldElements[index]!;
-    if (elements[index] === element || elements.includes(element)) continue;
+    if (elements[index] === element || places(element) >= 0) continue;
     collected.set('removed', element, wholeNode(element, shape.element, old[index]!));
   }
   return collected.finish();
+}
+
+const searchedMax = 16;
+
+/** Where an element is, or -1. Long lists get an index, at first need. */
+function placesOf(elements: readonly PathElement[]): (element: PathElement) => number {
+  if (elements.length <= searchedMax) return (element) => elements.indexOf(element);
+  let index: Map<PathElement, number> | undefined;
+  return (element) => {
+    index ??= new Map(elements.map((known, at) => [known, at]));
+    return index.get(element) ?? -1;
+  };
 }
 
 function memberNamed(shape: MapShape, name: string): Member {
@@ -213,7 +220,7 @@ function wholeNode(element: PathElement, shape: Shape, value: Json): FieldSet {
 
 function mapChildren(shape: MapShape, value: Json): NodeBuilder {
   const members = value as JsonObject;
-  const children = new NodeBuilder(orderOf(shape));
+  const children = new NodeBuilder(shape.others === undefined);
   for (const name in members) {
     const member = members[name];
     if (member === undefined) continue;
@@ -229,7 +236,7 @@ function mapChildren(shape: MapShape, value: Json): NodeBuilder {
 function listChildren(shape: ListShape, value: Json): NodeBuilder {
   const items = itemsOf(value);
   const elements = itemElements(shape, items);
-  const children = new NodeBuilder(compareElements);
+  const children = new NodeBuilder(false);
   for (let index = 0; index < items.length; index += 1) {
     const element = elements[index]!;
     children.add(element, wholeNode(element, shape.element, items[index]!));

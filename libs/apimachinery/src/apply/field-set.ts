@@ -12,6 +12,7 @@ import {
   compareElements,
   FieldSetError,
   type PathElement,
+  sortedElements,
 } from './path-element.js';
 
 export interface FieldSet {
@@ -41,21 +42,18 @@ export function isMember(node: FieldSet): boolean {
 export class NodeBuilder {
   private readonly elements: PathElement[] = [];
   private readonly nodes: FieldSet[] = [];
+  private isInOrder = true;
 
-  /** `order`: compares texts that are known to sort as themselves faster than the order of all steps. */
-  constructor(private readonly order: (a: PathElement, b: PathElement) => number) {}
+  /** `isPlain`: all steps are names of the schema, which sort as the texts that they are. */
+  constructor(private readonly isPlain: boolean) {}
 
   add(element: PathElement, node: FieldSet): void {
-    const { elements, nodes, order } = this;
-    let at = elements.length;
-    while (at > 0 && order(elements[at - 1]!, element) > 0) at -= 1;
-    if (at === elements.length) {
-      elements.push(element);
-      nodes.push(node);
-    } else {
-      elements.splice(at, 0, element);
-      nodes.splice(at, 0, node);
+    const last = this.elements.at(-1);
+    if (last !== undefined && this.isInOrder) {
+      this.isInOrder = this.isPlain ? last < element : compareElements(last, element) < 0;
     }
+    this.elements.push(element);
+    this.nodes.push(node);
   }
 
   /** Undefined when there is nothing in it, not even the node itself. */
@@ -63,16 +61,28 @@ export class NodeBuilder {
     const { elements, nodes } = this;
     if (elements.length === 0) return member ? leaf : undefined;
     const result: MutableSet = member ? { [self]: leaf } : {};
+    if (!this.isInOrder && this.isPlain) this.sortPlain();
     for (let index = 0; index < elements.length; index += 1) {
       result[elements[index]!] = nodes[index]!;
     }
-    return result;
+    return this.isInOrder || this.isPlain ? result : sorted(result);
   }
-}
 
-/** The order of names of the schema, which are plain. */
-export function byText(a: PathElement, b: PathElement): number {
-  return a < b ? -1 : 1;
+  /** By insertion: types have few fields, and objects fewer of them. */
+  private sortPlain(): void {
+    const { elements, nodes } = this;
+    for (let index = 1; index < elements.length; index += 1) {
+      const element = elements[index]!;
+      const node = nodes[index]!;
+      let at = index;
+      for (; at > 0 && elements[at - 1]! > element; at -= 1) {
+        elements[at] = elements[at - 1]!;
+        nodes[at] = nodes[at - 1]!;
+      }
+      elements[at] = element;
+      nodes[at] = node;
+    }
+  }
 }
 
 /** Of a node with these members, whether it is in the set itself; undefined when nothing is left. */
@@ -96,7 +106,7 @@ function sorted(node: MutableSet): MutableSet {
   const result: MutableSet = {};
   const keys = Object.keys(node).filter((key) => key !== self);
   if (node[self] !== undefined) result[self] = leaf;
-  for (const key of keys.sort(compareElements)) result[key] = node[key]!;
+  for (const key of sortedElements(keys)) result[key] = node[key]!;
   return result;
 }
 
@@ -201,7 +211,9 @@ function differenceNode(
     if (own === undefined || key === self) continue;
     const ownIsMember = isMember(own);
     const left = differenceNode(own, b[key]!, ownIsMember, ownIsMember && !isMember(b[key]!));
-    if (left !== own) replaced = replace(replaced, key, left);
+    if (left === own) continue;
+    replaced ??= new Map();
+    replaced.set(key, left);
   }
   return replaced || member !== wasMember ? rebuilt(a, member, replaced) : a;
 }
@@ -220,27 +232,15 @@ function recursiveDifferenceNode(a: FieldSet, b: FieldSet, member: boolean): Fie
     const left = isMember(removed)
       ? undefined
       : recursiveDifferenceNode(own, removed, isMember(own));
-    if (left !== own) replaced = replace(replaced, key, left);
+    if (left === own) continue;
+    replaced ??= new Map();
+    replaced.set(key, left);
   }
   return replaced ? rebuilt(a, member, replaced) : a;
 }
 
-/** Children of a node that are to be others; undefined: none. Mostly one or two. */
-interface Replaced {
-  readonly keys: PathElement[];
-  readonly nodes: (FieldSet | undefined)[];
-}
-
-function replace(
-  replaced: Replaced | undefined,
-  key: PathElement,
-  node: FieldSet | undefined,
-): Replaced {
-  const all = replaced ?? { keys: [], nodes: [] };
-  all.keys.push(key);
-  all.nodes.push(node);
-  return all;
-}
+/** Children of a node that are to be others; undefined: none. */
+type Replaced = Map<PathElement, FieldSet | undefined>;
 
 /** A copy made member by member: taking members out of an object makes it slow to work with. */
 function rebuilt(node: FieldSet, member: boolean, replaced?: Replaced): FieldSet | undefined {
@@ -248,8 +248,7 @@ function rebuilt(node: FieldSet, member: boolean, replaced?: Replaced): FieldSet
   let isBare = true;
   for (const key in node) {
     if (key === self) continue;
-    const at = replaced ? replaced.keys.indexOf(key) : -1;
-    const child = at < 0 ? node[key] : replaced!.nodes[at];
+    const child = replaced?.has(key) ? replaced.get(key) : node[key];
     if (child === undefined) continue;
     result[key] = child;
     isBare = false;

@@ -91,11 +91,33 @@ const ranks: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 };
 /** The order in which FieldsV1 lists steps. Both are canonical. */
 export function compareElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0;
-  const kind = a[0]!;
-  if (kind !== b[0]) return ranks[kind]! - ranks[b[0]!]!;
-  if (kind === 'f') return compareText(a, b);
-  if (kind === 'i') return Number(a.slice(2)) - Number(b.slice(2));
-  return compareValues(JSON.parse(a.slice(2)) as Json, JSON.parse(b.slice(2)) as Json);
+  if (a[0] === 'f' && b[0] === 'f') return compareText(a, b);
+  return compareRead(read(a), read(b));
+}
+
+/** A step with its value, which costs something to read. */
+interface ReadElement {
+  readonly element: PathElement;
+  readonly rank: number;
+  readonly value: Json;
+}
+
+function read(element: PathElement): ReadElement {
+  const rank = ranks[element[0]!]!;
+  return { element, rank, value: rank === 0 ? null : (JSON.parse(element.slice(2)) as Json) };
+}
+
+function compareRead(a: ReadElement, b: ReadElement): number {
+  if (a.rank !== b.rank) return a.rank - b.rank;
+  return a.rank === 0 ? compareText(a.element, b.element) : compareValues(a.value, b.value);
+}
+
+/** The steps in order; each is read once. */
+export function sortedElements(elements: readonly PathElement[]): PathElement[] {
+  return elements
+    .map(read)
+    .sort(compareRead)
+    .map(({ element }) => element);
 }
 
 function valueRank(value: Json): number {

@@ -2,8 +2,8 @@
  * Values seen through a shape: how an element of a list is named, and whether a value fits. What does not
  * fit is a TypedError that says where.
  */
-import { typedErrorsMax } from '../limits.js';
-import { isJsonObject, type Json, type JsonObject } from '../patch/json-values.js';
+import { objectDepthMax, typedErrorsMax } from '../limits.js';
+import { isDeeperThan, isJsonObject, type Json, type JsonObject } from '../patch/json-values.js';
 import {
   fieldElement,
   keyElement,
@@ -161,8 +161,11 @@ function checkDistinct(elements: readonly PathElement[]): void {
   }
 }
 
-/** Throws TypedError when the value does not fit. */
+/** Throws TypedError when the value does not fit, or is nested too deep. */
 export function checkTyped(shape: Shape, value: Json): void {
+  if (isDeeperThan(value, objectDepthMax)) {
+    throw new TypedError([`nested deeper than ${objectDepthMax} levels`]);
+  }
   const messages: string[] = [];
   check(shape, value, '', messages);
   if (messages.length > 0) throw new TypedError(messages);
