@@ -16,7 +16,7 @@ import {
   setOfFields,
   union,
 } from './field-set.js';
-import { allowedByLastApplied, lastAppliedManager, withLastApplied } from './last-applied.js';
+import { allowedByLastApplied, lastAppliedManagers, withLastApplied } from './last-applied.js';
 import {
   entriesOf,
   type Manager,
@@ -199,13 +199,13 @@ export function applyConfiguration(apply: TrackedApply): Applied {
     track(first, type.empty(apiVersion), live, managers);
   }
   const applied = applyTracked({ ...apply, live }, managers);
-  if (manager !== lastAppliedManager) return applied;
+  if (!lastAppliedManagers.has(manager)) return applied;
   return { ...applied, object: withLastApplied(applied.object, config) };
 }
 
 /** Conflicts with what client-side apply has set, and nobody changed since, are none. */
 function applyTracked(apply: TrackedApply, managers: Managers): Applied {
-  if (apply.manager !== lastAppliedManager || apply.force) return applyOnce(apply, managers);
+  if (apply.force || !lastAppliedManagers.has(apply.manager)) return applyOnce(apply, managers);
   try {
     return applyOnce(apply, new Map(managers));
   } catch (error) {

@@ -12,8 +12,8 @@ import { compareText } from './path-element.js';
 import type { Shape } from './shape.js';
 import { checkTyped, TypedError } from './typed.js';
 
-/** The only manager for which this is done. */
-export const lastAppliedManager = 'kubectl';
+/** Command lines that keep the annotation; for other managers none of this is done. */
+export const lastAppliedManagers: ReadonlySet<string> = new Set(['kubectl', 'orchctl']);
 
 function annotationKey(): string {
   return dialect().key('last-applied-configuration', 'kubectl');

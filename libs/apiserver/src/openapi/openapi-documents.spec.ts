@@ -141,7 +141,7 @@ describe('version 2', () => {
       'x-kubernetes-group-version-kind': { group: 'apps', kind: 'Deployment', version: 'v1' },
     });
     const names = paths[deployment]?.patch?.parameters.map(({ name }) => name);
-    expect(names).toEqual(['dryRun', 'fieldManager', 'fieldValidation', 'body']);
+    expect(names).toEqual(['dryRun', 'fieldManager', 'fieldValidation', 'force', 'body']);
     expect(paths[`${deployment}/scale`]?.put).toMatchObject({
       operationId: 'replaceAppsV1NamespacedDeploymentScale',
       'x-kubernetes-group-version-kind': { group: 'autoscaling', kind: 'Scale', version: 'v1' },
@@ -187,7 +187,7 @@ describe('version 2', () => {
     const patch = message.paths.path.find(({ name }) => name === deployment)!.value.patch!;
     expect(
       patch.parameters.map(({ parameter }) => parameter.nonBodyParameter?.query?.name),
-    ).toEqual(['dryRun', 'fieldManager', 'fieldValidation', undefined]);
+    ).toEqual(['dryRun', 'fieldManager', 'fieldValidation', 'force', undefined]);
     expect(patch.parameters.at(-1)?.parameter.bodyParameter?.name).toBe('body');
     expect(patch.vendorExtension).toContainEqual({
       name: 'x-kubernetes-group-version-kind',

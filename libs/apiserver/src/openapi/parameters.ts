@@ -61,6 +61,17 @@ export const listParameters: readonly Parameter[] = [
 export const actionParameters: readonly Parameter[] = [dryRun, fieldManager];
 export const writeParameters: readonly Parameter[] = [...actionParameters, fieldValidation];
 
+const force = query(
+  'force',
+  'boolean',
+  'Only for apply: take over fields that others own and that the configuration changes.',
+);
+
+/** Of patches with these parameters. */
+export function patchParameters(parameters: readonly Parameter[]): readonly Parameter[] {
+  return [...parameters, force];
+}
+
 export const deleteParameters: readonly Parameter[] = [
   dryRun,
   query('gracePeriodSeconds', 'integer', 'Seconds the object gets to end by itself; 0 is at once.'),

@@ -23,6 +23,7 @@ import {
   logParameters,
   named,
   type Parameter,
+  patchParameters,
   pretty,
   writeParameters,
 } from './parameters.js';
@@ -32,6 +33,7 @@ const patchTypes = [
   'application/json-patch+json',
   'application/merge-patch+json',
   'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
 ];
 
 const any = ['*/*'];
@@ -248,10 +250,10 @@ class ResourcePaths {
       id: `patch${this.version}${this.scope}${this.kind.kind}${capitalised(part)}`,
       description: `change ${of(part)}the ${this.kind.kind}`,
       kind,
-      parameters: this.writeParametersOf(kind),
+      parameters: patchParameters(this.writeParametersOf(kind)),
       body: { type: 'meta/v1.Patch', required: true },
       consumes: patchTypes,
-      responses: { 200: type },
+      responses: { 200: type, ...(part === '' && { 201: type }) },
     });
   }
 

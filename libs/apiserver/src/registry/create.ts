@@ -13,7 +13,7 @@ import type { AdmissionRequest } from '../admission/admission.js';
 import { allocationAttemptsMax, generatedNameAttemptsMax } from '../limits.js';
 import { allocate } from './allocation.js';
 import { objectOf } from './entry-view.js';
-import { trackWrite } from './field-ownership.js';
+import { leaveOwnersOut, trackWrite } from './field-ownership.js';
 import { listedErrors } from './listed-errors.js';
 import { detachedEntry, storedBytes } from './object-bytes.js';
 import {
@@ -66,7 +66,7 @@ export async function createObject(
   for (let attempt = 1; ; attempt += 1) {
     if (prefix !== '') metadata.name = generatedName(prefix, parts.random);
     if (attempt === 1) await validate(parts, served, namespace, object, context);
-    const entry = await tryCreate(parts, served, namespace, object, context);
+    const entry = await createFitting(parts, served, namespace, object, context);
     if (entry !== 'nameTaken') return entry;
     if (attempt === generatedNameAttemptsMax) {
       throw generateNameConflict(served.groupResource, metadata.name ?? '');
@@ -112,6 +112,18 @@ function admissionOf(
     context: requestContext(parts, context, served),
     deadlineMs: context.deadlineMs,
   };
+}
+
+async function createFitting(
+  ...create: Parameters<typeof tryCreate>
+): Promise<Entry | 'nameTaken'> {
+  const [, , , object, context] = create;
+  try {
+    return await tryCreate(...create);
+  } catch (error) {
+    if (context.manager === undefined || !leaveOwnersOut(error, object)) throw error;
+    return tryCreate(...create);
+  }
 }
 
 /** `nameTaken` only for generated names; a name the client chose is refused with 409. */

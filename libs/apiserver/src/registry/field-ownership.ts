@@ -17,6 +17,7 @@ import {
   shapeOf,
   type VersionedType,
 } from '@orch/apimachinery';
+import { StoreError } from '@orch/store';
 import { metadataOf } from './object-metadata.js';
 import type { Resource, ServedResource } from './resource.js';
 
@@ -129,6 +130,17 @@ export function applyTo(
     config: apply.config,
     force: apply.force,
   });
+}
+
+/**
+ * Objects that are too large only because of who owns what are kept without. Answers whether anything was
+ * left out.
+ */
+export function leaveOwnersOut(error: unknown, object: ApiObject): boolean {
+  if (!(error instanceof StoreError) || error.code !== 'TooLarge') return false;
+  if (object.metadata?.managedFields === undefined) return false;
+  delete object.metadata.managedFields;
+  return true;
 }
 
 /** Where nothing but times of managed fields would change, they stay as they were. */

@@ -16,11 +16,11 @@ import {
   notFound,
   StatusError,
 } from '@orch/apimachinery';
-import type { Entry } from '@orch/store';
+import type { Entry, Operation } from '@orch/store';
 import { updateAttemptsMax } from '../limits.js';
 import { allocate, release } from './allocation.js';
 import { freshObject, objectOf } from './entry-view.js';
-import { keepTimes, trackWrite } from './field-ownership.js';
+import { keepTimes, leaveOwnersOut, trackWrite } from './field-ownership.js';
 import { removedByUpdate } from './finalization.js';
 import { listedErrors } from './listed-errors.js';
 import { detachedEntry, sameStoredBytes, storedBytes, versionEnd } from './object-bytes.js';
@@ -148,21 +148,31 @@ async function attemptUpdate(
   if (isUnchanged(resource, bytes, object, entry)) return entry;
   const claims = allocate(parts, served, context, object, existing);
   if (context.dryRun) return detachedEntry(resource, object, entry.key);
-  const result = await parts.store.commit(
-    [
-      {
-        kind: 'put',
-        key: entry.key,
-        bytes: definition.allocate ? storedBytes(resource, object) : bytes,
-        revisionOffset: resource.revisionOffset,
-        ...(definition.timeToLiveMs !== undefined && { timeToLiveMs: definition.timeToLiveMs }),
-        expect: { kind: 'revision', revision: entry.revision },
-      },
-      ...claims,
-    ],
-    timeLeftMs(parts, context.deadlineMs),
-  );
-  return result.succeeded ? result.entries[0]! : 'lost';
+  const commit = async (put: Buffer) => {
+    const result = await parts.store.commit(
+      [putAfter(resource, entry, put), ...claims],
+      timeLeftMs(parts, context.deadlineMs),
+    );
+    return result.succeeded ? result.entries[0]! : 'lost';
+  };
+  try {
+    return await commit(definition.allocate ? storedBytes(resource, object) : bytes);
+  } catch (error) {
+    if (context.manager === undefined || !leaveOwnersOut(error, object)) throw error;
+    return commit(storedBytes(resource, object));
+  }
+}
+
+function putAfter(resource: Resource, { key, revision }: Entry, bytes: Buffer): Operation {
+  const { timeToLiveMs } = resource.definition;
+  return {
+    kind: 'put',
+    key,
+    bytes,
+    revisionOffset: resource.revisionOffset,
+    ...(timeToLiveMs !== undefined && { timeToLiveMs }),
+    expect: { kind: 'revision', revision },
+  };
 }
 
 /** Writing what is there already changes nothing; keys of maps may stand in another order. */
