@@ -86,4 +86,62 @@ describe.each(settings)('apply in the $dialect dialect with $tool', ({ dialect, 
     await apply({ y: '9' }, '--dry-run=server', '--force-conflicts');
     expect(await stored()).toEqual(before);
   });
+
+  describe('through the interface', () => {
+    const apps = '/apis/apps/v1/namespaces/default/deployments';
+    const labels = { app: 'web' };
+    const spec = {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a:1' }] } },
+    };
+
+    function send<T>(path: string, config: object, query = 'fieldManager=reporter') {
+      const body = JSON.stringify(config);
+      return api.send<T>('PATCH', `${path}?${query}`, body, 'application/apply-patch+yaml');
+    }
+
+    it('owns of a status nothing but the status', async () => {
+      const config = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } };
+      const status = { ...config, spec: { replicas: 7 }, status: { observedGeneration: 1 } };
+      expect((await send(`${apps}/web/status`, status)).status).toBe(404);
+      expect((await send(`${apps}/web`, { ...config, spec }, 'fieldManager=maker')).status).toBe(
+        201,
+      );
+      const { status: code, body } = await send<Owned & { spec: { replicas: number } }>(
+        `${apps}/web/status`,
+        status,
+      );
+      expect([code, body.spec.replicas]).toEqual([200, 1]);
+      const entry = body.metadata.managedFields.find(({ manager }) => manager === 'reporter');
+      expect(entry?.fieldsV1).toEqual({ 'f:status': { 'f:observedGeneration': {} } });
+    });
+
+    it('scales when it is forced, as a scale has no owners', async () => {
+      const config = {
+        apiVersion: 'autoscaling/v1',
+        kind: 'Scale',
+        metadata: { name: 'web' },
+        spec: { replicas: 3 },
+      };
+      const refused = await send<{ message: string }>(`${apps}/web/scale`, config);
+      expect([refused.status, refused.body.message]).toEqual([
+        409,
+        'Apply failed with 1 conflict: conflict with "before-first-apply" using autoscaling/v1: .spec.replicas',
+      ]);
+      const query = 'fieldManager=reporter&force=true';
+      const forced = await send<{ spec: object }>(`${apps}/web/scale`, config, query);
+      expect([forced.status, forced.body.spec]).toEqual([200, { replicas: 3 }]);
+    });
+
+    it('keeps objects that only their owners make too large, without them', async () => {
+      const data = Object.fromEntries(
+        Array.from({ length: 55_000 }, (_, index) => [`key-${index}`, 'some value']),
+      );
+      const made = await api.call<Owned>('POST', '/api/v1/namespaces/default/configmaps', {
+        metadata: { name: 'large' },
+        data,
+      });
+      expect([made.status, made.body.metadata.managedFields]).toEqual([201, undefined]);
+    });
+  });
 });

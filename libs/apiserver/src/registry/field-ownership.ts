@@ -105,7 +105,7 @@ export function trackWrite(
 
 /**
  * Merges a configuration into the stored object, or into nothing. The result is in the version of the
- * request and not decoded yet. Throws ApplyConflictError and TypedError.
+ * request and not decoded yet; it shares parts of both, so copy it before changing it. Throws ApplyConflictError and TypedError.
  */
 export function applyTo(
   served: ServedResource,
@@ -120,7 +120,7 @@ export function applyTo(
 ): Applied {
   const type = typeFor(served, apply.resetFields);
   const { apiVersion } = served;
-  const live = existing && structuredClone(served.fromStored(existing));
+  const live = existing && served.fromStored(existing);
   return applyConfiguration({
     type,
     apiVersion,
