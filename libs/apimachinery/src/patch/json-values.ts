@@ -49,9 +49,21 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return false;
 }
 
-/** A copy that shares nothing. Values are plain JSON. */
+/** A copy that shares nothing. Values are plain JSON, for which this is several times as fast as a clone. */
 export function deepCopy<T>(value: T): T {
-  return structuredClone(value);
+  return copyOf(value as Json) as T;
+}
+
+function copyOf(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const list: Json[] = new Array(value.length);
+    for (let index = 0; index < value.length; index += 1) list[index] = copyOf(value[index]!);
+    return list;
+  }
+  const object: JsonObject = {};
+  for (const key in value) setKey(object, key, copyOf(value[key]!));
+  return object;
 }
 
 /** Sets a key as plain data, whatever its name. */

@@ -74,7 +74,7 @@ export function decodeAny(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth > objectDepthMax) throw tooDeep();
   if (value instanceof Uint8Array) return value;
-  for (const member of Object.values(value)) decodeAny(member, depth + 1);
+  for (const key in value) decodeAny((value as PlainObject)[key], depth + 1);
   return value;
 }
 

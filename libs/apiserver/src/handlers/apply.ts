@@ -9,6 +9,7 @@ import {
   badRequest,
   conflict,
   conflictStatus,
+  deepCopy,
   isStatus,
   type JsonObject,
   SchemaError,
@@ -105,7 +106,7 @@ export function decodeApplied(
 ): ApiObject {
   try {
     // Values may be shared with the configuration, which another attempt needs as it is.
-    return codec.fromJson(structuredClone(merged));
+    return codec.fromJson(deepCopy(merged));
   } catch (error) {
     if (error instanceof SchemaError) throw badRequest(error.message);
     throw error;

@@ -9,6 +9,7 @@ import {
   applyMergePatch,
   applyStrategicMergePatch,
   badRequest,
+  deepCopy,
   fieldError,
   invalid,
   isJsonObject,
@@ -53,7 +54,7 @@ export async function patchWith(call: Call, strategy: UpdateStrategy): Promise<v
   const check = fieldCheck(call);
   const schema = `${served.schemaPackage}.${served.kind}`;
   const produce = (existing: ApiObject) => {
-    const current = structuredClone(served.fromStored(existing));
+    const current = deepCopy(served.fromStored(existing));
     const patched = patch(current as unknown as JsonObject, schema);
     checkFields(patched, expected, check);
     return toStoredShape(served, decodePatched(patched, expected));

@@ -8,6 +8,7 @@ import type { ApiObject } from '@orch/api';
 import {
   type Applied,
   applyConfiguration,
+  deepCopy,
   deepEqual,
   type FieldSet,
   formatTime,
@@ -36,7 +37,7 @@ class WrittenType implements VersionedType {
   }
 
   convert(object: Json, from: string, to: string): Json {
-    const copy = structuredClone(object) as ApiObject;
+    const copy = deepCopy(object) as ApiObject;
     const stored = this.version(from).toStored(copy);
     return this.version(to).fromStored(stored) as Json;
   }
