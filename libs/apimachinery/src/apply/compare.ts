@@ -7,11 +7,11 @@ import {
   type FieldSet,
   isEmptySet,
   leaf,
-  NodeBuilder,
   noFields,
   recursiveDifference,
   union,
 } from './field-set.js';
+import { NodeBuilder } from './node-builder.js';
 import { fieldElement, type PathElement } from './path-element.js';
 import type { ListShape, MapShape, Member, Shape } from './shape.js';
 import {

@@ -169,6 +169,24 @@ describe('plain writes', () => {
     );
   });
 
+  it('of more writers than are remembered join those that were merged before', () => {
+    const names = ['m0', 'ancient-changes', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8', 'm9'];
+    const data = Object.fromEntries(names.map((name) => [name, '1']));
+    const managers = names.map((name, index) =>
+      entry(name, 'Update', { 'f:data': { [`f:${name}`]: {} } }, `T0${index}`),
+    );
+    const after = update(object(data, managers), object({ ...data, x: '1' }));
+    expect(after).toHaveLength(updateManagersMax);
+    expect(after?.[0]).toEqual(
+      entry(
+        'ancient-changes',
+        'Update',
+        { 'f:data': { 'f:ancient-changes': {}, 'f:m0': {} } },
+        'T01',
+      ),
+    );
+  });
+
   it('leave no managed fields on objects whose lists have the same key twice', () => {
     const twice = { metadata: {}, spec: { containers: [{ name: 'a' }, { name: 'a' }] } };
     const pods = { ...type, shape: () => shapeOf('core/v1.Pod') };

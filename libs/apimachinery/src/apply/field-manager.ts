@@ -166,8 +166,13 @@ function capUpdateManagers(managers: Managers): void {
       continue;
     }
     const bucketId = managerId(ancientChanges, 'Update', apiVersion);
-    const bucket = managers.get(bucketId) ?? managers.get(first)!;
-    if (!managers.has(bucketId)) managers.delete(first);
+    // Into what was merged before; that itself takes the older one in, as does the first of all.
+    const isBucket = id === bucketId || !managers.has(bucketId);
+    const bucket = managers.get(isBucket ? first : bucketId)!;
+    if (isBucket) {
+      managers.delete(first);
+      firsts.set(apiVersion, bucketId);
+    }
     const set = union(manager.set, bucket.set);
     managers.delete(id);
     managers.set(bucketId, { ...manager, name: ancientChanges, set });

@@ -4,7 +4,6 @@ import {
   difference,
   equalSets,
   type FieldSet,
-  fieldSetFromJson,
   hasPath,
   intersection,
   leavesOf,
@@ -14,6 +13,7 @@ import {
   setOfFields,
   union,
 } from './field-set.js';
+import { fieldSetFromJson } from './field-set-json.js';
 import { canonicalElement, compareElements, FieldSetError, shownPath } from './path-element.js';
 import { textsOf } from './testing/parts.js';
 

@@ -5,15 +5,7 @@
  * nothing. Invariants: keys are canonical and in order, no node below the root is empty of meaning, and
  * nobody changes a set: operations share what they can and return the same set when nothing changes.
  */
-import { objectDepthMax } from '../limits.js';
-import { isJsonObject } from '../patch/json-values.js';
-import {
-  canonicalElement,
-  compareElements,
-  FieldSetError,
-  type PathElement,
-  sortedElements,
-} from './path-element.js';
+import { compareElements, type PathElement, sortedElements } from './path-element.js';
 
 export interface FieldSet {
   readonly [element: PathElement]: FieldSet;
@@ -26,7 +18,8 @@ export interface MutableSet {
 export const leaf: FieldSet = Object.freeze({});
 export const noFields: FieldSet = leaf;
 
-const self = '.';
+/** Marks a node that is in the set itself, beside what is below it. */
+export const self = '.';
 
 export function isEmptySet(set: FieldSet): boolean {
   for (const _ in set) return false;
@@ -36,53 +29,6 @@ export function isEmptySet(set: FieldSet): boolean {
 /** Is the step that leads to this node in the set itself? */
 export function isMember(node: FieldSet): boolean {
   return node[self] !== undefined || isEmptySet(node);
-}
-
-/** Collects the steps below a node, in any order, and makes the node of them. */
-export class NodeBuilder {
-  private readonly elements: PathElement[] = [];
-  private readonly nodes: FieldSet[] = [];
-  private isInOrder = true;
-
-  /** `isPlain`: all steps are names of the schema, which sort as the texts that they are. */
-  constructor(private readonly isPlain: boolean) {}
-
-  add(element: PathElement, node: FieldSet): void {
-    const last = this.elements.at(-1);
-    if (last !== undefined && this.isInOrder) {
-      this.isInOrder = this.isPlain ? last < element : compareElements(last, element) < 0;
-    }
-    this.elements.push(element);
-    this.nodes.push(node);
-  }
-
-  /** Undefined when there is nothing in it, not even the node itself. */
-  finish(member: boolean): FieldSet | undefined {
-    const { elements, nodes } = this;
-    if (elements.length === 0) return member ? leaf : undefined;
-    const result: MutableSet = member ? { [self]: leaf } : {};
-    if (!this.isInOrder && this.isPlain) this.sortPlain();
-    for (let index = 0; index < elements.length; index += 1) {
-      result[elements[index]!] = nodes[index]!;
-    }
-    return this.isInOrder || this.isPlain ? result : sorted(result);
-  }
-
-  /** By insertion: types have few fields, and objects fewer of them. */
-  private sortPlain(): void {
-    const { elements, nodes } = this;
-    for (let index = 1; index < elements.length; index += 1) {
-      const element = elements[index]!;
-      const node = nodes[index]!;
-      let at = index;
-      for (; at > 0 && elements[at - 1]! > element; at -= 1) {
-        elements[at] = elements[at - 1]!;
-        nodes[at] = nodes[at - 1]!;
-      }
-      elements[at] = element;
-      nodes[at] = node;
-    }
-  }
 }
 
 /** Of a node with these members, whether it is in the set itself; undefined when nothing is left. */
@@ -102,7 +48,8 @@ export function inOrder(node: MutableSet): MutableSet {
   return node;
 }
 
-function sorted(node: MutableSet): MutableSet {
+/** A copy in canonical order, its own mark first. */
+export function sorted(node: MutableSet): MutableSet {
   const result: MutableSet = {};
   const keys = Object.keys(node).filter((key) => key !== self);
   if (node[self] !== undefined) result[self] = leaf;
@@ -110,55 +57,12 @@ function sorted(node: MutableSet): MutableSet {
   return result;
 }
 
-/**
- * A set from its JSON form, in canonical order; the same object when it was. Steps of unknown kinds are
- * left out. Throws FieldSetError.
- */
-export function fieldSetFromJson(json: unknown): FieldSet {
-  return withoutSelf(decoded(json, 0));
-}
-
-function decoded(json: unknown, depth: number): FieldSet {
-  if (!isJsonObject(json)) throw new FieldSetError('a field set is made of objects');
-  if (depth > objectDepthMax) {
-    throw new FieldSetError(`nested deeper than ${objectDepthMax} levels`);
-  }
-  let changed = false;
-  let isFirst = true;
-  const result: MutableSet = {};
-  for (const key in json) {
-    if (key === self) {
-      result[self] = leaf;
-      if (!isFirst) changed = true;
-      continue;
-    }
-    isFirst = false;
-    const element = canonicalElement(key);
-    if (element !== key) changed = true;
-    if (element === undefined) continue;
-    const child = decoded(json[key], depth + 1);
-    if (child !== json[key]) changed = true;
-    const twin = result[element];
-    result[element] = twin === undefined ? child : unionNode(twin, child);
-  }
-  if (isFirst) return result[self] === undefined ? (json as unknown as FieldSet) : leaf;
-  const ordered = inSelfOrder(result);
-  return changed || ordered !== result ? ordered : (json as unknown as FieldSet);
-}
-
-/** A root is in no set. */
-function withoutSelf(set: FieldSet): FieldSet {
-  if (set[self] === undefined) return set;
-  const { [self]: _, ...children } = set;
-  return children;
-}
-
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmptySet(b)) return a;
   return isEmptySet(a) ? b : unionChildren(a, b, false);
 }
 
-function unionNode(a: FieldSet, b: FieldSet): FieldSet {
+export function unionNode(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a;
   const aIsMember = isMember(a);
   return unionChildren(a, b, aIsMember || isMember(b), aIsMember);
@@ -187,8 +91,8 @@ function unionChildren(
   return member && !wasMember ? sorted(changed) : inSelfOrder(changed);
 }
 
-/** Puts the node's own mark first, where it may have come last. */
-function inSelfOrder(node: MutableSet): MutableSet {
+/** In canonical order, its own mark first where it may have come last. */
+export function inSelfOrder(node: MutableSet): MutableSet {
   const [first] = Object.keys(node);
   return node[self] !== undefined && first !== self ? sorted(node) : inOrder(node);
 }

@@ -6,7 +6,8 @@ import type { ManagedFieldsEntry } from '../generated/meta/v1.js';
 import { managerNameBytesMax } from '../limits.js';
 import { isJsonObject } from '../patch/json-values.js';
 import { quote } from '../status/value-format.js';
-import { equalSets, type FieldSet, fieldSetFromJson, isEmptySet, noFields } from './field-set.js';
+import { equalSets, type FieldSet, isEmptySet, noFields } from './field-set.js';
+import { fieldSetFromJson } from './field-set-json.js';
 import { compareText, FieldSetError } from './path-element.js';
 
 export type ManagerOperation = 'Apply' | 'Update';
