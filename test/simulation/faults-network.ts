@@ -11,6 +11,7 @@ export const networkFaults = {
   clog,
   misroute,
   oversize,
+  stranger,
 };
 
 function isolate(all: FaultInjector, direction: 'both' | 'in' | 'out'): boolean {
@@ -53,6 +54,12 @@ function misroute(all: FaultInjector): boolean {
     post.misroutedRate = 0;
   });
   return true;
+}
+
+/** Somebody of a later term who is no member answers: it must depose nobody. */
+function stranger(all: FaultInjector): boolean {
+  const to = all.running();
+  return to !== undefined && all.world.post.answerAsStranger(to);
 }
 
 /** A member of a release with larger limits forwards what is too much here. */

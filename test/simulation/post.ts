@@ -1,6 +1,6 @@
 /**
  * Deliveries that the network itself would never make: messages that come to a machine which they are not
- * for, and those of a release with other limits.
+ * for, from nobody that it knows, and those of a release with other limits.
  */
 import { COMMAND_BYTES_MAX, type Transport } from '@orch/raft';
 import type { Random } from './random.js';
@@ -13,6 +13,8 @@ type Messages = Parameters<Handlers['onMessages']>[0];
 const lateMsMax = 5;
 /** No process numbers a command so. */
 const foreignCommandId = 0;
+const strangerId = 'f'.repeat(16);
+const termsAhead = 5;
 
 export class Post {
   /** Share of the deliveries that come to another machine, too. */
@@ -57,6 +59,25 @@ export class Post {
         to: receiver.self.id,
         term: sender.term,
         commands: [{ id: foreignCommandId, data }],
+      },
+    ]);
+    return true;
+  }
+
+  /** Whoever is no member, and terms ahead, says that it has heard a leader. False: `to` does not run. */
+  answerAsStranger(to: SimNode): boolean {
+    const box = this.boxes.get(to);
+    const receiver = to.log?.status();
+    if (!box || !receiver || to.clock.isPaused) return false;
+    box.onMessages([
+      {
+        kind: 'heartbeatResponse',
+        from: strangerId,
+        to: receiver.self.id,
+        term: receiver.term + termsAhead,
+        context: 0,
+        appliedIndex: receiver.appliedIndex,
+        diskLatencyMs: 0,
       },
     ]);
     return true;

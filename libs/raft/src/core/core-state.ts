@@ -62,7 +62,7 @@ export class CoreState {
   ) {
     this.id = options.id;
     this.log = new LogView(initial, options);
-    this.writes = new WriteQueue(initial.hardState, initial.last.index);
+    this.writes = new WriteQueue(initial.hardState, initial.last.index, options.heldMessagesMax);
     this.configurations = new Configurations(options.id, initial.configurations);
     this.needsSnapshot = initial.needsSnapshot;
     this.admitted = initial.mayVote;

@@ -4,8 +4,6 @@
 export const ENTRY_OVERHEAD_BYTES = 48;
 /** Readers waiting at a leader, and reads of a follower under way. Higher: more memory; lower: earlier `ask again`. */
 export const WAITING_READS_MAX = 65_536;
-/** Messages that wait for a write. Those above are dropped, as a network may: the sender repeats itself. */
-export const HELD_MESSAGES_MAX = 16_384;
 /** Callers waiting for one transfer of leadership. */
 export const TRANSFER_WAITERS_MAX = 256;
 /** Evicted entries that may still take up slots of the cache before it is compacted. */

@@ -345,6 +345,8 @@ export interface CoreOptions {
   /** Newest entries kept in memory. Higher: more memory; lower: slow followers are served from disk. */
   readonly cacheEntriesMax: number;
   readonly cacheBytesMax: number;
+  /** Messages that wait for a write. Those above are dropped, as a network may: the sender repeats itself. */
+  readonly heldMessagesMax: number;
   /** A learner may be promoted when at most that many entries behind. */
   readonly promoteLagMax: number;
   /**

@@ -14,7 +14,7 @@ const state = (term: number, commit = 0): HardState => ({
 
 describe('WriteQueue', () => {
   it('has one write at a time; the next carries all that gathered', () => {
-    const queue = new WriteQueue(state(1), at(0));
+    const queue = new WriteQueue(state(1), at(0), 100);
     expect(queue.take(state(1, 0), at(0))).toBeUndefined();
     const [one, two, three] = append(queue, LOG_ORIGIN, 3);
     const first = queue.take(state(1), at(3))!;
@@ -27,7 +27,7 @@ describe('WriteQueue', () => {
   });
 
   it('writes a commit index only along with something else', () => {
-    const queue = new WriteQueue(state(1), at(5));
+    const queue = new WriteQueue(state(1), at(5), 100);
     expect(queue.take(state(1, 5), at(5))).toBeUndefined();
     expect(queue.idle).toBe(true);
     queue.noteVote();
@@ -35,7 +35,7 @@ describe('WriteQueue', () => {
   });
 
   it('holds a promise back until the write that carries it is done', () => {
-    const queue = new WriteQueue(state(1), at(0));
+    const queue = new WriteQueue(state(1), at(0), 100);
     expect(queue.hold(acknowledge(0), at(0))).toBe(false);
     const [first] = append(queue, LOG_ORIGIN, 1);
     queue.take(state(1), at(1));
@@ -49,7 +49,7 @@ describe('WriteQueue', () => {
   });
 
   it('lets one acknowledgement stand for all before it', () => {
-    const queue = new WriteQueue(state(1), at(0));
+    const queue = new WriteQueue(state(1), at(0), 100);
     append(queue, LOG_ORIGIN, 3);
     for (const index of [1, 2, 3]) queue.hold(acknowledge(index), at(index));
     queue.take(state(1), at(3));
@@ -57,7 +57,7 @@ describe('WriteQueue', () => {
   });
 
   it('holds every promise back while term or vote are not durable', () => {
-    const queue = new WriteQueue(state(1), at(4));
+    const queue = new WriteQueue(state(1), at(4), 100);
     queue.noteVote();
     expect(queue.hold(acknowledge(2), at(2))).toBe(true);
     expect(queue.voteStable).toBe(false);
@@ -68,7 +68,7 @@ describe('WriteQueue', () => {
   });
 
   it('drops a promise whose term has passed: its entries may be gone', () => {
-    const queue = new WriteQueue(state(1), at(0));
+    const queue = new WriteQueue(state(1), at(0), 100);
     append(queue, LOG_ORIGIN, 2);
     queue.hold(acknowledge(2), at(2));
     queue.take(state(1), at(2));
@@ -77,7 +77,7 @@ describe('WriteQueue', () => {
   });
 
   it('does not count as durable what is truncated while it is being written', () => {
-    const queue = new WriteQueue(state(1), at(0));
+    const queue = new WriteQueue(state(1), at(0), 100);
     const [, second] = append(queue, LOG_ORIGIN, 4);
     queue.take(state(1), at(4));
     queue.truncateFrom(at(3));
@@ -90,7 +90,7 @@ describe('WriteQueue', () => {
   });
 
   it('drops entries that were not yet handed over without a trace', () => {
-    const queue = new WriteQueue(state(1), at(0));
+    const queue = new WriteQueue(state(1), at(0), 100);
     const [first] = append(queue, LOG_ORIGIN, 3);
     queue.truncateFrom(at(2));
     expect(queue.take(state(1), at(1))).toMatchObject({
@@ -100,7 +100,7 @@ describe('WriteQueue', () => {
   });
 
   it('refuses what cannot be', () => {
-    const queue = new WriteQueue(state(3), at(2));
+    const queue = new WriteQueue(state(3), at(2), 100);
     queue.noteVote();
     expect(() => queue.take(state(2), at(2))).toThrow(InvariantError);
     expect(() => queue.take(state(4, 3), at(2))).toThrow(InvariantError);

@@ -6,7 +6,6 @@
 import type { LogIndex } from '../replicated-log.js';
 import { mark } from './coverage-marks.js';
 import { invariant } from './invariant.js';
-import { HELD_MESSAGES_MAX } from './limits.js';
 import type { Entry, HardState, Message, Term, WriteRequest } from './types.js';
 
 interface Outstanding {
@@ -30,7 +29,11 @@ export class WriteQueue {
   #heldForOutstanding: Message[] = [];
   #heldForNext: Message[] = [];
 
-  constructor(stored: HardState, lastIndex: LogIndex) {
+  constructor(
+    stored: HardState,
+    lastIndex: LogIndex,
+    private readonly heldMessagesMax: number,
+  ) {
     this.#stored = stored;
     this.#stableIndex = lastIndex;
     this.#handedIndex = lastIndex;
@@ -90,7 +93,7 @@ export class WriteQueue {
     const held = forNext ? this.#heldForNext : this.#heldForOutstanding;
     const newest = held.at(-1);
     if (newest && supersedes(message, newest)) held[held.length - 1] = message;
-    else if (held.length < HELD_MESSAGES_MAX) held.push(message);
+    else if (held.length < this.heldMessagesMax) held.push(message);
     else mark('heldMessageDropped');
     return true;
   }

@@ -58,6 +58,7 @@ export const DEFAULT_REPLICA_TUNING: ReplicaTuning = {
   unappliedBytesMax: 32 * 1024 * 1024,
   cacheEntriesMax: 20_000,
   cacheBytesMax: 64 * 1024 * 1024,
+  heldMessagesMax: 16_384,
   promoteLagMax: 1_000,
   leaseReads: false,
 };

@@ -23,6 +23,7 @@ export const TEST_OPTIONS: Omit<CoreOptions, 'id' | 'random'> = {
   unappliedBytesMax: 1_000_000,
   cacheEntriesMax: 1_000,
   cacheBytesMax: 1_000_000,
+  heldMessagesMax: 1_000,
   promoteLagMax: 10,
   leaseReads: false,
   slowDiskMs: 500,
