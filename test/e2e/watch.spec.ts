@@ -212,7 +212,7 @@ describe('watches over kills of the API server', () => {
   });
 
   it('cut off readers that take nothing, within bounds, and let them go on', async () => {
-    const readerCount = 10;
+    const readerCount = 20;
     const big = 'x'.repeat(256 * 1024);
     const name = 'big';
     const made = await api.call<WatchedObject>('POST', path, { metadata: { name } });
@@ -233,8 +233,8 @@ describe('watches over kills of the API server', () => {
       versions.push(answer.body.metadata.resourceVersion);
       peakBytes = Math.max(peakBytes, residentBytes(pid));
     }
-    // Ten queues that held events of their own would be 320 MiB more.
-    expect(peakBytes - beforeBytes).toBeLessThan(300 * 1024 * 1024);
+    // The writes alone take up to 300 MiB; queues that held events of their own would be 640 MiB more.
+    expect(peakBytes - beforeBytes).toBeLessThan(450 * 1024 * 1024);
     const heard = await Promise.all(readers.map((reader) => reader.rest()));
     for (const events of heard) {
       const seen = events.map((event) => event.object.metadata.resourceVersion);
