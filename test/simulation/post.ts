@@ -67,8 +67,8 @@ export class Post {
   /** Whoever is no member, and terms ahead, says that it has heard a leader. False: `to` does not run. */
   answerAsStranger(to: SimNode): boolean {
     const box = this.boxes.get(to);
-    const receiver = to.log?.status();
-    if (!box || !receiver || to.clock.isPaused) return false;
+    if (!box || !to.store || !to.log || to.clock.isPaused) return false;
+    const receiver = to.log.status();
     box.onMessages([
       {
         kind: 'heartbeatResponse',

@@ -38,7 +38,7 @@ export function drawTuning(random: Random): Tuning {
       appendEntriesMax: random.pick([1, 8, 512]),
       cacheEntriesMax: random.pick([4, 64, 20_000]),
       unappliedEntriesMax: random.pick([16, 4_096]),
-      heldMessagesMax: random.pick([2, 16_384]),
+      heldMessagesMax: random.pick([12, 16_384]),
       promoteLagMax: random.pick([10, 1_000]),
       leaseReads: random.chance(0.15),
     },
