@@ -2,7 +2,7 @@
  * One seed: a cluster under load and faults, then healed, then questioned. First only a random majority is
  * healed and must make progress by itself; then all of it, and every replica must come to the same.
  */
-import { collectMarks } from '@orch/raft';
+import { collectMarks, type Member } from '@orch/raft';
 import { checkHistory } from '../history/check-history.js';
 import { checkWatch } from '../history/check-watch.js';
 import type { Violation } from '../history/history.js';
@@ -16,6 +16,7 @@ import { Random } from './random.js';
 import { checkContents, type ReplicaContent } from './replica-content.js';
 import { restoreElsewhere } from './restored-cluster.js';
 import { type Scenario, scenarioOf, steadyTuning } from './scenarios.js';
+import type { SimNode } from './sim-node.js';
 import { World } from './world.js';
 
 export interface SeedResult {
@@ -141,19 +142,20 @@ async function stage(scenario: Scenario, world: World, operator: Operator): Prom
   });
 }
 
-/** A majority of the voters, the machines with a sound log first, must take a write by itself. */
+/** Machines with a sound log that are a majority, of both halves while members change, must take a write. */
 async function healMajority(
   world: World,
   operator: Operator,
   injector: FaultInjector,
   random: Random,
 ): Promise<Violation[]> {
-  const names = new Set((await configurationOf(world, operator)).voters.map(({ name }) => name));
-  const voters = world.nodes.filter(({ name }) => names.has(name));
-  const sound = voters.filter((node) => !operator.lost.has(node));
-  const majority = sound
-    .sort(() => random.next() - 0.5)
-    .slice(0, Math.floor(voters.length / 2) + 1);
+  const { voters, outgoing = voters } = await configurationOf(world, operator);
+  const sound = world.nodes.filter((node) => !operator.lost.has(node));
+  const majority: SimNode[] = [];
+  for (const node of sound.sort(() => random.next() - 0.5)) {
+    const lacking = [voters, outgoing].filter((half) => !isMajority(majority, half));
+    if (lacking.some((half) => half.some(({ name }) => name === node.name))) majority.push(node);
+  }
   // A new cluster begins with all of its members; a majority alone need not be able to.
   if (!injector.isFounded) return [];
   world.trace(`only ${majority.map(({ name }) => name).join(', ')} go on`);
@@ -189,9 +191,12 @@ async function configurationOf(world: World, operator: Operator) {
   await until(world, progressMs, () => known() !== undefined);
   const configuration = known();
   if (!configuration) throw new Error('no replica starts');
-  return configuration.outgoing
-    ? { voters: [...new Set([...configuration.voters, ...configuration.outgoing])] }
-    : configuration;
+  return configuration;
+}
+
+function isMajority(nodes: readonly SimNode[], voters: readonly Member[]): boolean {
+  const count = voters.filter((voter) => nodes.some(({ name }) => name === voter.name)).length;
+  return count * 2 > voters.length;
 }
 
 function judge(world: World, contents: readonly ReplicaContent[]): Violation[] {
