@@ -54,7 +54,21 @@ export async function comeToRest(
   return [];
 }
 
+/** Of all replicas as of one moment: while they are read, objects may expire and history be compacted. */
 export async function readContents(world: World): Promise<ReplicaContent[]> {
+  const newest = () =>
+    Math.max(0, ...world.nodes.map(({ store, log }) => (store && log?.status().commitIndex) || 0));
+  const haveIt = () =>
+    world.nodes.every(({ store, log }) => !store || log?.status().appliedIndex === newest());
+  for (;;) {
+    const isEqual = await until(world, readingMs, haveIt);
+    const before = newest();
+    const contents = await readOnce(world);
+    if (!isEqual || newest() === before) return contents;
+  }
+}
+
+async function readOnce(world: World): Promise<ReplicaContent[]> {
   let contents: ReplicaContent[] | undefined;
   let failure: unknown;
   Promise.all(world.nodes.map(readContent)).then(
