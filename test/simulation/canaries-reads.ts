@@ -8,8 +8,8 @@ export const readCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'no-empty-entry',
-    faults: ['succession', 'clog', 'delay'],
-    memberCount: 3,
+    scenario: 'lease-round-before-own-term',
+    stepCount: 2_000,
     bug: 'a term begins without an entry of its own, and reads do not wait for one',
     edits: [
       {
