@@ -142,18 +142,21 @@ async function stage(scenario: Scenario, world: World, operator: Operator): Prom
   });
 }
 
-/** Machines with a sound log that are a majority, of both halves while members change, must take a write. */
+/**
+ * Machines with a sound log that are a majority must take a write: of both halves while members change, and
+ * of every configuration that is in effect somewhere, since whoever leads next may have any of them.
+ */
 async function healMajority(
   world: World,
   operator: Operator,
   injector: FaultInjector,
   random: Random,
 ): Promise<Violation[]> {
-  const { voters, outgoing = voters } = await configurationOf(world, operator);
+  const halves = await votersOf(world, operator);
   const sound = world.nodes.filter((node) => !operator.lost.has(node));
   const majority: SimNode[] = [];
   for (const node of sound.sort(() => random.next() - 0.5)) {
-    const lacking = [voters, outgoing].filter((half) => !isMajority(majority, half));
+    const lacking = halves.filter((half) => !isMajority(majority, half));
     if (lacking.some((half) => half.some(({ name }) => name === node.name))) majority.push(node);
   }
   // A new cluster begins with all of its members; a majority alone need not be able to.
@@ -180,18 +183,21 @@ async function healAll(world: World, operator: Operator): Promise<Violation[]> {
   return comeToRest(world, (node) => operator.isMember(node) && !operator.lost.has(node));
 }
 
-async function configurationOf(world: World, operator: Operator) {
+/** Of every configuration that a replica has in effect. */
+async function votersOf(world: World, operator: Operator): Promise<(readonly Member[])[]> {
   const known = () =>
-    world.nodes
-      .flatMap(({ store, log }) => (store && log ? [log.status()] : []))
-      .sort((left, right) => right.lastIndex - left.lastIndex)[0]?.configuration;
+    world.nodes.flatMap(({ store, log }) => {
+      if (!store || !log) return [];
+      const { voters, outgoing } = log.status().configuration;
+      return outgoing ? [voters, outgoing] : [voters];
+    });
   for (const node of world.nodes) {
     if (!node.isRunning && operator.mayStart(node)) void node.start();
   }
-  await until(world, progressMs, () => known() !== undefined);
-  const configuration = known();
-  if (!configuration) throw new Error('no replica starts');
-  return configuration;
+  await until(world, progressMs, () => known().length > 0);
+  const voters = known();
+  if (voters.length === 0) throw new Error('no replica starts');
+  return voters;
 }
 
 function isMajority(nodes: readonly SimNode[], voters: readonly Member[]): boolean {
