@@ -105,6 +105,13 @@ export class Replication {
     const progress = this.#heard(message);
     if (!progress) return;
     progress.diskLatencyMs = message.diskLatencyMs;
+    const { appliedIndex } = message;
+    const isInstalled =
+      appliedIndex > progress.matchIndex && appliedIndex >= this.state.log.start.index;
+    if (progress.state === 'snapshot' && isInstalled) {
+      // Word of it got lost.
+      progress.becomeProbe((appliedIndex + 1) as LogIndex);
+    }
     if (!progress.nudge) return;
     progress.nudge = false;
     if (progress.state === 'probe') progress.probeSent = false;

@@ -57,6 +57,8 @@ export class StateSnapshots implements SnapshotHandlers {
 
   async receive(): Promise<IncomingSnapshot> {
     const { directory, disk, clock, options } = this.context;
+    // One that is being installed lies where the next one is built. Its failure is told to the log.
+    await Promise.allSettled([this.#installing]);
     await this.#incoming?.discard();
     const incoming = incomingDirectory(directory);
     this.#incoming = await IncomingState.open(incoming, disk, clock, options);
