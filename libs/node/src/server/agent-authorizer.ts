@@ -8,6 +8,7 @@ import {
   type ServingRequest,
 } from '@orch/component';
 import type { NodeAgentOptions } from '../node-agent-options.js';
+import { decodedSegment } from './decoded-segment.js';
 
 const allowed: ServingDecision = { kind: 'allowed' };
 const refused: ServingDecision = { kind: 'unauthenticated', reason: 'Unauthorized' };
@@ -55,15 +56,7 @@ const enteringPaths: ReadonlySet<string> = new Set(['exec', 'attach', 'portForwa
 
 function entersPods(path: string): boolean {
   const first = path.split('/')[1] ?? '';
-  return enteringPaths.has(decodedOrSame(first));
-}
-
-function decodedOrSame(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // no path that is served
-  }
+  return enteringPaths.has(decodedSegment(first));
 }
 
 /** The part of the node that a path shows. */

@@ -24,6 +24,7 @@ import { createWebSocketStream } from 'ws';
 import { streamingSessionsMax } from '../../limits.js';
 import type { NodeAgentOptions } from '../../node-agent-options.js';
 import type { RunningCommand } from '../../runtimes/container-runtime.js';
+import { decodedSegment } from '../decoded-segment.js';
 import { Refusal } from '../refusal.js';
 import {
   acceptSpdy,
@@ -71,7 +72,7 @@ export class StreamServer {
     const mark = target.indexOf('?');
     const path = mark < 0 ? target : target.slice(0, mark);
     const search = mark < 0 ? '' : target.slice(mark + 1);
-    const [endpoint = '', ...names] = path.split('/').slice(1).map(decoded);
+    const [endpoint = '', ...names] = path.split('/').slice(1).map(decodedSegment);
     if (!streamEndpoints.has(endpoint)) return false;
     this.sessionCount += 1;
     socket.once('close', () => {
@@ -162,15 +163,6 @@ export class StreamServer {
       const socket = await acceptWebSocket(upgrade, protocol.name);
       await serveForwardSocket(socket, protocol, ports, forward);
     }
-  }
-}
-
-/** Itself where it is malformed: there is nothing of such a name. */
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
   }
 }
 
