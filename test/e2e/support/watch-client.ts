@@ -58,7 +58,10 @@ function openHttp2(cluster: Cluster, path: string): Promise<Stream> {
     session.on('error', fail);
     const stream = session.request({ ':path': path, ...headers });
     stream.on('error', fail);
-    stream.on('close', () => session.close());
+    stream.on('close', () => {
+      session.close();
+      fail(new Error('the stream closed before its answer'));
+    });
     stream.on('response', (answer) =>
       done({
         status: Number(answer[':status']),
@@ -108,6 +111,8 @@ export class WatchClient {
     while (this.running) {
       try {
         this.stream = await openWatch(this.cluster, this.target, this.resourceVersion);
+        // It may have been stopped while the stream was opened: nobody else would close this one.
+        if (!this.running) break;
         this.streamCount += 1;
         await this.read(this.stream);
       } catch {
@@ -116,6 +121,7 @@ export class WatchClient {
       this.stream?.close();
       if (this.running) await new Promise((done) => setTimeout(done, 50));
     }
+    this.stream?.close();
   }
 
   private async read({ status, body }: Stream): Promise<void> {
