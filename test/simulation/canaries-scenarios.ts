@@ -52,7 +52,7 @@ export const scenarioCanaries: readonly Canary[] = [
     edits: [
       {
         file: 'store/src/shell/recovery.js',
-        find: 'if (continuity.missingRevision > oldestRevision) {',
+        find: 'if (continuity.brokenRevision > oldestRevision) {',
         replace: 'if (false) {',
       },
     ],

@@ -114,7 +114,7 @@ describe('a damaged data directory', () => {
     });
     await refuses(/revision 30 does not match/);
     await change((database) => database.del(versionKey(30, 0)));
-    await refuses(/revision 30 is missing/);
+    await refuses(/revision 39 is not whole/);
   });
 
   it.each([
@@ -123,7 +123,7 @@ describe('a damaged data directory', () => {
     ['the last', 2],
   ])('is refused when of the records of one commit %s is missing', async (_, position) => {
     await change((database) => database.del(versionKey(TOGETHER + 1, position)));
-    await refuses(/a record of revision 21 is missing/);
+    await refuses(/revision 26 is not whole/);
   });
 
   it('is refused when a key has come back to an older version of the same length', async () => {
@@ -140,7 +140,16 @@ describe('a damaged data directory', () => {
       for (const key of rowsOf(TOGETHER + 6)) await database.del(key);
       for (const [key, value] of older) await database.put(key, value);
     });
-    await refuses(/older versions of them|revision 26 is missing/);
+    await refuses(/older versions of them|revision 26 is not whole/);
+  });
+
+  it('is refused when what a later version supersedes is missing below what is compacted', async () => {
+    const store = await openStore(directory);
+    // The versions of now - 21 of the three - stay, their successors of 26 come later.
+    await store.compact((TOGETHER + 3) as Revision);
+    await store.stop();
+    await change((database) => database.del(versionKey(TOGETHER + 1, 1)));
+    await refuses(/revision 26 is not whole/);
   });
 
   it('is refused when the checkpoint is damaged or missing', async () => {

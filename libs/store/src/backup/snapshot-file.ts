@@ -81,7 +81,7 @@ class ContentCheck {
     }
     const record = decodeRecord(key, value);
     const { entry, deleted } = record;
-    this.#continuity.take(record);
+    this.#continuity.take(record, this.#live.get(entry.key));
     this.#lastRevision = entry.revision;
     if (deleted) this.#live.delete(entry.key);
     else {
@@ -102,7 +102,7 @@ class ContentCheck {
       revisions += live.revision;
     }
     const whole =
-      this.#continuity.missingRevision <= Math.max(compactedRevision, sweptRevision) &&
+      this.#continuity.brokenRevision <= Math.max(compactedRevision, sweptRevision) &&
       this.#lastRevision <= revision &&
       this.#live.size === keyCount &&
       bytes === liveBytes &&

@@ -4,17 +4,17 @@
  * and the payload's checksum, so that a good record in the wrong place is found as well.
  *
  *   u32 header checksum | u32 payload checksum | u8 format | u8 flags | u48 created | u48 expiry
- *   | u32 revision offset | u16 key bytes | key | payload
+ *   | u32 revision offset | u48 previous revision | u16 key bytes | key | payload
  */
 import { crc32c } from '@orch/raft';
 import { type Revision, StoreError } from '../versioned-store.js';
 import { StoredEntry } from './stored-entry.js';
 
-const FORMAT = 1;
+const FORMAT = 2;
 const DELETED = 1;
 /** Of the records of its revision. */
 const LAST = 2;
-const HEADER_BYTES = 28;
+const HEADER_BYTES = 34;
 const VERSION_KEY_BYTES = 14;
 
 export interface VersionRecord {
@@ -23,6 +23,8 @@ export interface VersionRecord {
   readonly deleted: boolean;
   /** No further record is of this revision. */
   readonly last: boolean;
+  /** Of the version that this one supersedes; 0: the key was not there. */
+  readonly previousRevision: number;
 }
 
 /** Database key of a version: the database's order is that of revisions, then positions. */
@@ -35,7 +37,8 @@ export function versionKey(revision: number, position: number): Buffer {
   return key;
 }
 
-export function encodeRecord(databaseKey: Buffer, { entry, deleted, last }: VersionRecord): Buffer {
+export function encodeRecord(databaseKey: Buffer, record: VersionRecord): Buffer {
+  const { entry, deleted, last, previousRevision } = record;
   const keyRoom = entry.key.length * 3;
   const scratch = Buffer.allocUnsafe(HEADER_BYTES + keyRoom + entry.bytes.length);
   const keyBytes = scratch.write(entry.key, HEADER_BYTES);
@@ -46,7 +49,8 @@ export function encodeRecord(databaseKey: Buffer, { entry, deleted, last }: Vers
   scratch.writeUIntBE(entry.createRevision, 10, 6);
   scratch.writeUIntBE(entry.expiresAtMs, 16, 6);
   scratch.writeUInt32BE(entry.revisionOffset, 22);
-  scratch.writeUInt16BE(keyBytes, 26);
+  scratch.writeUIntBE(previousRevision, 26, 6);
+  scratch.writeUInt16BE(keyBytes, 32);
   scratch.writeUInt32BE(crc32c(scratch, crc32c(databaseKey), 4, payloadStart), 0);
   entry.bytes.copy(scratch, payloadStart);
   return scratch.subarray(0, payloadStart + entry.bytes.length);
@@ -56,7 +60,7 @@ export function encodeRecord(databaseKey: Buffer, { entry, deleted, last }: Vers
 export function decodeRecord(databaseKey: Buffer, record: Buffer): VersionRecord {
   const revision = Number(databaseKey.readBigUInt64BE(2)) as Revision;
   if (record.length < HEADER_BYTES) throw damaged(revision);
-  const payloadStart = HEADER_BYTES + record.readUInt16BE(26);
+  const payloadStart = HEADER_BYTES + record.readUInt16BE(32);
   const checksum = record.readUInt32BE(4);
   if (
     payloadStart > record.length ||
@@ -82,7 +86,12 @@ export function decodeRecord(databaseKey: Buffer, record: Buffer): VersionRecord
     checksum,
   );
   const flags = record[9]!;
-  return { entry, deleted: (flags & DELETED) !== 0, last: (flags & LAST) !== 0 };
+  return {
+    entry,
+    deleted: (flags & DELETED) !== 0,
+    last: (flags & LAST) !== 0,
+    previousRevision: record.readUIntBE(26, 6),
+  };
 }
 
 function damaged(revision: Revision): StoreError {

@@ -17,16 +17,16 @@ export async function restoreState(
   const continuity = new Continuity();
   for await (const records of database.scan(0, facts.revision)) {
     for (const record of records) {
-      continuity.take(record);
+      continuity.take(record, machine.keys.get(record.entry.key));
       machine.restore(record);
     }
     await clock.nextTurn();
   }
   continuity.end(facts.revision);
-  if (continuity.missingRevision > oldestRevision) {
+  if (continuity.brokenRevision > oldestRevision) {
     throw new StoreError(
       'Corrupt',
-      `a record of revision ${continuity.missingRevision} is missing: restore this data directory from a backup or another replica`,
+      `revision ${continuity.brokenRevision} is not whole, a record of it or of what it supersedes is missing: restore this data directory from a backup or another replica`,
     );
   }
   machine.historyFloor = Math.min(oldestRevision, facts.revision);

@@ -125,10 +125,11 @@ function wake(waiters: (() => void)[]): void {
 }
 
 function encodeChange({ events, drops, proposers, facts }: QueuedChange): StateChange {
-  const puts = events.map(({ entry, kind }, at) => {
+  const puts = events.map(({ entry, kind, previous }, at) => {
     const key = versionKey(entry.revision, entry.position);
     const last = events[at + 1]?.revision !== entry.revision;
-    const record = { entry, deleted: kind === 'delete', last };
+    const previousRevision = previous?.revision ?? 0;
+    const record = { entry, deleted: kind === 'delete', last, previousRevision };
     return [key, encodeRecord(key, record)] as const;
   });
   return { puts, drops, proposers, facts };

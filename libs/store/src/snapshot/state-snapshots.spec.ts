@@ -238,7 +238,7 @@ describe('a state that is replaced by a snapshot', () => {
     sole.log.configuration = { voters: [MEMORY_MEMBER], learners: [] };
     await expect(sole.store.start()).rejects.toMatchObject({
       code: 'Corrupt',
-      message: expect.stringContaining('revision 20 is missing') as string,
+      message: expect.stringContaining('revision 27 is not whole') as string,
     });
   });
 
