@@ -154,8 +154,13 @@ export const logCanaries: readonly Canary[] = [
           'const facts = { ...(await database.readFacts(view) ?? EMPTY_FACTS), compactedRevision: 0 };',
       },
       {
+        file: 'store/src/snapshot/outgoing.js',
+        find: 'const sweptRevision = await database.readSwept(view);',
+        replace: 'const sweptRevision = 0;',
+      },
+      {
         file: 'store/src/shell/recovery.js',
-        find: 'if (continuity.missingRevision > oldestRevision) {',
+        find: 'if (continuity.brokenRevision > oldestRevision) {',
         replace: 'if (false) {',
       },
     ],

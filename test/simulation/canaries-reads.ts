@@ -50,23 +50,6 @@ export const readCanaries: readonly Canary[] = [
   },
   {
     ...budget,
-    name: 'reader-joins-running-round',
-    stepCount: 8_000,
-    seed: 2,
-    faults: ['afterglow'],
-    memberCount: 3,
-    bug: 'a reader is answered by a round that began before it came',
-    edits: [
-      {
-        file: core('read-rounds'),
-        find: '} else this.#waiting.push(reader);',
-        replace:
-          '} else if (this.#round) this.#round.readers.push(reader); else this.#waiting.push(reader);',
-      },
-    ],
-  },
-  {
-    ...budget,
     name: 'stale-ack-counts',
     seed: 5,
     faults: ['afterglow'],
@@ -77,21 +60,6 @@ export const readCanaries: readonly Canary[] = [
         file: core('read-rounds'),
         find: 'if (round?.context !== context) {',
         replace: 'if (!round || context === 0) {',
-      },
-    ],
-  },
-  {
-    ...budget,
-    name: 'read-context-reused',
-    seed: 26,
-    faults: ['standstill'],
-    memberCount: 3,
-    bug: 'a read that is asked again uses its context again',
-    edits: [
-      {
-        file: 'raft/src/replica/read-rounds.js',
-        find: 'this.#context += 1;',
-        replace: '',
       },
     ],
   },

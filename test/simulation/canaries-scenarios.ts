@@ -57,4 +57,44 @@ export const scenarioCanaries: readonly Canary[] = [
       },
     ],
   },
+  {
+    ...staged,
+    name: 'record-lost-below-compaction',
+    scenario: 'record-lost-below-compaction',
+    bug: 'a start does not notice that what a later version supersedes is missing',
+    edits: [
+      {
+        file: 'store/src/core/continuity.js',
+        find: '|| previousRevision !== (live?.revision ?? 0)',
+        replace: '',
+      },
+    ],
+  },
+  {
+    ...staged,
+    name: 'reader-joins-running-round',
+    scenario: 'reader-joins-running-round',
+    bug: 'a reader is answered by a round that began before it came',
+    edits: [
+      {
+        file: 'raft/src/core/read-rounds.js',
+        find: '} else this.#waiting.push(reader);',
+        replace:
+          '} else if (this.#round) this.#round.readers.push(reader); else this.#waiting.push(reader);',
+      },
+    ],
+  },
+  {
+    ...staged,
+    name: 'read-context-reused',
+    scenario: 'read-context-reused',
+    bug: 'a read that is asked again uses its context again',
+    edits: [
+      {
+        file: 'raft/src/replica/read-rounds.js',
+        find: 'this.#context += 1;',
+        replace: '',
+      },
+    ],
+  },
 ];

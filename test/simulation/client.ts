@@ -14,6 +14,8 @@ export interface Endpoint {
   readonly name: string;
   /** Undefined while its process is not there. */
   readonly store: VersionedStore | undefined;
+  /** No client reaches it. */
+  readonly isApart: boolean;
 }
 
 export interface ClientNotes {
@@ -64,8 +66,8 @@ export class SimClient {
   private async round(): Promise<void> {
     if (this.stopped) return;
     const endpoint = this.random.pick(this.endpoints);
-    const { store } = endpoint;
-    if (store && this.underWay < this.underWayMax) {
+    const { store, isApart } = endpoint;
+    if (store && !isApart && this.underWay < this.underWayMax) {
       const asked = this.ask(store, endpoint.name);
       if (this.underWayMax === 1) await asked;
     }
@@ -213,7 +215,8 @@ export class SimClient {
         return;
       }
       position = { revision: page.revision, startAfter: last.key };
-      store = random.pick(this.endpoints).store;
+      const endpoint = random.pick(this.endpoints);
+      store = endpoint.isApart ? undefined : endpoint.store;
     }
   }
 

@@ -95,7 +95,7 @@ function outcast(all: FaultInjector): boolean {
   const { voters = [] } = operator.configuration() ?? {};
   const target = all.follower();
   const isFree = voters.length >= 3 && !operator.isBusy && operator.lost.size === 0;
-  if (!isFree || !target || world.truth.onNextCandidate) return false;
+  if (!all.isFounded || !isFree || !target || world.truth.onNextCandidate) return false;
   world.truth.onNextCandidate = (member) => {
     const candidate = world.nodes.find(({ name }) => name === member);
     if (!candidate || all.stopped || operator.isBusy || operator.lost.size > 0) return;

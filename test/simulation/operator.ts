@@ -19,6 +19,7 @@ export class Operator {
   readonly retired = new Set<SimNode>();
   /** The last snapshot that was saved whole. */
   backup: Buffer | undefined;
+  private readonly ids = new Map<string, string>();
   private busy = false;
   private nextName = 100;
 
@@ -186,8 +187,7 @@ export class Operator {
       peerUrl: `https://${name}:6480`,
       clientUrl: '',
     };
-    // What a replica shows may still be undone: only the leader's word counts for one who is to join.
-    if (!(await this.change({ kind: 'addLearner', member }, () => false))) return undefined;
+    if (!(await this.change({ kind: 'addLearner', member }, 'DuplicateMember'))) return undefined;
     this.counts.added += 1;
     const { voters = [] } = this.configuration() ?? {};
     const node = this.world.addNode({
@@ -203,44 +203,48 @@ export class Operator {
   private async promote(node: SimNode): Promise<void> {
     const id = this.idOf(node.name);
     if (id === undefined) return;
-    if (await this.change({ kind: 'promote', id }, () => this.isVoter(node))) {
-      this.counts.promoted += 1;
-    }
+    if (await this.change({ kind: 'promote', id }, 'DuplicateMember')) this.counts.promoted += 1;
   }
 
   private async remove(name: string): Promise<boolean> {
     const id = this.idOf(name);
-    if (id === undefined) return true;
+    if (id === undefined) return false;
     this.unwanted.add(name);
-    const isDone = () => this.idOf(name) === undefined;
-    const removed = await this.change({ kind: 'remove', id }, isDone);
+    const removed = await this.change({ kind: 'remove', id }, 'UnknownMember');
     if (removed) this.counts.removed += 1;
     return removed;
   }
 
+  /** Also of a former member, once it was seen in a configuration. */
   private idOf(name: string): string | undefined {
     const { voters = [], learners = [] } = this.configuration() ?? {};
-    return [...voters, ...learners].find((member) => member.name === name)?.id;
+    for (const member of [...voters, ...learners]) this.ids.set(member.name, member.id);
+    return this.ids.get(name);
   }
 
-  /** Again and again until it is so. False: given up. */
-  private async change(change: MembershipChange, isDone: () => boolean): Promise<boolean> {
+  /**
+   * Again and again until it is so: what a replica shows may still be undone, only the leader's word counts.
+   * `doneCode` is its refusal of what is so already. False: given up.
+   */
+  private async change(
+    change: MembershipChange,
+    doneCode: MembershipError['code'],
+  ): Promise<boolean> {
     this.world.trace(`operator: ${change.kind} ${'id' in change ? change.id : change.member.name}`);
     for (let attempt = 0; attempt < 60 && !this.stopped; attempt += 1) {
-      if (this.configuration() && isDone()) return true;
       const log = this.anyLog();
       if (log) {
         try {
           if (await this.inTime(log.changeMembership(change, log.deadlineMs))) return true;
         } catch (error) {
           if (!(error instanceof MembershipError)) throw error;
-          if (error.code === 'DuplicateMember') return true;
+          if (error.code === doneCode) return true;
           if (error.code === 'WouldLoseQuorum' && attempt > 10) return false;
         }
       }
       await this.pause();
     }
-    return this.configuration() !== undefined && isDone();
+    return false;
   }
 
   private anyLog() {

@@ -15,7 +15,8 @@ import { comeToRest, describe, isSound, readContents, until } from './phases.js'
 import { Random } from './random.js';
 import { checkContents, type ReplicaContent } from './replica-content.js';
 import { restoreElsewhere } from './restored-cluster.js';
-import { type Scenario, scenarioOf, steadyTuning } from './scenarios.js';
+import { type Scenario, steadyTuning } from './scenario.js';
+import { scenarioOf } from './scenarios.js';
 import type { SimNode } from './sim-node.js';
 import { World } from './world.js';
 

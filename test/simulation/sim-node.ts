@@ -55,6 +55,7 @@ export class SimNode implements Endpoint {
   /** Why the last start was refused; an operator must replace the member. */
   broken: string | undefined;
   isRunning = false;
+  isApart = false;
   /** Called once, when it next learns who else leads. */
   onNextFollowing: (() => void) | undefined;
   /** How long its state takes to apply what it is given; 0: no time. */

@@ -1,0 +1,73 @@
+/** Staged: members that come, go and note each other. */
+import { membersOf } from '@orch/raft';
+import { type Scenario, type Stage, steadyTuning } from './scenario.js';
+import type { SimNode } from './sim-node.js';
+
+export const memberScenarios: readonly Scenario[] = [
+  {
+    name: 'disk-fails-while-noting-a-peer',
+    found:
+      'a replica whose disk failed while it noted a peer told that peer, before it ended, that its directory was wiped: a healthy process ended',
+    memberCount: 3,
+    async play({ world, until }) {
+      const [first, ...others] = world.nodes as [SimNode, ...SimNode[]];
+      void first.start();
+      await until('the first runs', () => first.store !== undefined);
+      first.disk.faults.syncErrorRate = 1;
+      for (const node of others) void node.start();
+      await until('it fails', () => !first.isRunning);
+      first.disk.faults.syncErrorRate = 0;
+    },
+  },
+  {
+    name: 'joiner-judges-the-past',
+    found:
+      'a new member that was still reading the log of the past told a voter that came later in it that it had been removed: a healthy process ended',
+    memberCount: 3,
+    tuning: {
+      ...steadyTuning,
+      replica: { ...steadyTuning.replica, appendEntriesMax: 1, inFlightMessagesMax: 1 },
+    },
+    async play({ world, operator, until }) {
+      const { nodes, network } = world;
+      for (const node of nodes) void node.start();
+      const leader = () => nodes.find(({ leads }) => leads);
+      await until(
+        'there is a leader at work',
+        () => leader() !== undefined && world.truth.revision > 5,
+      );
+      let changed = false;
+      void operator.readdress(leader()!).then(() => {
+        changed = true;
+      });
+      await until('a configuration without the later member is in the log', () => changed);
+      const later = await joined(operator.add(), until);
+      const joiner = await joined(operator.add(), until);
+      const knowsLater = () =>
+        membersOf(joiner.log!.status().configuration).some(({ name }) => name === later.name);
+      await until(
+        'the new member is in the past',
+        () => joiner.store !== undefined && !knowsLater(),
+      );
+      const link = network.link(leader()!.identity.peerUrl, joiner.identity.peerUrl);
+      link.set({ clogged: true });
+      later.crash({ machine: false });
+      void later.start();
+      const fromMs = world.loop.nowMs;
+      await until('the two have met', () => world.loop.nowMs > fromMs + 3_000);
+      link.set({ clogged: false });
+    },
+  },
+];
+
+async function joined(
+  adding: Promise<SimNode | undefined>,
+  until: Stage['until'],
+): Promise<SimNode> {
+  let node: SimNode | undefined;
+  void adding.then((added) => {
+    node = added;
+  });
+  await until('a member joins', () => node?.store !== undefined);
+  return node!;
+}

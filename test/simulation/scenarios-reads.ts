@@ -1,0 +1,148 @@
+/** Staged: reads that must not be stale. */
+import { noteList, type Scenario, steadyTuning } from './scenario.js';
+import type { SimNode } from './sim-node.js';
+import type { World } from './world.js';
+
+export const readScenarios: readonly Scenario[] = [
+  {
+    name: 'lease-round-before-own-term',
+    found:
+      'with reads from the lease, a new leader answered readers before an entry of its term was committed: stale reads',
+    memberCount: 3,
+    tuning: { ...steadyTuning, replica: { ...steadyTuning.replica, leaseReads: true } },
+    async play({ world, until }) {
+      const { nodes, network, truth, loop } = world;
+      for (const node of nodes) void node.start();
+      const commitOf = (node: SimNode) => node.log?.status().commitIndex ?? 0;
+      let leader: SimNode | undefined;
+      await until('the others do not know yet what the leader has committed', () => {
+        leader = nodes.find(({ leads }) => leads);
+        if (!leader || truth.revision < 10) return false;
+        const committed = commitOf(leader);
+        return nodes.every((node) => node === leader || commitOf(node) < committed);
+      });
+      const others = nodes.filter((node) => node !== leader);
+      const urls = nodes.map(({ identity }) => identity.peerUrl);
+      network.isolate(leader!.identity.peerUrl, urls, 'both');
+      // Heartbeats are answered, and entries are not: nothing of the new term is committed for a while.
+      let elected = false;
+      truth.onNextLeader = () => {
+        elected = true;
+        for (const { disk } of others)
+          Object.assign(disk.faults, { slowSyncRate: 1, slowSyncMs: [1_500, 1_500] });
+      };
+      await until('another leads', () => elected);
+      const fromMs = loop.nowMs;
+      await until('some have tried to read', () => loop.nowMs > fromMs + 1_000);
+      for (const { disk } of others) disk.faults.slowSyncRate = 0;
+      network.heal();
+    },
+  },
+  {
+    name: 'reader-joins-running-round',
+    found:
+      'a reader was answered by a round that began before it came, while another led and had committed: a stale read',
+    memberCount: 5,
+    async play({ world, until }) {
+      const { nodes, network, truth } = world;
+      for (const node of nodes) void node.start();
+      let leader: SimNode | undefined;
+      await until('there is a leader', () => {
+        leader = nodes.find(({ leads }) => leads);
+        return leader !== undefined;
+      });
+      // With readers of its own it would ask for all of them in turn.
+      const companion = nodes.find((node) => node !== leader)!;
+      companion.isApart = true;
+      await until('no client waits for it', after(world, 500));
+      await until('nothing is under way', () => nodes.every(hasAll(leader!)));
+      const others = nodes.filter((node) => node !== leader && node !== companion);
+      const successor = others[0]!;
+      const clog = (from: SimNode, to: SimNode, clogged: boolean) =>
+        network.link(from.identity.peerUrl, to.identity.peerUrl).set({ clogged });
+      clog(leader!, successor, true);
+      const { log, clock } = leader!;
+      const { voters } = log!.status().configuration;
+      const { id } = voters.find(({ name }) => name === successor.name)!;
+      // Whether it ever hears how that ended does not matter here.
+      log!.transferLeadership(id, clock.monotonicMs() + 1_000).catch(() => undefined);
+      await until('it hands over, and its word for that is held', after(world, 4));
+      for (const other of others) {
+        clog(other, leader!, true);
+        clog(other, companion, true);
+      }
+      void noteList(world, leader!, { kind: 'quorum' });
+      await until('a round was answered, and most answers are held', after(world, 4));
+      let elected = false;
+      truth.onNextLeader = () => {
+        elected = true;
+      };
+      clog(leader!, successor, false);
+      await until('another leads', () => elected);
+      await until('it has committed a write', writeAfter(world));
+      let answered = false;
+      void noteList(world, companion, { kind: 'quorum' }).then(() => {
+        answered = true;
+      });
+      await until('another reader has asked the one that led', after(world, 4));
+      for (const other of others) if (other !== successor) clog(other, leader!, false);
+      await until('the round is over', after(world, 10));
+      clog(successor, leader!, false);
+      for (const other of others) clog(other, companion, false);
+      await until('the reader was answered', () => answered);
+    },
+  },
+  {
+    name: 'read-context-reused',
+    found:
+      'the answer to a question that was asked before a write counted for a reader that came after it: a stale read',
+    memberCount: 3,
+    // Long enough without a leader's word for a reader to give up.
+    tuning: { ...steadyTuning, replica: { ...steadyTuning.replica, electionMs: 20_000 } },
+    async play({ world, until }) {
+      const { nodes, network, truth } = world;
+      for (const node of nodes) void node.start();
+      const isReady = ({ store, log }: SimNode) => store?.status().ready && log !== undefined;
+      await until('there is work', () => truth.revision > 10 && nodes.every(isReady));
+      const leader = nodes.find(({ leads }) => leads)!;
+      const follower = nodes.find((node) => node !== leader)!;
+      follower.isApart = true;
+      await until('no client waits for it', after(world, 1_000));
+      const link = network.link(leader.identity.peerUrl, follower.identity.peerUrl);
+      link.set({ clogged: true });
+      void noteList(world, follower, { kind: 'quorum' });
+      await until('its question was answered in vain', after(world, 10_100));
+      await until('a write was acknowledged', writeAfter(world));
+      let answered = false;
+      void noteList(world, follower, { kind: 'quorum' }).then(() => {
+        answered = true;
+      });
+      await until('the second question is on its way', after(world, 2));
+      link.set({ clogged: false });
+      await until('the second read was answered', () => answered);
+    },
+  },
+];
+
+/** It has the whole log of `leader`, and knows that all of it is committed. */
+function hasAll(leader: SimNode): (node: SimNode) => boolean {
+  return ({ log }) => {
+    const { lastIndex, commitIndex } = log?.status() ?? { lastIndex: 0, commitIndex: 0 };
+    return lastIndex === commitIndex && lastIndex === leader.log!.status().lastIndex;
+  };
+}
+
+/** So long from now on. */
+function after({ loop }: World, ms: number): () => boolean {
+  const fromMs = loop.nowMs;
+  return () => loop.nowMs > fromMs + ms;
+}
+
+/** A write that begins from now on was acknowledged. */
+function writeAfter({ loop, notes }: World): () => boolean {
+  const { stepCount } = loop;
+  return () =>
+    notes.writes.some(({ startedAt, outcome }) => {
+      return startedAt >= stepCount && outcome.kind === 'applied';
+    });
+}
