@@ -48,9 +48,10 @@ export const memberCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'configuration-not-rolled-back',
-    seed: 3,
-    faults: ['rivals'],
-    memberCount: 3,
+    scenario: 'configuration-not-rolled-back',
+    seed: 1,
+    seedsMax: 1,
+    stepCount: 2_000,
     bug: 'a configuration stays in effect when its entry is truncated',
     edits: [
       {

@@ -58,6 +58,40 @@ export const memberScenarios: readonly Scenario[] = [
       link.set({ clogged: false });
     },
   },
+  {
+    name: 'configuration-not-rolled-back',
+    found:
+      'a change of members that its leader had begun alone stayed in effect there when the entry was truncated: leader again, it removed a member that nobody wanted gone',
+    memberCount: 3,
+    async play({ world, until }) {
+      const { nodes, network, truth } = world;
+      for (const node of nodes) void node.start();
+      const leader = () => nodes.find(({ leads }) => leads);
+      await until('there is a leader at work', () => leader() !== undefined && truth.revision > 5);
+      const first = leader()!;
+      const idOf = ({ name }: SimNode) =>
+        first.log!.status().configuration.voters.find((voter) => voter.name === name)!.id;
+      const kept = nodes.find((node) => node !== first)!;
+      const [firstId, keptId] = [idOf(first), idOf(kept)];
+      const urls = nodes.map(({ identity }) => identity.peerUrl);
+      network.isolate(first.identity.peerUrl, urls, 'both');
+      const deadlineMs = first.clock.monotonicMs() + 5_000;
+      const change = { kind: 'remove', id: keptId } as const;
+      first.log!.changeMembership(change, deadlineMs).catch(() => undefined);
+      await until('it has begun the change', () => {
+        return first.log!.status().configuration.outgoing !== undefined;
+      });
+      await until('another leads', () => leader() !== undefined && leader() !== first);
+      network.heal();
+      const { revision } = truth;
+      await until('the first one follows', () => (first.store?.revision() ?? 0) > revision);
+      const second = leader()!;
+      second
+        .log!.transferLeadership(firstId, second.clock.monotonicMs() + 5_000)
+        .catch(() => undefined);
+      await until('it leads again', () => first.leads);
+    },
+  },
 ];
 
 async function joined(
