@@ -166,8 +166,8 @@ export class Operator {
       const fresh = await this.add();
       if (fresh) await this.promote(fresh);
       this.counts.replaced += 1;
+      this.lost.delete(node);
     });
-    if (!this.isMember(node)) this.lost.delete(node);
   }
 
   private async exclusively(work: () => Promise<void>): Promise<void> {

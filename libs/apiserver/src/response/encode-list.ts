@@ -12,6 +12,7 @@ import type { ListOutcome } from '../registry/list.js';
 import type { ServedResource } from '../registry/resource.js';
 import {
   encodeValue,
+  jsonBytes,
   objectJson,
   objectMessage,
   partialObjectMessage,
@@ -70,6 +71,27 @@ function gatherJson(served: ServedResource, outcome: ListOutcome): Gathered {
 
 function converted(served: ServedResource, entry: Entry): { readonly bytes: Buffer } {
   return { bytes: objectJson(served, entry) };
+}
+
+/** `list` with `items` in the place of its last field's empty list: what is long is never one string. */
+function gatherValues(list: object, items: readonly Buffer[]): Gathered {
+  const empty = JSON.stringify(list);
+  const head = Buffer.from(empty.slice(0, -closing.length));
+  let totalBytes = head.length + closing.length + Math.max(0, items.length - 1);
+  for (const item of items) totalBytes += item.length;
+  return {
+    head,
+    itemCount: items.length,
+    itemHeadBytesMax: 1,
+    writeItemHead(index, block, at) {
+      if (index > 0) block[at] = comma;
+      return index > 0 ? at + 1 : at;
+    },
+    item: (index) => items[index]!,
+    itemFrom: 0,
+    tail: closing,
+    totalBytes,
+  };
 }
 
 const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
@@ -166,16 +188,27 @@ export async function encodeList(
   }
   const metadata = listMetadata(outcome, view === 'PartialObjectMetadataList');
   const metaVersion = `${dialect().metaGroup}/${viewVersion}`;
+  const isCompact = format === 'json' && !pretty;
   if (view === 'Table') {
-    const rows = await inSlices(entries, (entry) =>
-      tableRow(served, entry, viewVersion, options.include, options.nowMs),
-    );
+    const rowOf = (entry: Entry) =>
+      tableRow(served, entry, viewVersion, options.include, options.nowMs);
+    if (isCompact) {
+      const texts = await inSlices(entries, (entry) => jsonBytes(rowOf(entry), false));
+      return gatherValues(tableOf(served, viewVersion, metadata, [], true), texts);
+    }
+    const rows = await inSlices(entries, rowOf);
     const table = tableOf(served, viewVersion, metadata, rows, true);
     return whole(encodeValue(table, options.representation));
   }
   if (view === 'PartialObjectMetadataList' && format === 'protobuf') {
     const messages = await inSlices(entries, (entry) => partialObjectMessage(objectOf(entry)));
     return gatherProtobuf(metaVersion, view, outcome, messages);
+  }
+  if (view === 'PartialObjectMetadataList' && isCompact && entries.length > 0) {
+    const texts = await inSlices(entries, (entry) =>
+      jsonBytes(partialObject(objectOf(entry), viewVersion), false),
+    );
+    return gatherValues({ kind: view, apiVersion: metaVersion, metadata, items: [] }, texts);
   }
   const items = await inSlices(entries, (entry) =>
     view === 'object'
