@@ -1,4 +1,5 @@
 /** Waiting in simulated time for what may never come: a process that dies settles nothing. */
+import { ProcessGone } from '@orch/raft';
 import type { SimLoop } from './sim-loop.js';
 
 /** Undefined when `work` has not settled within `forMs`: whoever was asked has died. */
@@ -15,6 +16,7 @@ export function inTime<Result>(
         resolve(result);
       },
       (error: unknown) => {
+        if (error instanceof ProcessGone) return;
         timer.cancel();
         reject(error);
       },

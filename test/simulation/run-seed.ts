@@ -2,7 +2,7 @@
  * One seed: a cluster under load and faults, then healed, then questioned. First only a random majority is
  * healed and must make progress by itself; then all of it, and every replica must come to the same.
  */
-import { collectMarks, type Member } from '@orch/raft';
+import { collectMarks, type Member, ProcessGone } from '@orch/raft';
 import { checkHistory } from '../history/check-history.js';
 import { checkWatch } from '../history/check-watch.js';
 import type { Violation } from '../history/history.js';
@@ -73,8 +73,10 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   const injector = new FaultInjector(world, operator, random.fork('faults'), faults);
   const marks = new Set<string>();
   collectMarks((name) => marks.add(name));
-  const unexpected = (error: unknown) =>
+  const unexpected = (error: unknown) => {
+    if (error instanceof ProcessGone) return;
     world.failures.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  };
   process.on('unhandledRejection', unexpected);
   world.onFatal = (node, error) => {
     if (!explains(error, node, operator)) {

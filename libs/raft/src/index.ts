@@ -47,7 +47,7 @@ export { MEMORY_MEMBER, MemoryDisk, MemoryLog } from './testing/memory-log.js';
 export { type RecordChoice, SimDisk } from './testing/sim-disk.js';
 export { HEALTHY_DISK, type SimDiskCounts, type SimDiskFaults } from './testing/sim-faults.js';
 export { CALM, type LinkConditions, type SimNetworkCounts } from './testing/sim-link.js';
-export type { SimDiskOptions } from './testing/sim-machine.js';
+export { ProcessGone, type SimDiskOptions } from './testing/sim-machine.js';
 export {
   SimNetwork,
   type SimNetworkOptions,

@@ -7,7 +7,7 @@ import { LogError } from '../replicated-log.js';
 import type { Change, Database, DatabaseView, Range, Row, Rows } from '../storage/disk.js';
 import { bytesOf, rowsWithin, type SimContent, type SimTree } from './sim-content.js';
 import { DiskError } from './sim-faults.js';
-import { never, type SimMachine } from './sim-machine.js';
+import { never, ProcessGone, type SimMachine } from './sim-machine.js';
 
 /** As LevelDB's binding has it. */
 const DEFAULT_HIGH_WATER_MARK_BYTES = 16 * 1024;
@@ -44,7 +44,7 @@ export class SimDatabase implements Database {
   getSync(key: Buffer): Buffer | undefined {
     this.#assertOpen();
     if (this.#life !== this.#machine.life)
-      throw new Error('the process of this handle has crashed');
+      throw new ProcessGone('the process of this handle has crashed');
     this.#machine.checkRead();
     return this.content.get(key);
   }

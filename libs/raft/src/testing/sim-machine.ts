@@ -1,6 +1,6 @@
 /**
  * What all parts of a simulated disk share: time, chance, faults and the life of the process that uses
- * it. A promise given to an earlier life is never settled.
+ * it. A promise given to an earlier life is never settled; what answers at once throws ProcessGone there.
  */
 import type { LoopClock } from '@orch/component';
 import { DiskError, HEALTHY_DISK, type SimDiskCounts, type SimDiskFaults } from './sim-faults.js';
@@ -10,6 +10,11 @@ export interface SimDiskOptions {
   /** Uniform in [0, 1), seeded. */
   readonly random: () => number;
   readonly faults?: Partial<SimDiskFaults>;
+}
+
+/** What goes on after the end of its process comes here: in truth nothing would. */
+export class ProcessGone extends Error {
+  override readonly name = 'ProcessGone';
 }
 
 export class SimMachine {
