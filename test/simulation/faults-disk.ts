@@ -84,6 +84,9 @@ export function harmState(all: FaultInjector, node: SimNode): void {
 function destroy(all: FaultInjector, how: 'damage' | 'stale' | 'wipe'): boolean {
   const node = all.running();
   if (!node || !all.mayHarm(node)) return false;
+  // With an empty directory it would found the cluster anew: it knows nobody to ask.
+  const { initialState, initialMembers } = node.identity;
+  if (how === 'wipe' && initialState === 'new' && initialMembers.length === 1) return false;
   all.operator.lost.add(node);
   const { disk, dataDirectory } = node;
   // The mark tells of a head that reads as it was: two faults at once would leave no trace.

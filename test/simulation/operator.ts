@@ -179,6 +179,8 @@ export class Operator {
 
   /** A learner; its process starts at once. */
   async add(): Promise<SimNode | undefined> {
+    const before = this.configuration();
+    if (!before) return undefined;
     const name = `n${this.nextName}`;
     this.nextName += 1;
     const member = {
@@ -189,7 +191,7 @@ export class Operator {
     };
     if (!(await this.change({ kind: 'addLearner', member }, 'DuplicateMember'))) return undefined;
     this.counts.added += 1;
-    const { voters = [] } = this.configuration() ?? {};
+    const { voters } = this.configuration() ?? before;
     const node = this.world.addNode({
       name,
       peerUrl: member.peerUrl,

@@ -138,9 +138,11 @@ export class Exchange {
     this.#timer = clock.setTimer(waitMs, () => void clock.nextTurn().then(() => this.#missed()));
   }
 
+  /** Whoever has said anything since gets another ping: the answer to this one may be lost. */
   #missed(): void {
-    if (this.#isClosed || this.#heardAtMs >= this.#pingedAtMs) return;
-    this.close('the peer did not answer a ping in time');
+    if (this.#isClosed) return;
+    if (this.#heardAtMs >= this.#pingedAtMs) this.#ping();
+    else this.close('the peer did not answer a ping in time');
   }
 
   #ponged(): void {
