@@ -13,6 +13,7 @@ export {
   tunnelForwardProtocol,
   webSocketCommandProtocols,
   webSocketForwardProtocols,
+  webSocketLogProtocols,
 } from './protocols.js';
 export {
   type CommandRequest,
@@ -27,6 +28,12 @@ export { commandStreams } from './spdy/command-session.js';
 export { serveForwardSession } from './spdy/forward-session.js';
 export { SpdySession } from './spdy/session.js';
 export type { SpdyStream } from './spdy/stream.js';
+export {
+  acceptWebSocket,
+  HandshakeError,
+  type WebSocketRequest,
+} from './websocket/accept-socket.js';
+export { sendStream } from './websocket/byte-socket.js';
 export { channels, closeChannel, decodeMessage, encodeMessage } from './websocket/channel-codec.js';
 export { CommandSocket } from './websocket/command-socket.js';
 export { serveForwardSocket } from './websocket/forward-socket.js';

@@ -39,6 +39,11 @@ export function webSocketForwardProtocols(): CommandProtocol[] {
   return webSocketCommandProtocols().filter(({ version }) => version < 5);
 }
 
+/** A log over WebSocket: its bytes alone, in one direction. */
+export function webSocketLogProtocols(): CommandProtocol[] {
+  return [named('binary', 1, false), named('base64.binary', 1, true)];
+}
+
 /** Remote commands over SPDY/3.1, the best first. */
 export function spdyCommandProtocols(): CommandProtocol[] {
   return [

@@ -2,38 +2,22 @@
  * Accepts a connection that is to be upgraded: picks the protocol, answers, and gives back what is
  * spoken on it. Throws Refusal, with nothing written, for what it does not speak.
  */
-import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
 import {
+  acceptWebSocket,
   type CommandProtocol,
   chooseProtocol,
+  HandshakeError,
   listedValues,
   SpdySession,
+  type WebSocketRequest,
   webSocketMessageBytesMax,
 } from '@orch/streaming';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { Refusal } from '../refusal.js';
 
-export interface Upgrade {
-  readonly request: IncomingMessage;
-  readonly socket: Duplex;
-  readonly head: Buffer;
-}
+export type Upgrade = WebSocketRequest;
 
 export type UpgradeKind = 'websocket' | 'spdy';
-
-const webSockets = new WebSocketServer({
-  noServer: true,
-  clientTracking: false,
-  perMessageDeflate: false,
-  maxPayload: webSocketMessageBytesMax,
-});
-/** The library takes no names with a slash, which one of ours has: the choice is told past it. */
-const chosenProtocols = new WeakMap<IncomingMessage, string>();
-webSockets.on('headers', (headers, request) => {
-  const protocol = chosenProtocols.get(request);
-  if (protocol) headers.push(`Sec-WebSocket-Protocol: ${protocol}`);
-});
 
 export function upgradeKind({ request }: Upgrade): UpgradeKind {
   const asked = (request.headers.upgrade ?? '').toLowerCase();
@@ -55,21 +39,19 @@ export function chooseSubprotocol(
   const chosen = chooseProtocol(offered, known);
   if (chosen) return chosen;
   throw new Refusal(
-    400,
+    403,
     `unable to upgrade: none of the protocols ${offered.join(', ')} is spoken here`,
   );
 }
 
 /** `protocol`: empty for none. */
-export function acceptWebSocket(
-  { request, socket, head }: Upgrade,
-  protocol: string,
-): Promise<WebSocket> {
-  return new Promise((resolve) => {
-    delete request.headers['sec-websocket-protocol'];
-    chosenProtocols.set(request, protocol);
-    webSockets.handleUpgrade(request, socket, head, resolve);
-  });
+export function openWebSocket(upgrade: Upgrade, protocol: string): WebSocket {
+  try {
+    return acceptWebSocket(upgrade, protocol, webSocketMessageBytesMax);
+  } catch (error) {
+    if (!(error instanceof HandshakeError)) throw error;
+    throw new Refusal(400, `unable to upgrade: ${error.message}`);
+  }
 }
 
 const streamVersion = 'x-stream-protocol-version';

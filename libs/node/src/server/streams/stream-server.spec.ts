@@ -111,9 +111,43 @@ describe('the agent', () => {
     expect(said).toContain(message);
   });
 
-  it('refuses protocols that it does not speak', async () => {
-    const path = '/exec/default/p/main?output=1&command=true';
-    expect((await refusal(path, ['v9.other']))[0]).toBe(400);
+  it.each([
+    ['/exec/default/p/main?output=1&command=true', ['v9.other']],
+    ['/attach/default/p/main?output=1', [channelProtocol('v9'), channelProtocol('v2')]],
+    ['/portForward/default/p?port=80', [channelProtocol('v5')]],
+  ])('refuses protocols that it does not speak: %s', async (path, protocols) => {
+    const [code, said] = await refusal(path, protocols);
+    expect(code).toBe(403);
+    expect(said).toContain(protocols.join(', '));
+  });
+
+  it.each([
+    ['v5.channel', '/exec/default/p/main?output=1&command=true'],
+    ['v4.channel', '/exec/default/p/main?output=1&command=true'],
+    ['v4.base64.channel', '/exec/default/p/main?output=1&command=true'],
+    ['channel', '/exec/default/p/main?output=1&command=true'],
+    ['base64.channel', '/exec/default/p/main?output=1&command=true'],
+    ['v4.channel', '/portForward/default/p?port=80'],
+    ['v4.base64.channel', '/portForward/default/p?port=80'],
+    ['channel', '/portForward/default/p?port=80'],
+    ['base64.channel', '/portForward/default/p?port=80'],
+  ])('speaks %s at %s', async (name, path) => {
+    const socket = new WebSocket(address() + path, [dialect().streamProtocol(name)]);
+    await once(socket, 'open');
+    expect(socket.protocol).toBe(dialect().streamProtocol(name));
+    const closed = once(socket, 'close');
+    socket.close();
+    await closed;
+  });
+
+  it('says what is wrong with a request for a WebSocket', async () => {
+    const { port } = server.address() as AddressInfo;
+    const socket = connect({ port, host: '127.0.0.1' });
+    const head = 'Host: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
+    socket.write(`GET /exec/default/p/main?output=1&command=true HTTP/1.1\r\n${head}\r\n`);
+    const said = await text(socket);
+    expect(said).toContain('HTTP/1.1 400');
+    expect(said).toContain('Sec-WebSocket-Key');
   });
 
   it('ends what is idle, and says so', async () => {

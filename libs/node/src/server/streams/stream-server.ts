@@ -28,10 +28,10 @@ import { decodedSegment } from '../decoded-segment.js';
 import { Refusal } from '../refusal.js';
 import {
   acceptSpdy,
-  acceptWebSocket,
   chooseStreamProtocol,
   chooseSubprotocol,
   offeredSubprotocols,
+  openWebSocket,
   type Upgrade,
   upgradeKind,
 } from './accept.js';
@@ -131,7 +131,7 @@ export class StreamServer {
   ): Promise<CommandStreams> {
     if (upgradeKind(upgrade) === 'websocket') {
       const protocol = chooseSubprotocol(upgrade, webSocketCommandProtocols());
-      return new CommandSocket(await acceptWebSocket(upgrade, protocol.name), protocol, request);
+      return new CommandSocket(openWebSocket(upgrade, protocol.name), protocol, request);
     }
     const protocol = chooseStreamProtocol(upgrade, spdyCommandProtocols());
     return commandStreams(acceptSpdy(upgrade, protocol.name), protocol, request);
@@ -151,7 +151,7 @@ export class StreamServer {
       const protocol = chooseStreamProtocol(upgrade, [{ name, version: 1, base64: false }]);
       await serveForwardSession(acceptSpdy(upgrade, protocol.name), forward);
     } else if (offeredSubprotocols(upgrade).includes(tunnelForwardProtocol())) {
-      const socket = await acceptWebSocket(upgrade, tunnelForwardProtocol());
+      const socket = openWebSocket(upgrade, tunnelForwardProtocol());
       const session = new SpdySession(createWebSocketStream(socket), 'server');
       await serveForwardSession(session, forward);
     } else {
@@ -160,7 +160,7 @@ export class StreamServer {
       if (ports.length === 0 || ports.length > forwardedPortsMax) {
         throw new Refusal(400, `want 1 to ${forwardedPortsMax} ports`);
       }
-      const socket = await acceptWebSocket(upgrade, protocol.name);
+      const socket = openWebSocket(upgrade, protocol.name);
       await serveForwardSocket(socket, protocol, ports, forward);
     }
   }
