@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseTime } from '@orch/apimachinery';
 import type { Clock } from '@orch/component';
 import { type LogQuery, readLog } from '../logs/log-reader.js';
+import { reasonToWait, runWithLog } from '../logs/log-run.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
 import type { ContainerRuntime, ContainerStatus } from '../runtimes/container-runtime.js';
 import { Refusal } from './refusal.js';
@@ -95,22 +96,22 @@ async function findRun(
   if (!specified.some(({ name }) => name === container)) {
     throw new Refusal(404, `container "${container}" in pod "${podName}" is not available`);
   }
-  const runs = (await runtime.listContainers(pod.metadata?.uid))
-    .filter(({ name }) => name === container)
-    .sort((left, right) => right.attempt - left.attempt);
-  const run = runs[previous ? 1 : 0];
-  if (run && run.state !== 'created') return run;
-  if (previous) {
-    const what = `previous terminated container "${container}" in pod "${podName}"`;
-    throw new Refusal(400, `${what} not found`);
-  }
   const statuses = [
     ...(pod.status?.initContainerStatuses ?? []),
     ...(pod.status?.containerStatuses ?? []),
   ];
-  const waiting = statuses.find(({ name }) => name === container)?.state?.waiting?.reason;
+  const waiting = statuses.find(({ name }) => name === container)?.state?.waiting;
+  const runs = (await runtime.listContainers(pod.metadata?.uid)).filter(
+    ({ name }) => name === container,
+  );
+  const run = runWithLog(runs, waiting !== undefined, previous);
+  if (run) return run;
+  if (previous) {
+    const what = `previous terminated container "${container}" in pod "${podName}"`;
+    throw new Refusal(400, `${what} not found`);
+  }
   const what = `container "${container}" in pod "${podName}" is waiting to start`;
-  throw new Refusal(400, `${what}: ${waiting ?? 'ContainerCreating'}`);
+  throw new Refusal(400, `${what}: ${reasonToWait(waiting?.reason)}`);
 }
 
 /** Whether the container runs, kept up to date until `signal`. */
