@@ -284,6 +284,25 @@ for (const dialect of ['kubernetes', 'orch'] as const) {
       expect(status.details?.causes).toEqual([{ reason: 'ExitCode', message: '6' }]);
     });
 
+    it('sends a log and a watch over WebSocket', async () => {
+      const headers = { authorization: `Bearer ${cluster.token}` };
+      const open = (path: string) =>
+        new WebSocket(`${cluster.url}/api/v1/namespaces/default/${path}`.replace('https', 'wss'), {
+          rejectUnauthorized: false,
+          headers,
+        });
+      const said = async (socket: WebSocket, what: string) => {
+        let heard = '';
+        socket.on('message', (data) => {
+          heard += data;
+        });
+        await eventually(`"${what}" over WebSocket`, () => heard.includes(what));
+        socket.close();
+      };
+      await said(open('pods/echo/log?container=main&follow=1'), 'ready');
+      await said(open('pods?watch=1&fieldSelector=metadata.name%3Decho'), '"type":"ADDED"');
+    });
+
     it('refuses who has no name before anything is upgraded', async () => {
       const url = `${cluster.url}/api/v1/namespaces/default/pods/echo/exec?command=true&stdout=1`;
       const socket = new WebSocket(url.replace('https', 'wss'), { rejectUnauthorized: false });

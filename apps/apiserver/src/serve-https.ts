@@ -23,6 +23,7 @@ import type { ApiServerOptions } from './api-server-options.js';
 import { answerClientError } from './client-errors.js';
 import { clusterSettings, firstServiceAddress } from './cluster-settings.js';
 import { Connections } from './connections.js';
+import { hasBody, ignoringUpgrades } from './ignored-upgrade.js';
 import {
   createHttpsServer,
   type Listener,
@@ -66,7 +67,9 @@ export async function serveHttps(context: Context, providers: ApiServerProviders
       };
       const server = createHttpsServer(pair, options, listener);
       connections = new Connections(server);
+      const serveIgnoring = ignoringUpgrades(listener);
       server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+        if (hasBody(request)) return serveIgnoring(request, socket, head);
         connections?.upgrading(socket);
         const exchange = upgradeExchange(request, socket, head);
         if (isResourceTarget(request.url ?? '')) api.handleUpgrade(request, exchange);

@@ -28,6 +28,8 @@ export const watchDrainTimeoutMs = 60_000;
 export const watchFlushSliceMs = 4;
 /** Bytes gathered in one write to a watcher. */
 export const watchWriteBytesMax = 256 * 1024;
+/** A message of a client that has nothing to say: of a watch or a log over WebSocket. */
+export const webSocketInputBytesMax = 64 * 1024;
 /** Watches without a client limit end within this range, spread so that clients do not return together. */
 export const watchDurationMsMin = 30 * 60_000;
 export const watchDurationMsMax = 60 * 60_000;
@@ -55,6 +57,8 @@ export const deleteCollectionConcurrency = 16;
 export const credentialCacheEntriesMax = 10_000;
 /** How long the account behind a token may take to be read. */
 export const credentialReadTimeoutMs = 5_000;
+/** What an agent says about a log that it does not give, as far as it is handed on. */
+export const logRefusalBytesMax = 50_000;
 /** How long a node agent may take to accept the connection for a pod's log. */
 export const proxyConnectTimeoutMs = 10_000;
 /** A server that has died is among the API's endpoints for that long. Higher: clients are led to it

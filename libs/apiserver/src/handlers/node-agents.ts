@@ -49,23 +49,24 @@ export function readNode(call: Call, name: string): Promise<Node> {
 /** The container asked for, or the only one. Throws 400. */
 export function containerOf(pod: Pod, asked: string): string {
   const { containers = [], initContainers = [], ephemeralContainers = [] } = pod.spec ?? {};
-  const names = containers.map(({ name = '' }) => name);
-  const all = [...names, ...[...initContainers, ...ephemeralContainers].map(({ name }) => name)];
   const podName = pod.metadata?.name ?? '';
   if (asked === '') {
-    if (all.length === 1) return names[0] ?? '';
+    if (containers.length === 1) return containers[0]!.name ?? '';
     const initial =
-      initContainers.length > 0
-        ? ` or one of the init containers: [${initContainers.map(({ name }) => name).join(' ')}]`
-        : '';
+      initContainers.length > 0 ? ` or one of the init containers: ${listed(initContainers)}` : '';
     throw badRequest(
-      `a container name must be specified for pod ${podName}, choose one of: [${names.join(' ')}]${initial}`,
+      `a container name must be specified for pod ${podName}, choose one of: ${listed(containers)}${initial}`,
     );
   }
-  if (!all.includes(asked)) {
+  const all = [...containers, ...initContainers, ...ephemeralContainers];
+  if (!all.some(({ name }) => name === asked)) {
     throw badRequest(`container ${asked} is not valid for pod ${podName}`);
   }
   return asked;
+}
+
+function listed(containers: readonly { readonly name?: string }[]): string {
+  return `[${containers.map(({ name }) => name).join(' ')}]`;
 }
 
 export function addressOf(node: Node, types: readonly string[]): string {

@@ -1,7 +1,7 @@
 /** All open watches: counted for metrics, and ended together when the server ends. */
 import type { ServedResource } from '../registry/resource.js';
 import type { ActiveWatch, WatchObserver } from '../watch/serve-watch.js';
-import type { EndReason } from '../watch/watch-stream.js';
+import type { EndReason } from '../watch/watch-channel.js';
 import type { ApiMetrics } from './api-metrics.js';
 
 export class WatchRegistry implements WatchObserver {

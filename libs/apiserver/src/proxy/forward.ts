@@ -64,10 +64,21 @@ export async function forward(call: Call, target: Target, rewrite?: Rewrite): Pr
     socket.destroy();
     return;
   }
-  client.begin(switchingHead(answer));
+  client.leaveHttp();
+  client.socket.write(switchingHead(answer));
   if (client.head.length > 0) client.socket.unshift(client.head);
   if (head.length > 0) socket.unshift(head);
   await joinSockets(client.socket, socket);
+}
+
+/** The target's answer to the request without its upgrade. */
+export async function askForAnswer(exchange: Exchange, target: Target): Promise<IncomingMessage> {
+  // What the client wants to do with its connection is not for the target.
+  const { upgrade: _none, ...plain } = exchange;
+  const reply = await ask(plain, target);
+  if (reply.kind === 'answer') return reply.answer;
+  reply.socket.destroy();
+  throw target.unreachable('it changed the protocol unasked');
 }
 
 function ask(exchange: Exchange, target: Target): Promise<Reply> {
@@ -131,7 +142,8 @@ function sendBodyOf(request: Readable, outgoing: Writable): void {
   request.pipe(outgoing);
 }
 
-async function sendAnswer(
+/** Resolves when it has been handed on in full, or somebody has left. */
+export async function sendAnswer(
   exchange: Exchange,
   answer: IncomingMessage,
   rewrite: Rewrite | undefined,

@@ -3,7 +3,7 @@
  * there is room, then the handler; and for whatever goes wrong on the way one Status. The same checks
  * serve the paths that name no resource.
  */
-import { badRequest, methodNotSupported, pathNotFound, StatusError } from '@orch/apimachinery';
+import { methodNotSupported, pathNotFound, StatusError } from '@orch/apimachinery';
 import type { Logger } from '@orch/component';
 import type { Authenticator } from '../authentication/authenticator.js';
 import type { User } from '../authentication/user.js';
@@ -97,10 +97,9 @@ export class ApiHandler {
     void this.serve(request, response, this.answerResource);
   }
 
-  /** The same for a connection that is to be upgraded. Never throws. */
+  /** The same for a connection that may be upgraded; the request has no body. Never throws. */
   handleUpgrade(request: RawRequest, { response, upgrade }: UpgradeExchange): void {
-    const answer = hasBody(request) ? refuseBody : this.answerResource;
-    void this.serve(request, response, answer, upgrade);
+    void this.serve(request, response, this.answerResource, upgrade);
   }
 
   /** Lets a request in, has it answered and accounts for it. Never rejects. */
@@ -237,15 +236,6 @@ function isLongRunning({ verb, subresource }: RequestInfo): boolean {
 function unknownVerb(): Handler {
   throw methodNotSupported();
 }
-
-/** Where a connection may be upgraded, what follows the head is not read as a body. */
-function hasBody({ headers }: RawRequest): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
-}
-
-const refuseBody: Answer = async () => {
-  throw badRequest('a request for an upgrade must not have a body');
-};
 
 /** Namespaced objects have a namespace in their path, others have none. */
 function checkScope(served: ServedResource, info: RequestInfo): void {

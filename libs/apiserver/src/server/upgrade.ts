@@ -11,8 +11,8 @@ export interface ClientUpgrade {
   readonly socket: Duplex;
   /** What the client has sent already. */
   readonly head: Buffer;
-  /** Writes the head that ends HTTP on this connection. Not to be used once the response has been. */
-  begin(head: string): void;
+  /** Lets go of the response, for something else to be spoken. Not to be used once it has been. */
+  leaveHttp(): void;
 }
 
 export interface UpgradeExchange {
@@ -34,11 +34,10 @@ export function upgradeExchange(
   socket.on('drain', drained);
   response.once('finish', () => socket.end());
   socket.on('error', () => socket.destroy());
-  const begin = (text: string) => {
+  const leaveHttp = () => {
     socket.off('drain', drained);
     response.statusCode = 101;
     response.detachSocket(socket as Socket);
-    socket.write(text);
   };
-  return { response, upgrade: { socket, head, begin } };
+  return { response, upgrade: { socket, head, leaveHttp } };
 }

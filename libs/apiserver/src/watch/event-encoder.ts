@@ -14,6 +14,7 @@ import type { IncludeObject, Representation } from '../request/media-types.js';
 import { jsonBytes, objectMessage, partialObjectMessage } from '../response/encode-object.js';
 import { protobufField } from '../response/protobuf-fields.js';
 import { partialObject, rowOf, tableOf } from '../response/table.js';
+import type { EventFraming } from './watch-channel.js';
 import { chunkFrame } from './watch-stream.js';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
@@ -28,8 +29,7 @@ export interface EncoderSettings {
   readonly served: ServedResource;
   readonly representation: Representation;
   readonly include: IncludeObject;
-  /** Wrap each event in a chunk frame. */
-  readonly framed: boolean;
+  readonly framing: EventFraming;
   readonly nowMs: () => number;
 }
 
@@ -38,9 +38,9 @@ export class EventEncoder {
   private columnsSent = false;
 
   constructor(private readonly settings: EncoderSettings) {
-    const { served, representation, include, framed } = settings;
+    const { served, representation, include, framing } = settings;
     const { format, view, viewVersion } = representation;
-    const key = `${served.apiVersion} ${format} ${view} ${viewVersion} ${include} ${framed} `;
+    const key = `${served.apiVersion} ${format} ${view} ${viewVersion} ${include} ${framing} `;
     this.cacheKeys = {
       ADDED: `${key}ADDED`,
       MODIFIED: `${key}MODIFIED`,
@@ -145,11 +145,17 @@ export class EventEncoder {
 
   private json(type: string, ...object: Buffer[]): Buffer {
     const parts = [heads[type]!, ...object, jsonTail];
-    return this.settings.framed ? chunkFrame(parts) : Buffer.concat(parts);
+    return this.settings.framing === 'chunk' ? chunkFrame(parts) : Buffer.concat(parts);
   }
 
-  private frame(bytes: Buffer): Buffer {
-    return this.settings.framed ? chunkFrame([bytes]) : bytes;
+  /** A protobuf message is prefixed by its length, unless it travels as a message of its own. */
+  private frame(message: Buffer): Buffer {
+    const { framing } = this.settings;
+    if (framing === 'message') return message;
+    const length = Buffer.allocUnsafe(4);
+    length.writeUInt32BE(message.length, 0);
+    const parts = [length, message];
+    return framing === 'chunk' ? chunkFrame(parts) : Buffer.concat(parts);
   }
 }
 
@@ -167,12 +173,8 @@ function objectAt(entry: Entry, revision: Revision): ApiObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: version } };
 }
 
-/** A length-prefixed watch message: the type, and the enveloped object in a message of its own. */
+/** A watch message: the type, and the enveloped object in a message of its own. */
 function watchMessage(type: string, envelope: Buffer): Buffer {
   const extension = protobufField(1, envelope);
-  const message = Buffer.concat([protobufField(1, Buffer.from(type)), protobufField(2, extension)]);
-  const framed = Buffer.allocUnsafe(4 + message.length);
-  framed.writeUInt32BE(message.length, 0);
-  message.copy(framed, 4);
-  return framed;
+  return Buffer.concat([protobufField(1, Buffer.from(type)), protobufField(2, extension)]);
 }

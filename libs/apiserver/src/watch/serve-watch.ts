@@ -12,6 +12,7 @@ import {
   type WatchEvent,
   type WatchHandle,
 } from '@orch/store';
+import { listedValues } from '@orch/streaming';
 import {
   bookmarkBeforeEndMs,
   bookmarkIntervalMs,
@@ -28,8 +29,15 @@ import type { Selection } from '../registry/selection.js';
 import type { WatchRequest } from '../request/list-options.js';
 import { contentTypeOf, type IncludeObject, type Representation } from '../request/media-types.js';
 import { type Exchange, flushHead, headersFor, writeHead } from '../response/exchange.js';
+import { openWebSocket, webSocketUpgrade } from '../server/web-socket.js';
 import { EventEncoder, type EventType } from './event-encoder.js';
-import { type EndReason, WatchStream } from './watch-stream.js';
+import {
+  type EndReason,
+  responseChannel,
+  type WatchChannel,
+  webSocketChannel,
+} from './watch-channel.js';
+import { WatchStream } from './watch-stream.js';
 
 export interface WatchTarget {
   readonly served: ServedResource;
@@ -62,15 +70,13 @@ export class ActiveWatch {
     private readonly observer: WatchObserver,
   ) {
     const { served, representation, include } = target;
-    const stream = representation.format === 'protobuf' ? ';stream=watch' : '';
-    writeHead(exchange, 200, headersFor(exchange, contentTypeOf(representation.format) + stream));
-    flushHead(exchange);
-    this.stream = new WatchStream(exchange, (reason) => this.finish(reason));
+    const channel = openChannel(exchange, representation);
+    this.stream = new WatchStream(channel, (reason) => this.finish(reason));
     this.encoder = new EventEncoder({
       served,
       representation,
       include,
-      framed: this.stream.framed,
+      framing: channel.framing,
       nowMs: () => parts.clock.nowMs(),
     });
     observer.began(this);
@@ -207,6 +213,21 @@ export class ActiveWatch {
     for (const timer of this.timers) timer.cancel();
     this.observer.ended(this, reason);
   }
+}
+
+/** Sends the head of the answer. Throws 400, with nothing sent, for a bad request for a WebSocket. */
+function openChannel(exchange: Exchange, { format }: Representation): WatchChannel {
+  const upgrade = webSocketUpgrade(exchange);
+  if (upgrade) {
+    // What is spoken is told by the format: the name that a browser wants confirmed says nothing.
+    const [protocol = ''] = listedValues(exchange.request.headers['sec-websocket-protocol']);
+    const webSocket = openWebSocket(exchange, upgrade, protocol);
+    return webSocketChannel(webSocket, upgrade.socket, format === 'protobuf');
+  }
+  const stream = format === 'protobuf' ? ';stream=watch' : '';
+  writeHead(exchange, 200, headersFor(exchange, contentTypeOf(format) + stream));
+  flushHead(exchange);
+  return responseChannel(exchange);
 }
 
 /** The state a watch begins with and the version its events follow. Throws before anything is sent. */

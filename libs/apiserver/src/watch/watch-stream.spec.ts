@@ -3,7 +3,8 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from 'no
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { watchQueueEventsMax } from '../limits.js';
-import { chunkFrame, type EndReason, WatchStream } from './watch-stream.js';
+import { type EndReason, responseChannel } from './watch-channel.js';
+import { chunkFrame, WatchStream } from './watch-stream.js';
 
 interface Opened {
   readonly stream: WatchStream;
@@ -21,7 +22,10 @@ async function opened(): Promise<Opened> {
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
-    stream = new WatchStream({ request, response, warnings: [], headers: {} }, resolveEnded);
+    stream = new WatchStream(
+      responseChannel({ request, response, warnings: [], headers: {} }),
+      resolveEnded,
+    );
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

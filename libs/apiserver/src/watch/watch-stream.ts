@@ -3,7 +3,6 @@
  * event loop; streams with the same events share the memory written. A client that does not keep up is
  * ended cleanly: it resumes by the last version it saw. Nothing is dropped or reordered before that.
  */
-import type { Socket } from 'node:net';
 import {
   watchDrainTimeoutMs,
   watchFlushSliceMs,
@@ -12,20 +11,10 @@ import {
   watchSocketBufferBytesMax,
   watchWriteBytesMax,
 } from '../limits.js';
-import type { Exchange } from '../response/exchange.js';
-
-/** Why a stream ended. */
-export type EndReason = 'client' | 'timeout' | 'slow' | 'stopped' | 'expired';
-
-interface Sink {
-  write(bytes: Buffer): boolean;
-  waiting(): number;
-  /** Returns how to stop listening. */
-  onDrain(listener: () => void): () => void;
-}
+import type { EndReason, Joiner, WatchChannel } from './watch-channel.js';
 
 /** Joins pieces once for all streams that have the same ones to send. */
-class SharedJoin {
+class SharedJoin implements Joiner {
   private pieces: readonly Buffer[] = [];
   private joined: Buffer = Buffer.alloc(0);
 
@@ -85,28 +74,21 @@ class FlushRound {
 const round = new FlushRound();
 
 export class WatchStream {
-  /** Frames of chunked transfer are part of the shared bytes and go straight to the socket. */
-  readonly framed: boolean;
   private queue: Buffer[] = [];
   private queueBytes = 0;
   private scheduled = false;
   private blocked = false;
   private ended = false;
-  private readonly sink: Sink;
   private drained: Promise<void> | undefined;
   private onDrained: (() => void) | undefined;
   private readonly stopListening: () => void;
 
   constructor(
-    private readonly exchange: Exchange,
+    private readonly channel: WatchChannel,
     private readonly onEnd: (reason: EndReason) => void,
   ) {
-    const { request, response } = exchange;
-    const socket = response.socket as Socket | null;
-    this.framed = request.httpVersion === '1.1' && socket !== null;
-    this.sink = this.framed ? socketSink(socket!) : responseSink(exchange);
-    response.once('close', () => this.finish('client'));
-    this.stopListening = this.sink.onDrain(() => {
+    channel.onClose(() => this.finish('client'));
+    this.stopListening = channel.onDrain(() => {
       this.blocked = false;
       if (this.queue.length > 0) this.schedule();
     });
@@ -147,23 +129,22 @@ export class WatchStream {
     return this.drained;
   }
 
-  /** Sends what is queued, then the end of the answer. */
+  /** Sends what is queued, then the end. */
   end(reason: EndReason): void {
     if (this.ended) return;
     if (this.queue.length > 0 && !this.blocked) this.flush(new SharedJoin());
     this.finish(reason);
-    this.exchange.response.end();
+    this.channel.end(reason);
   }
 
   flush(shared: SharedJoin): void {
     this.scheduled = false;
     while (this.queue.length > 0 && !this.ended) {
-      if (this.blocked || this.sink.waiting() > watchSocketBufferBytesMax) {
+      if (this.blocked || this.channel.waiting() > watchSocketBufferBytesMax) {
         this.blocked = true;
         return;
       }
-      const pieces = this.takePieces();
-      if (!this.sink.write(shared.join(pieces))) this.blocked = true;
+      if (!this.channel.write(this.takePieces(), shared)) this.blocked = true;
     }
     this.onDrained?.();
   }
@@ -200,29 +181,6 @@ export class WatchStream {
     this.onDrained?.();
     this.onEnd(reason);
   }
-}
-
-function socketSink(socket: Socket): Sink {
-  return {
-    write: (bytes) => socket.write(bytes),
-    waiting: () => socket.writableLength,
-    onDrain(listener) {
-      socket.on('drain', listener);
-      return () => socket.removeListener('drain', listener);
-    },
-  };
-}
-
-function responseSink({ response }: Exchange): Sink {
-  const write: (bytes: Buffer) => boolean = response.write.bind(response);
-  return {
-    write,
-    waiting: () => response.writableLength,
-    onDrain(listener) {
-      response.on('drain', listener);
-      return () => response.removeListener('drain', listener);
-    },
-  };
 }
 
 /** One chunk of a chunked transfer. */
