@@ -1,11 +1,11 @@
 /** Ranges of the cluster from the command line. */
 import type { ClusterSettings } from '@orch/api';
-import { exitCodes, FatalError } from '@orch/component';
+import { exitCodes, FatalError, type Features } from '@orch/component';
 import ipaddr from 'ipaddr.js';
 import type { ApiServerOptions } from './api-server-options.js';
 
 /** Throws FatalError for ranges that make no sense. */
-export function clusterSettings(options: ApiServerOptions): ClusterSettings {
+export function clusterSettings(options: ApiServerOptions, features: Features): ClusterSettings {
   const ranges = options.serviceClusterIpRange;
   if (
     ranges.length === 0 ||
@@ -15,6 +15,12 @@ export function clusterSettings(options: ApiServerOptions): ClusterSettings {
     throw new FatalError(
       exitCodes.usage,
       `--service-cluster-ip-range: want one CIDR, or two of different families, got ${ranges.join(',')}`,
+    );
+  }
+  if (ranges.length === 2 && !features.enabled('IPv6DualStack')) {
+    throw new FatalError(
+      exitCodes.usage,
+      '--service-cluster-ip-range: a second range needs the feature gate IPv6DualStack',
     );
   }
   const [from = 0, to = 0] = options.serviceNodePortRange.split('-').map(Number);

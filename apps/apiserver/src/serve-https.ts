@@ -34,7 +34,10 @@ import {
 } from './serving.js';
 import { ServingCertificate } from './serving-certificate.js';
 
-type Context = Pick<ComponentContext<ApiServerOptions>, 'options' | 'logger' | 'lifecycle'>;
+type Context = Pick<
+  ComponentContext<ApiServerOptions>,
+  'options' | 'features' | 'logger' | 'lifecycle'
+>;
 
 /** Running requests may take that long to end once the server is to stop. */
 const drainMs = 10_000;
@@ -43,11 +46,11 @@ const routedMethods: ReadonlySet<string> = new Set(allMethods);
 
 /** Serves, and returns the port. Rejects with FatalError when the port cannot be had. */
 export async function serveHttps(context: Context, providers: ApiServerProviders): Promise<number> {
-  const { options, logger, lifecycle } = context;
+  const { options, features, logger, lifecycle } = context;
   const { api, watches } = providers;
   const pair = await servingPair(
     options,
-    servingHosts(options, firstServiceAddress(clusterSettings(options))),
+    servingHosts(options, firstServiceAddress(clusterSettings(options, features))),
   );
   let connections: Connections | undefined;
   const adapter = new FastifyAdapter({

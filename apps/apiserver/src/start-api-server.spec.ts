@@ -7,7 +7,7 @@ import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger, Lifecycle, parseOptions, systemClock } from '@orch/component';
+import { createLogger, FeatureGates, Lifecycle, parseOptions, systemClock } from '@orch/component';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiServerOptions } from './api-server-options.js';
 import { startApiServer } from './start-api-server.js';
@@ -44,7 +44,8 @@ function start(dataDir: string, port: number) {
     ],
     { program: 'orch-apiserver', description: '', version: '0' },
   );
-  return { lifecycle, started: startApiServer({ options, logger, lifecycle }) };
+  const features = new FeatureGates('apiserver');
+  return { lifecycle, started: startApiServer({ options, features, logger, lifecycle }) };
 }
 
 interface Reply {

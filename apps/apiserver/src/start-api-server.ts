@@ -42,11 +42,14 @@ import { serveHttps } from './serve-https.js';
 import { serviceAccountTokens } from './service-account-signing.js';
 import { advertiseAddress, checkAddress, clientUrl, readPem } from './serving.js';
 
-type Context = Pick<ComponentContext<ApiServerOptions>, 'options' | 'logger' | 'lifecycle'>;
+type Context = Pick<
+  ComponentContext<ApiServerOptions>,
+  'options' | 'features' | 'logger' | 'lifecycle'
+>;
 
 export async function startApiServer(context: Context): Promise<void> {
-  const { options, logger, lifecycle } = context;
-  const settings = clusterSettings(options);
+  const { options, features, logger, lifecycle } = context;
+  const settings = clusterSettings(options, features);
   checkDataDirectory(options.dataDir);
   const tokens = options.tokenAuthFile === '' ? new Map() : readTokenFile(options.tokenAuthFile);
   await checkAddress(options.bindAddress, options.securePort);
@@ -62,6 +65,7 @@ export async function startApiServer(context: Context): Promise<void> {
   const table = new ResourceTable(
     definitions,
     new RuntimeConfig(options.runtimeConfig, definitions),
+    features,
   );
   const claims = new ClaimIndex(store, logger);
   // A replica whose state was damaged has nothing to read before the leader has sent it.
@@ -179,5 +183,6 @@ function registryParts(
     new NamespaceLifecycle(store, clock, namespaces),
     new KindRules({ rules: admissionRules, store, table, clock, random }),
   ]);
-  return { store, table, clock, settings, claims, admission, random, newUid: randomUUID };
+  const { features } = table;
+  return { store, table, clock, features, settings, claims, admission, random, newUid: randomUUID };
 }

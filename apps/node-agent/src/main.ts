@@ -5,6 +5,7 @@ import { startNodeAgent } from './start-node-agent.js';
 
 await runComponent({
   program: 'orch-node-agent',
+  component: 'node-agent',
   description: 'Runs the pods of one node.',
   optionsClass: NodeAgentProcessOptions,
   start: startNodeAgent,

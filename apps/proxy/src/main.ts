@@ -5,6 +5,7 @@ import { startProxy } from './start-proxy.js';
 
 await runComponent({
   program: 'orch-proxy',
+  component: 'proxy',
   description: 'Forwards the addresses of services to their endpoints.',
   optionsClass: ProxyProcessOptions,
   start: startProxy,

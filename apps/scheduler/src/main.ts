@@ -5,6 +5,7 @@ import { startScheduler } from './start-scheduler.js';
 
 await runComponent({
   program: 'orch-scheduler',
+  component: 'scheduler',
   description: 'Assigns pods to nodes.',
   optionsClass: SchedulerOptions,
   start: startScheduler,

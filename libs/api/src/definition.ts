@@ -3,7 +3,9 @@
  * registry can do for all. One file a kind exports one `ResourceDefinition`; `definitions.ts` lists them.
  */
 import type { FieldError } from '@orch/apimachinery';
+import type { Features } from '@orch/component';
 import type { ObjectMeta } from '@orch/types/meta/v1';
+import type { GatedField } from './shared/gated-fields.js';
 
 /** Any API object in memory: plain JSON values in the shape of its message. */
 export interface ApiObject {
@@ -28,6 +30,7 @@ export interface RequestContext {
   readonly now: string;
   readonly user: { readonly name: string; readonly groups: readonly string[] };
   readonly dryRun: boolean;
+  readonly features: Features;
   /** The version the client wrote in, where rules differ by version; absent: the stored one. */
   readonly requestVersion?: { readonly group: string; readonly version: string };
 }
@@ -44,7 +47,7 @@ export interface ServedVersion<T extends ApiObject = ApiObject> {
    * Defaults of this version that depend on other fields; static ones come from the schema and are
    * there already. Also brings mirrored fields into step. Runs on every decoded body; may run twice.
    */
-  readonly setDefaults?: (object: ApiObject) => void;
+  readonly setDefaults?: (object: ApiObject, features: Features) => void;
   /** Names that this version gives to selectable fields: its label -> the label in `selectableFields`. */
   readonly selectableFieldAliases?: Readonly<Record<string, string>>;
   /** Warn clients of this version (`Warning` header). Releases are `major.minor`. */
@@ -155,6 +158,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   /** Finalizers without a slash must be well-known (default true). */
   readonly strictFinalizers?: boolean;
 
+  /** Fields of features that may be off; the registry drops them before it prepares an object. */
+  readonly gatedFields?: readonly GatedField[];
   /** After decoding and defaulting, before validation: clears what a client may not set, fills in. */
   readonly prepareForCreate?: (object: T, context: RequestContext) => void;
   readonly prepareForUpdate?: (object: T, old: T, context: RequestContext) => void;

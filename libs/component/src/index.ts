@@ -7,7 +7,8 @@ export {
   dialectNames,
   selectDialect,
 } from './dialect/dialect.js';
-export { FeatureGates } from './features/feature-gates.js';
+export { FeatureGates, type Features } from './features/feature-gates.js';
+export { type GatedComponent, idleGates, operationalGates } from './features/gate-effects.js';
 export { writeFileAtomic } from './files/write-file-atomic.js';
 export {
   type HealthAnswer,

@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { createLogger, Lifecycle, parseOptions, systemClock } from '@orch/component';
+import { createLogger, FeatureGates, Lifecycle, parseOptions, systemClock } from '@orch/component';
 import { WebSocket } from 'ws';
 import { ApiServerOptions } from '../api-server-options.js';
 import { startApiServer } from '../start-api-server.js';
@@ -58,7 +58,9 @@ export class RunningServer {
       ],
       { program: 'orch-apiserver', description: '', version: '0' },
     );
-    await startApiServer({ options, logger, lifecycle });
+    const features = new FeatureGates('apiserver');
+    features.set(options.common.featureGates);
+    await startApiServer({ options, features, logger, lifecycle });
     return new RunningServer(port, directory, lifecycle);
   }
 
@@ -69,6 +71,7 @@ export class RunningServer {
   }
 
   async call(method: string, path: string, { body, headers }: Ask = {}): Promise<Answer> {
+    const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     const asked = httpsRequest({
       host: '127.0.0.1',
       port: this.port,
@@ -78,11 +81,11 @@ export class RunningServer {
       rejectUnauthorized: false,
       headers: {
         authorization,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(sent && { 'content-type': 'application/json', 'content-length': String(sent.length) }),
         ...headers,
       },
     });
-    asked.end(body === undefined ? undefined : JSON.stringify(body));
+    asked.end(sent);
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
     const said = await text(answer);
     return {

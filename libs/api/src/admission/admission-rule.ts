@@ -3,6 +3,7 @@
  * kind prepares and validates it. They decide from the object and from other objects, read through the
  * context; clock and randomness come from there as well.
  */
+import type { Features } from '@orch/component';
 import type { ApiObject } from '../definition.js';
 
 /** Reads stored objects, in the shape in which they are stored. */
@@ -34,6 +35,7 @@ export interface AdmissionTarget {
 
 export interface AdmissionContext {
   readonly reader: ObjectReader;
+  readonly features: Features;
   /** Uniform in [0, 1). */
   readonly random: () => number;
   /** Resolves after `delayMs`; rejects when the request's deadline is nearer. */

@@ -29,10 +29,11 @@ export const priorityRule: AdmissionRule = {
     const pod = target.object as Pod;
     pod.spec ??= {};
     const priority = await priorityOf(pod.spec, target, context);
-    check(pod.spec, priority, target);
+    const hasPolicy = context.features.enabled('NonPreemptingPriority');
+    check(pod.spec, priority, hasPolicy, target);
     if (priority.className !== undefined) pod.spec.priorityClassName = priority.className;
     pod.spec.priority = priority.value;
-    pod.spec.preemptionPolicy = priority.preemptionPolicy;
+    if (hasPolicy) pod.spec.preemptionPolicy = priority.preemptionPolicy;
   },
   async validate(target, { reader }) {
     if (!isWriteOf(target, 'scheduling', 'priorityclasses', ['CREATE', 'UPDATE'])) return;
@@ -93,7 +94,12 @@ function ofClass({ metadata, value, preemptionPolicy }: PriorityClass): Priority
   };
 }
 
-function check(spec: PodSpec, priority: Priority, target: AdmissionTarget): void {
+function check(
+  spec: PodSpec,
+  priority: Priority,
+  comparesPolicy: boolean,
+  target: AdmissionTarget,
+): void {
   if (spec.priority !== undefined && spec.priority !== priority.value) {
     throw refuse(
       target,
@@ -101,7 +107,7 @@ function check(spec: PodSpec, priority: Priority, target: AdmissionTarget): void
     );
   }
   const policy = spec.preemptionPolicy;
-  if (policy !== undefined && policy !== priority.preemptionPolicy) {
+  if (comparesPolicy && policy !== undefined && policy !== priority.preemptionPolicy) {
     throw refuse(
       target,
       `the string value of PreemptionPolicy (${policy}) must not be provided in pod spec; priority admission controller computed ${priority.preemptionPolicy} from the given PriorityClass name`,

@@ -2,6 +2,7 @@ import { StatusError } from '@orch/apimachinery';
 import type { Node, Pod } from '@orch/types/core/v1';
 import { describe, expect, it } from 'vitest';
 import type { ApiObject } from '../definition.js';
+import { features } from '../testing/write.js';
 import type { AdmissionContext, AdmissionTarget } from './admission-rule.js';
 import { admissionRules } from './rules.js';
 
@@ -15,6 +16,7 @@ function context(objects: Readonly<Record<string, object>> = {}): AdmissionConte
           .filter(([key]) => key.startsWith(`${head}/${plural}/`))
           .map(([, object]) => object as ApiObject),
     },
+    features,
     random: () => 0,
     wait: async () => undefined,
   };

@@ -10,7 +10,7 @@ import {
   semanticallyEqual,
 } from '@orch/apimachinery';
 import type { Deployment, DeploymentSpec } from '@orch/types/apps/v1';
-import { dropDisabledFields } from '../core/disabled-fields.js';
+import { gatedTemplateFields } from '../core/pod-gated-fields.js';
 import {
   selectorColumn,
   selectorText,
@@ -162,13 +162,12 @@ export const deployment = define<Deployment>({
   stored: { group: 'apps', version: 'v1' },
   hasGeneration: true,
 
+  gatedFields: gatedTemplateFields,
   prepareForCreate(object) {
     object.status = {};
-    dropDisabledFields(object.spec?.template?.spec);
   },
   prepareForUpdate(object, old) {
     object.status = old.status;
-    dropDisabledFields(object.spec?.template?.spec);
     // Annotations count because the controller hands them on to its replica sets.
     if (
       !semanticallyEqual(object.spec, old.spec) ||

@@ -1,7 +1,7 @@
 /** ReplicaSet: a number of pods of one template. */
 import { type FieldError, path, semanticallyEqual } from '@orch/apimachinery';
 import type { ReplicaSet, ReplicaSetSpec } from '@orch/types/apps/v1';
-import { dropDisabledFields } from '../core/disabled-fields.js';
+import { gatedTemplateFields } from '../core/pod-gated-fields.js';
 import {
   selectorColumn,
   selectorText,
@@ -66,13 +66,12 @@ export const replicaSet = define<ReplicaSet>({
   stored: { group: 'apps', version: 'v1' },
   hasGeneration: true,
 
+  gatedFields: gatedTemplateFields,
   prepareForCreate(object) {
     object.status = { replicas: 0 };
-    dropDisabledFields(object.spec?.template?.spec);
   },
   prepareForUpdate(object, old) {
     object.status = old.status;
-    dropDisabledFields(object.spec?.template?.spec);
     if (!semanticallyEqual(object.spec, old.spec)) countGeneration(object);
   },
   validate: validateReplicaSet,

@@ -10,13 +10,14 @@ import {
   path,
   validateStandardFinalizer,
 } from '@orch/apimachinery';
-import { dialect } from '@orch/component';
+import { dialect, type Features } from '@orch/component';
 import type { Namespace } from '@orch/types/core/v1';
 import { define } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { invalidEach } from '../shared/rules.js';
 
-function setNameLabel(object: Namespace): void {
+function setNameLabel(object: Namespace, features: Features): void {
+  if (!features.enabled('NamespaceDefaultLabelName')) return;
   const name = object.metadata?.name;
   if (!object.metadata || !name) return;
   object.metadata.labels = { ...object.metadata.labels, [dialect().key('metadata.name')]: name };
@@ -47,19 +48,19 @@ export const namespace = define<Namespace>({
   stored: { group: 'core', version: 'v1' },
   validateName: labelName,
 
-  prepareForCreate(object) {
+  prepareForCreate(object, context) {
     object.status = { phase: 'Active' };
     const finalizers = object.spec?.finalizers ?? [];
     const { word } = dialect();
     object.spec = {
       finalizers: finalizers.includes(word) ? finalizers : [...finalizers, word],
     };
-    setNameLabel(object);
+    setNameLabel(object, context.features);
   },
-  prepareForUpdate(object, old) {
+  prepareForUpdate(object, old, context) {
     object.spec = { ...object.spec, finalizers: old.spec?.finalizers ?? [] };
     object.status = old.status;
-    setNameLabel(object);
+    setNameLabel(object, context.features);
   },
   validate: validateFinalizers,
 
@@ -83,9 +84,9 @@ export const namespace = define<Namespace>({
   selectableFields: { 'status.phase': (object) => object.status?.phase ?? '' },
 
   status: {
-    prepareForUpdate(object, old) {
+    prepareForUpdate(object, old, context) {
       object.spec = old.spec;
-      setNameLabel(object);
+      setNameLabel(object, context.features);
     },
     validateUpdate(object) {
       const expected = object.metadata?.deletionTimestamp ? 'Terminating' : 'Active';
@@ -97,9 +98,9 @@ export const namespace = define<Namespace>({
     },
   },
   finalize: {
-    prepareForUpdate(object, old) {
+    prepareForUpdate(object, old, context) {
       object.status = old.status;
-      setNameLabel(object);
+      setNameLabel(object, context.features);
     },
     // Errors name the elements.
     validateUpdate: (object) =>

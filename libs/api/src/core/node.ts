@@ -4,6 +4,7 @@ import { dialect } from '@orch/component';
 import type { Node } from '@orch/types/core/v1';
 import { define, type TableColumn } from '../definition.js';
 import { ageColumn, nameColumn, none, textOrNone } from '../shared/columns.js';
+import { firstOnly } from '../shared/gated-fields.js';
 import { validateNode, validateNodeCreate, validateNodeUpdate } from './node-validation.js';
 
 /** The single CIDR and the first of the list are the same; the list wins where both are given. */
@@ -109,6 +110,11 @@ export const node = define<Node>({
   namespaced: false,
   versions: [{ group: 'core', version: 'v1', setDefaults: (object) => setNodeDefaults(object) }],
   stored: { group: 'core', version: 'v1' },
+  gatedFields: [
+    { gate: 'DynamicKubeletConfig', path: 'spec.configSource' },
+    { gate: 'DynamicKubeletConfig', path: 'status.config' },
+    { gate: 'IPv6DualStack', path: 'spec.podCIDRs', off: firstOnly },
+  ],
   prepareForUpdate(object, old) {
     object.status = old.status;
   },

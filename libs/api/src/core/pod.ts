@@ -3,9 +3,9 @@ import { type FieldError, fieldError, path } from '@orch/apimachinery';
 import type { Pod } from '@orch/types/core/v1';
 import { define } from '../definition.js';
 import { validateImageSpaces } from './container-validation.js';
-import { dropDisabledFields } from './disabled-fields.js';
 import { validatePodAnnotations } from './pod-annotations.js';
 import { mirrorServiceAccount, setPodDefaults } from './pod-defaults.js';
+import { gatedPodFields } from './pod-gated-fields.js';
 import { validatePodSpec } from './pod-spec-validation.js';
 import { podColumns, podRowConditions } from './pod-table.js';
 import { validatePodStatusUpdate, validatePodUpdate } from './pod-update.js';
@@ -59,16 +59,15 @@ export const pod = define<Pod>({
   versions: [{ group: 'core', version: 'v1', setDefaults: (object) => setPodDefaults(object) }],
   stored: { group: 'core', version: 'v1' },
 
+  gatedFields: gatedPodFields,
   prepareForCreate(object) {
     object.spec ??= {};
     mirrorServiceAccount(object.spec);
-    dropDisabledFields(object.spec);
     mirrorSeccomp(object);
     object.status = { phase: 'Pending', qosClass: qualityOfService(object.spec) };
   },
   prepareForUpdate(object, old) {
     if (object.spec) mirrorServiceAccount(object.spec);
-    dropDisabledFields(object.spec);
     object.status = old.status;
   },
   validate: validatePod,

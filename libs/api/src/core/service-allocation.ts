@@ -19,12 +19,12 @@ import { addressAt, addressCount } from './address-range.js';
 import { setFamilies } from './service-families.js';
 import {
   familyOf,
+  getsNodePorts,
   headless,
   type IpFamily,
   isHeadless,
   needsClusterIp,
   needsHealthCheckNodePort,
-  needsNodePort,
   specOf,
 } from './service-types.js';
 
@@ -44,13 +44,19 @@ export function allocateService(
   const spec = specOf(object);
   const ranges = context.settings.serviceClusterIpRanges;
   const families = ranges.map((range) => familyOf(range));
-  refuse(object, setFamilies(spec, families));
+  const showsFamilies =
+    context.features.enabled('IPv6DualStack') || old?.spec?.ipFamilyPolicy !== undefined;
+  refuse(object, setFamilies(spec, showsFamilies ? families : families.slice(0, 1)));
   const holder = `services/${object.metadata?.namespace ?? ''}/${object.metadata?.name ?? ''}`;
   const held = new Set(old ? keysOf(old.spec ?? {}) : []);
   const taken = (key: string) => !held.has(key) && context.allocator.taken(key);
   const errors = needsClusterIp(spec) && !isHeadless(spec) ? allocateIps(spec, context, taken) : [];
   errors.push(...allocatePorts(spec, context, taken));
   refuse(object, errors);
+  if (!showsFamilies) {
+    delete spec.ipFamilies;
+    delete spec.ipFamilyPolicy;
+  }
   return [...new Set(keysOf(spec))].map((key) => ({ key, holder }));
 }
 
@@ -178,7 +184,7 @@ function allocatePorts(spec: ServiceSpec, context: AllocationContext, taken: Tak
   for (const [index, port] of ports.entries()) {
     if (port.nodePort) check(port.nodePort, path('spec', 'ports').index(index).child('nodePort'));
   }
-  if (needsNodePort(spec)) for (const port of ports) port.nodePort ||= choose();
+  if (getsNodePorts(spec)) for (const port of ports) port.nodePort ||= choose();
   if (needsHealthCheckNodePort(spec)) {
     if (spec.healthCheckNodePort) {
       check(spec.healthCheckNodePort, path('spec', 'healthCheckNodePort'));

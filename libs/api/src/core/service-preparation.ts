@@ -3,7 +3,9 @@
  * the new type does not have are dropped, unless the client changed them in the same write.
  */
 import { semanticallyEqual } from '@orch/apimachinery';
+import type { Features } from '@orch/component';
 import type { Service, ServiceSpec } from '@orch/types/core/v1';
+import { firstOnly, type GatedField } from '../shared/gated-fields.js';
 import {
   needsClusterIp,
   needsHealthCheckNodePort,
@@ -13,7 +15,7 @@ import {
 
 const affinitySeconds = 3 * 60 * 60;
 
-export function setServiceDefaults(object: Service): void {
+export function setServiceDefaults(object: Service, features: Features): void {
   const spec = specOf(object);
   for (const port of spec.ports ?? []) {
     if (!port.targetPort) port.targetPort = port.port;
@@ -26,20 +28,27 @@ export function setServiceDefaults(object: Service): void {
     spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: affinitySeconds } };
   }
   if (needsNodePort(spec) && !spec.externalTrafficPolicy) spec.externalTrafficPolicy = 'Cluster';
+  if (spec.type === 'LoadBalancer' && features.enabled('ServiceLBNodePortControl')) {
+    spec.allocateLoadBalancerNodePorts ??= true;
+  }
 }
 
-/** Fields of features that are off. */
-function dropDisabledFields(spec: ServiceSpec): void {
-  delete spec.allocateLoadBalancerNodePorts;
-  delete spec.internalTrafficPolicy;
-  delete spec.loadBalancerClass;
-  delete spec.topologyKeys;
-}
+/** Those without a gate belong to features that the service proxy does not have. */
+export const gatedServiceFields: readonly GatedField[] = [
+  { path: 'spec.internalTrafficPolicy' },
+  { path: 'spec.topologyKeys' },
+  { gate: 'IPv6DualStack', path: 'spec.clusterIPs', off: firstOnly },
+  { gate: 'IPv6DualStack', path: 'spec.ipFamilies' },
+  { gate: 'IPv6DualStack', path: 'spec.ipFamilyPolicy' },
+  { gate: 'MixedProtocolLBService', path: 'status.conditions' },
+  { gate: 'MixedProtocolLBService', path: 'status.loadBalancer.ingress[].ports' },
+  { gate: 'ServiceLBNodePortControl', path: 'spec.allocateLoadBalancerNodePorts' },
+  { gate: 'ServiceLoadBalancerClass', path: 'spec.loadBalancerClass' },
+];
 
 export function prepareServiceForCreate(object: Service): void {
   const spec = specOf(object);
   object.status = { loadBalancer: {} };
-  dropDisabledFields(spec);
   if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
 }
 
@@ -47,10 +56,13 @@ export function prepareServiceForUpdate(object: Service, old: Service): void {
   const spec = specOf(object);
   const before = old.spec ?? {};
   object.status = old.status;
-  dropDisabledFields(spec);
   keepAddressesInStep(spec, before);
   dropAddresses(spec, before);
   dropPorts(spec, before);
+  if (before.type !== 'LoadBalancer' || spec.type === 'LoadBalancer') return;
+  for (const field of ['allocateLoadBalancerNodePorts', 'loadBalancerClass'] as const) {
+    if (spec[field] === before[field]) delete spec[field];
+  }
 }
 
 /** The single address is the first of the list; the one that was changed wins. */

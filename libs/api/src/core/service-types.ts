@@ -21,6 +21,11 @@ export function needsNodePort(spec: ServiceSpec): boolean {
   return spec.type === 'NodePort' || spec.type === 'LoadBalancer';
 }
 
+/** A node port is given to what has none. */
+export function getsNodePorts(spec: ServiceSpec): boolean {
+  return needsNodePort(spec) && spec.allocateLoadBalancerNodePorts !== false;
+}
+
 export function needsHealthCheckNodePort(spec: ServiceSpec): boolean {
   return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
 }

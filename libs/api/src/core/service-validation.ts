@@ -51,7 +51,30 @@ export function validateService(object: Service): FieldError[] {
     ...validateUniquePorts(spec, at.child('ports')),
     ...validateSourceRanges(object, at.child('LoadBalancerSourceRanges')),
     ...validateTrafficPolicy(spec, at),
+    ...validateBalancerFields(spec, at),
   ];
+}
+
+function validateBalancerFields(spec: ServiceSpec, at: FieldPath): FieldError[] {
+  if (spec.type === 'LoadBalancer') {
+    const { loadBalancerClass } = spec;
+    if (loadBalancerClass === undefined) return [];
+    return checkQualified(loadBalancerClass, at.child('loadBalancerClass'));
+  }
+  return (['allocateLoadBalancerNodePorts', 'loadBalancerClass'] as const).flatMap((field) =>
+    spec[field] === undefined
+      ? []
+      : [fieldError.forbidden(at.child(field), "may only be used when `type` is 'LoadBalancer'")],
+  );
+}
+
+/** It cannot go over to another balancer. */
+export function validateBalancerClassUpdate(object: Service, old: Service): FieldError[] {
+  const [now, before] = [object.spec ?? {}, old.spec ?? {}];
+  if (now.type !== 'LoadBalancer' || before.type !== 'LoadBalancer') return [];
+  if (now.loadBalancerClass === before.loadBalancerClass) return [];
+  const at = path('spec', 'loadBalancerClass');
+  return [fieldError.invalid(at, now.loadBalancerClass, 'may not change once set')];
 }
 
 /** One protocol a balancer; what has more of them from before may keep them. */

@@ -6,11 +6,17 @@ import { ageColumn, mapCell, nameColumn, none, textOrNone } from '../shared/colu
 import { allocateService } from './service-allocation.js';
 import { validateServiceUpdate } from './service-ip-validation.js';
 import {
+  gatedServiceFields,
   prepareServiceForCreate,
   prepareServiceForUpdate,
   setServiceDefaults,
 } from './service-preparation.js';
-import { validateProtocols, validateService, validateServiceStatus } from './service-validation.js';
+import {
+  validateBalancerClassUpdate,
+  validateProtocols,
+  validateService,
+  validateServiceStatus,
+} from './service-validation.js';
 
 function externalCell(object: Service): string {
   const { spec, status } = object;
@@ -80,16 +86,19 @@ export const service = define<Service>({
   categories: ['all'],
   namespaced: true,
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
-  versions: [{ group: 'core', version: 'v1', setDefaults: (object) => setServiceDefaults(object) }],
+  versions: [{ group: 'core', version: 'v1', setDefaults: setServiceDefaults }],
   stored: { group: 'core', version: 'v1' },
   validateName: label1035Name,
+  gatedFields: gatedServiceFields,
   prepareForCreate: prepareServiceForCreate,
   prepareForUpdate: prepareServiceForUpdate,
   validate: validateService,
-  validateCreate: (object) => validateProtocols(object),
-  validateUpdate: (object, old) => [
+  validateCreate: (object, { features }) =>
+    features.enabled('MixedProtocolLBService') ? [] : validateProtocols(object),
+  validateUpdate: (object, old, { features }) => [
     ...validateServiceUpdate(object, old),
-    ...validateProtocols(object, old),
+    ...(features.enabled('MixedProtocolLBService') ? [] : validateProtocols(object, old)),
+    ...validateBalancerClassUpdate(object, old),
   ],
   allocate: allocateService,
   // A replace without resourceVersion is refused by the rules of metadata.

@@ -73,6 +73,7 @@ export const priorityClass = define<PriorityClass>({
   ],
   stored: { group: 'scheduling', version: 'v1' },
   hasGeneration: true,
+  gatedFields: [{ gate: 'NonPreemptingPriority', path: 'preemptionPolicy' }],
   validateCreate: validatePriorityClass,
   validateUpdate(object, old) {
     const errors: FieldError[] = [];

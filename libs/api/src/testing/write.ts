@@ -6,6 +6,7 @@ import {
   subdomainName,
   validateObjectMeta,
 } from '@orch/apimachinery';
+import { FeatureGates, type Features } from '@orch/component';
 import type {
   AllocationContext,
   ApiObject,
@@ -13,15 +14,20 @@ import type {
   ResourceDefinition,
   ServedVersion,
 } from '../definition.js';
+import { dropDisabledFields } from '../shared/gated-fields.js';
 
 export const now = '2026-01-02T03:04:05Z';
 export const nowMs = Date.parse(now);
+
+/** As they are without the flag. */
+export const features: Features = new FeatureGates('apiserver');
 
 export function requestContext(version?: ServedVersion): RequestContext {
   return {
     now,
     user: { name: 'admin', groups: [] },
     dryRun: false,
+    features,
     ...(version && { requestVersion: { group: version.group, version: version.version } }),
   };
 }
@@ -41,7 +47,7 @@ export function decode<T extends ApiObject>(
   const codec = codecFor<ApiObject>(`${version.group}/${version.version}.${definition.kind}`);
   const object = codec.fromJson(body);
   codec.setDefaults(object);
-  version.setDefaults?.(object);
+  version.setDefaults?.(object, features);
   const stored = version.toStored ? version.toStored(object) : object;
   stored.metadata ??= {};
   if (definition.namespaced) stored.metadata.namespace ??= 'ns';
@@ -55,6 +61,7 @@ export function create<T extends ApiObject>(
 ): Written<T> {
   const object = decode<T>(definition, { metadata: { name: 'x' }, ...body }, version);
   const context = requestContext(version);
+  dropDisabledFields(object, undefined, definition.gatedFields ?? [], features);
   definition.prepareForCreate?.(object, context);
   const meta = validateObjectMeta(object.metadata ?? {}, {
     namespaced: definition.namespaced,
@@ -77,8 +84,9 @@ export function update<T extends ApiObject>(
 ): Written<T> {
   const object = structuredClone(old);
   change(object);
-  if (!version.toStored) version.setDefaults?.(object);
+  if (!version.toStored) version.setDefaults?.(object, features);
   const context = requestContext(version);
+  dropDisabledFields(object, old, definition.gatedFields ?? [], features);
   definition.prepareForUpdate?.(object, old, context);
   return written(object, [
     ...(definition.validate?.(object, context) ?? []),

@@ -38,10 +38,11 @@ export class KindRules implements AdmissionPlugin {
     for (const rule of this.settings.rules) await rule.validate?.(target, context);
   }
 
-  private contextOf({ deadlineMs }: AdmissionRequest): AdmissionContext {
+  private contextOf({ deadlineMs, context }: AdmissionRequest): AdmissionContext {
     const { clock, random } = this.settings;
     return {
       reader: new StoreReader(this.settings, deadlineMs),
+      features: context.features,
       random,
       wait: (delayMs) =>
         new Promise((resolve, reject) => {

@@ -155,7 +155,9 @@ export class Discovery {
         verbs: [...served.resource.verbs],
         ...(shortNames && { shortNames }),
         ...(categories && { categories }),
-        storageVersionHash: storageVersionHash(served),
+        ...(served.features.enabled('StorageVersionHash') && {
+          storageVersionHash: storageVersionHash(served),
+        }),
       },
       ...this.subresourcesOf(served).map((subresource) => subresourceEntry(served, subresource)),
     ];

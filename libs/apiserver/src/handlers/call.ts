@@ -102,7 +102,7 @@ function contextFor(call: Call, dryRun: boolean, manager: string | undefined): W
   return {
     user: call.user,
     dryRun,
-    manager,
+    manager: call.parts.features.enabled('ServerSideApply') ? manager : undefined,
     deadlineMs: call.deadlineMs,
     warnings: call.exchange.warnings,
   };

@@ -79,7 +79,7 @@ export interface PatchRequest {
 
 export async function readPatch(call: Call): Promise<PatchRequest> {
   const { exchange, query } = call;
-  const type = patchType(exchange.request.headers['content-type']);
+  const type = patchType(exchange.request.headers['content-type'], call.parts.features);
   const body = await readBody(exchange.request);
   return { type, text: body.toString(), options: parsePatchOptions(query, type) };
 }

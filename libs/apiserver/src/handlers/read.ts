@@ -44,7 +44,7 @@ export async function handleList(call: Call): Promise<void> {
   const representation = objectRepresentation(call);
   checkViewFits(representation, true);
   const options = viewOptions(call, representation);
-  const request = parseListRequest(query);
+  const request = parseListRequest(query, parts.features.enabled('APIListChunking'));
   const selection = parseSelection(served, request.labelSelector, request.fieldSelector);
   const deadlineMs =
     request.timeoutSeconds > 0

@@ -27,6 +27,7 @@ import {
 } from '../request/media-types.js';
 import { readBody } from '../request/read-body.js';
 import {
+  checkDryRunEnabled,
   type DeleteOptions,
   type DeleteOptionsBody,
   parseDeleteOptions,
@@ -140,7 +141,9 @@ async function readDeleteOptions(call: Call): Promise<DeleteOptions> {
   const body = await readBody(exchange.request);
   if (body.length === 0) return parseDeleteOptions(query, undefined);
   const expected = deleteOptionsExpected(codecFor('meta/v1.DeleteOptions'));
-  return parseDeleteOptions(query, decodeBody(body, format, expected) as DeleteOptionsBody);
+  const sent = decodeBody(body, format, expected) as DeleteOptionsBody;
+  if (sent.dryRun?.length) checkDryRunEnabled(call.parts.features);
+  return parseDeleteOptions(query, sent);
 }
 
 export async function handleDelete(call: Call): Promise<void> {
@@ -180,7 +183,7 @@ export async function handleDeleteCollection(call: Call): Promise<void> {
   checkViewFits(representation, true);
   const view = viewOptions(call, representation);
   const options = await readDeleteOptions(call);
-  const request = parseListRequest(query);
+  const request = parseListRequest(query, parts.features.enabled('APIListChunking'));
   const selection = parseSelection(served, request.labelSelector, request.fieldSelector);
   const outcome = await listObjects(
     parts,

@@ -33,8 +33,8 @@ const patchTypes = [
   'application/json-patch+json',
   'application/merge-patch+json',
   'application/strategic-merge-patch+json',
-  'application/apply-patch+yaml',
 ];
+const applyType = 'application/apply-patch+yaml';
 
 const any = ['*/*'];
 const statusType = 'meta/v1.Status';
@@ -252,7 +252,9 @@ class ResourcePaths {
       kind,
       parameters: patchParameters(this.writeParametersOf(kind)),
       body: { type: 'meta/v1.Patch', required: true },
-      consumes: patchTypes,
+      consumes: this.served.features.enabled('ServerSideApply')
+        ? [...patchTypes, applyType]
+        : patchTypes,
       responses: { 200: type, ...(part === '' && { 201: type }) },
     });
   }

@@ -1,5 +1,5 @@
 /** Creating objects: names, system metadata, preparation, validation, allocation and the one commit. */
-import type { ApiObject } from '@orch/api';
+import { type ApiObject, dropDisabledFields } from '@orch/api';
 import {
   alreadyExists,
   badRequest,
@@ -57,8 +57,10 @@ export async function createObject(
       takesSent: true,
     });
   }
+  if (!parts.features.enabled('ServerSideApply')) delete object.metadata?.managedFields;
   await parts.admission.mutate(admissionOf(parts, served, namespace, object, context));
   prepareMetadataForCreate(object, definition, parts.newUid(), parts.clock.nowMs());
+  dropDisabledFields(object, undefined, definition.gatedFields ?? [], parts.features);
   definition.prepareForCreate?.(object, request);
   // Only now: admission and kinds may have put another metadata in place.
   const metadata = metadataOf(object);

@@ -1,4 +1,5 @@
 import { type ApiObject, definitions, type ResourceDefinition } from '@orch/api';
+import { FeatureGates } from '@orch/component';
 import { describe, expect, it } from 'vitest';
 import type { DeleteOptions } from '../request/write-options.js';
 import { planDeletion, propagationFinalizers, removedByUpdate } from './finalization.js';
@@ -8,6 +9,7 @@ const context = {
   now: '2026-01-01T00:00:00Z',
   user: { name: 'u', groups: [] },
   dryRun: false,
+  features: new FeatureGates('apiserver'),
 };
 
 function kind(plural: string): ResourceDefinition {

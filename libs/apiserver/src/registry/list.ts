@@ -88,7 +88,8 @@ async function listAll(
     entries: result.entries,
     revision: result.revision,
     continueToken: more ? tokenAfter(prefix, result) : '',
-    remainingCount: more ? result.remainingCount : undefined,
+    remainingCount:
+      more && parts.features.enabled('RemainingItemCount') ? result.remainingCount : undefined,
   };
 }
 

@@ -1,7 +1,7 @@
 /** What reading and writing objects needs from outside: the store, time, chance and the cluster's settings. */
 import type { ClusterSettings, RequestContext } from '@orch/api';
 import { formatTime } from '@orch/apimachinery';
-import type { Clock } from '@orch/component';
+import type { Clock, Features } from '@orch/component';
 import type { VersionedStore } from '@orch/store';
 import type { Admission } from '../admission/admission.js';
 import type { User } from '../authentication/user.js';
@@ -13,6 +13,7 @@ export interface RegistryParts {
   readonly store: VersionedStore;
   readonly table: ResourceTable;
   readonly clock: Clock;
+  readonly features: Features;
   readonly settings: ClusterSettings;
   readonly claims: ClaimIndex;
   readonly admission: Admission;
@@ -48,6 +49,7 @@ export function requestContext(
     now: formatTime(parts.clock.nowMs()),
     user: context.user,
     dryRun: context.dryRun,
+    features: parts.features,
     requestVersion: { group: served.served.group, version: served.version },
   };
 }

@@ -1,5 +1,6 @@
 /** All served resources, found by group, version and plural; the source of discovery. */
 import type { ResourceDefinition } from '@orch/api';
+import { FeatureGates, type Features } from '@orch/component';
 import { Resource, ServedResource } from './resource.js';
 import type { RuntimeConfig } from './runtime-config.js';
 
@@ -13,14 +14,21 @@ export class ResourceTable {
   private readonly byStoredPath = new Map<string, Resource>();
   private readonly groupVersions = new Map<string, ServedResource[]>();
 
-  /** `config` says which of them clients may see; everything when absent. */
-  constructor(definitions: readonly ResourceDefinition[], config?: RuntimeConfig) {
+  /**
+   * `config` says which of them clients may see; everything when absent. `features`: the defaults of the
+   * release when absent.
+   */
+  constructor(
+    definitions: readonly ResourceDefinition[],
+    config?: RuntimeConfig,
+    readonly features: Features = new FeatureGates('apiserver'),
+  ) {
     this.resources = definitions.map((definition) => new Resource(definition));
     const served: ServedResource[] = [];
     for (const resource of this.resources) {
       this.byStoredPath.set(resource.keyPrefix, resource);
       for (const version of resource.definition.versions) {
-        const entry = new ServedResource(resource, version);
+        const entry = new ServedResource(resource, version, features);
         if (entry.isStored) this.asStored.set(resource, entry);
         if (config && !config.serves(resource.definition, version)) continue;
         served.push(entry);

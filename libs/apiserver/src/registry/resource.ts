@@ -7,7 +7,7 @@
  */
 import type { ApiObject, ResourceDefinition, ServedVersion, Verb } from '@orch/api';
 import { type Codec, codecFor, type GroupKind, type GroupResource } from '@orch/apimachinery';
-import { dialect } from '@orch/component';
+import { dialect, type Features } from '@orch/component';
 
 const allVerbs: readonly Verb[] = [
   'create',
@@ -103,6 +103,7 @@ export class ServedResource {
   constructor(
     readonly resource: Resource,
     readonly served: ServedVersion,
+    readonly features: Features,
   ) {
     const { definition } = resource;
     this.group = dialect().group(served.group);

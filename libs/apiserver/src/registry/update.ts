@@ -3,7 +3,7 @@
  * and write it unless somebody was faster". A lost race is tried again; where the client named a
  * version, the next attempt finds that it is no longer the stored one. Reads begin with this replica's memory; what would be refused is confirmed by a quorum read.
  */
-import type { ApiObject, RequestContext } from '@orch/api';
+import { type ApiObject, dropDisabledFields, type RequestContext } from '@orch/api';
 import {
   badRequest,
   conflict,
@@ -122,6 +122,7 @@ async function attemptUpdate(
       takesSent: update.strategy.subresource === '',
     });
   }
+  if (!parts.features.enabled('ServerSideApply')) delete object.metadata?.managedFields;
   const request = requestContext(parts, context, served);
   const admission = {
     operation: 'UPDATE' as const,
@@ -136,6 +137,7 @@ async function attemptUpdate(
   };
   await parts.admission.mutate(admission);
   prepareMetadataForUpdate(object, existing);
+  dropDisabledFields(object, existing, definition.gatedFields ?? [], parts.features);
   update.strategy.prepare(object, existing, request);
   validate(target, update.strategy, object, existing, request);
   if (definition.warnings) context.warnings.push(...definition.warnings(object));

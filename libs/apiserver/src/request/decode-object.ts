@@ -172,7 +172,7 @@ function decodeProtobuf(body: Buffer, expected: Expected): ApiObject {
 /** Fills defaults in and converts; `object` is in the shape of `served` and changed. */
 export function toStoredShape(served: ServedResource, object: ApiObject): ApiObject {
   served.codec.setDefaults(object);
-  served.served.setDefaults?.(object);
+  served.served.setDefaults?.(object, served.features);
   return served.toStored(object);
 }
 

@@ -107,12 +107,13 @@ function readConsistency(version: Revision | undefined): ReadConsistency {
   return version === 0 ? { kind: 'any' } : { kind: 'notOlderThan', revision: version };
 }
 
-export function parseListRequest(query: Query): ListRequest {
+/** `chunked`: whether a client may ask for a part at a time; otherwise it gets everything. */
+export function parseListRequest(query: Query, chunked = true): ListRequest {
   const versionText = query.get('resourceVersion');
   const match = query.get('resourceVersionMatch');
-  const continueText = query.get('continue');
+  const continueText = chunked ? query.get('continue') : '';
   refuseInvalid(checkMatch(match, versionText, continueText, false));
-  const limit = Math.max(0, parseInteger(query, 'limit'));
+  const limit = chunked ? Math.max(0, parseInteger(query, 'limit')) : 0;
   const version = parseResourceVersion(versionText);
   let consistency = readConsistency(version);
   let continueFrom: ContinueToken | undefined;

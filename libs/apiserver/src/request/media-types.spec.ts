@@ -1,5 +1,5 @@
 import { StatusError } from '@orch/apimachinery';
-import { dialect } from '@orch/component';
+import { dialect, FeatureGates } from '@orch/component';
 import { describe, expect, it } from 'vitest';
 import { bodyFormat, negotiate, patchType } from './media-types.js';
 
@@ -54,7 +54,8 @@ describe('bodies and patches', () => {
     expect(bodyFormat(undefined)).toBe('json');
     expect(bodyFormat('application/json; charset=utf-8')).toBe('json');
     expect(() => bodyFormat('text/plain')).toThrow('unknown format');
-    expect(patchType('application/merge-patch+json; charset=utf-8')).toBe('merge');
-    expect(() => patchType('application/json')).toThrow('415');
+    const features = new FeatureGates('apiserver');
+    expect(patchType('application/merge-patch+json; charset=utf-8', features)).toBe('merge');
+    expect(() => patchType('application/json', features)).toThrow('415');
   });
 });

@@ -3,7 +3,7 @@
  * text, so that a client's usual header costs one map lookup. Media types come from the dialect.
  */
 import { badRequest, notAcceptable, StatusError, unsupportedMediaType } from '@orch/apimachinery';
-import { dialect } from '@orch/component';
+import { dialect, type Features } from '@orch/component';
 
 export type Format = 'json' | 'yaml' | 'protobuf';
 export type View = 'object' | 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
@@ -171,25 +171,23 @@ export function bodyFormat(contentType: string | undefined): Format {
   throw unsupportedMediaType(acceptedTypes());
 }
 
+const patchTypes: Readonly<Record<string, PatchType>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+};
+
 /** Kind of a patch. Throws 415. */
-export function patchType(contentType: string | undefined): PatchType {
-  switch (bareType(contentType ?? '')) {
-    case 'application/json-patch+json':
-      return 'json';
-    case 'application/merge-patch+json':
-      return 'merge';
-    case 'application/strategic-merge-patch+json':
-      return 'strategic';
-    case 'application/apply-patch+yaml':
-      return 'apply';
-    default:
-      throw new StatusError({
-        code: 415,
-        reason: 'UnsupportedMediaType',
-        message: '415: Unsupported Media Type',
-        details: {},
-      });
-  }
+export function patchType(contentType: string | undefined, features: Features): PatchType {
+  const type = patchTypes[bareType(contentType ?? '')];
+  if (type && (type !== 'apply' || features.enabled('ServerSideApply'))) return type;
+  throw new StatusError({
+    code: 415,
+    reason: 'UnsupportedMediaType',
+    message: '415: Unsupported Media Type',
+    details: {},
+  });
 }
 
 /** A client that asks for a list view of one object, or the other way round, is told so. */

@@ -7,7 +7,7 @@ import {
   path,
   validateFieldManager,
 } from '@orch/apimachinery';
-import { dialect } from '@orch/component';
+import { dialect, type Features } from '@orch/component';
 import { parseInteger } from './list-options.js';
 import type { PatchType } from './media-types.js';
 import type { Query } from './query.js';
@@ -54,6 +54,11 @@ function checkDryRun(values: readonly string[]): FieldError[] {
 
 function refuse(kind: string, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid({ group: dialect().metaGroup, kind }, '', errors);
+}
+
+/** A client that is not to change anything must not be taken to want the change. Throws 400. */
+export function checkDryRunEnabled(features: Features): void {
+  if (!features.enabled('DryRun')) throw badRequest('the dryRun feature is disabled');
 }
 
 /** Options of a create or update. */

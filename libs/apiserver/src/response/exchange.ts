@@ -25,6 +25,8 @@ export interface Exchange {
   readonly headers: OutgoingHttpHeaders;
   /** The client wants to speak something else on this connection. */
   readonly upgrade?: ClientUpgrade | undefined;
+  /** What is left out of every answer of this server. */
+  readonly without?: { readonly compression: boolean; readonly warnings: boolean };
 }
 
 /** A quoted warning as the interface's clients read it. */
@@ -51,7 +53,7 @@ export function headersFor(exchange: Exchange, contentType: string): OutgoingHtt
     'cache-control': 'no-cache, private',
   };
   for (const name in exchange.headers) headers[name] = exchange.headers[name];
-  if (exchange.warnings.length > 0) {
+  if (exchange.warnings.length > 0 && !exchange.without?.warnings) {
     Object.assign(headers, { warning: warningHeaders(exchange.warnings) });
   }
   return headers;
@@ -76,6 +78,11 @@ export function acceptsGzip(exchange: Exchange): boolean {
   return typeof accepted === 'string' && /(^|[\s,])gzip([\s,;]|$)/.test(accepted);
 }
 
+/** Whether an answer of that many bytes leaves compressed. */
+export function compresses(exchange: Exchange, bytes: number): boolean {
+  return bytes >= gzipThresholdBytes && !exchange.without?.compression && acceptsGzip(exchange);
+}
+
 /** Sends a body that is in memory. */
 export function sendBody(
   exchange: Exchange,
@@ -84,7 +91,7 @@ export function sendBody(
   body: Buffer,
 ): void {
   const headers = headersFor(exchange, contentType);
-  if (body.length >= gzipThresholdBytes && acceptsGzip(exchange)) {
+  if (compresses(exchange, body.length)) {
     headers['content-encoding'] = 'gzip';
     headers.vary = 'Accept-Encoding';
     writeHead(exchange, statusCode, headers);

@@ -4,8 +4,8 @@
  */
 import { once } from 'node:events';
 import { createGzip } from 'node:zlib';
-import { gatherBlockBytes, gatherBlocksIdleMax, gzipThresholdBytes } from '../limits.js';
-import { acceptsGzip, type Exchange, headersFor, isCutOff, writeHead } from './exchange.js';
+import { gatherBlockBytes, gatherBlocksIdleMax } from '../limits.js';
+import { compresses, type Exchange, headersFor, isCutOff, writeHead } from './exchange.js';
 
 /** Pieces in order: `head`, then for each item its own head and its bytes from `itemFrom`, then `tail`. */
 export interface Gathered {
@@ -86,7 +86,7 @@ export async function sendGathered(
 ): Promise<void> {
   const { response } = exchange;
   const headers = headersFor(exchange, contentType);
-  const compressed = gathered.totalBytes >= gzipThresholdBytes && acceptsGzip(exchange);
+  const compressed = compresses(exchange, gathered.totalBytes);
   if (compressed) {
     headers['content-encoding'] = 'gzip';
     headers.vary = 'Accept-Encoding';

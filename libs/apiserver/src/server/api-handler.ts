@@ -29,6 +29,7 @@ import type { ServedResource } from '../registry/resource.js';
 import { negotiate, plainJson, type Representation } from '../request/media-types.js';
 import { type Query, splitTarget } from '../request/query.js';
 import { parseRequestInfo, type RequestInfo } from '../request/request-info.js';
+import { checkDryRunEnabled } from '../request/write-options.js';
 import {
   type Exchange,
   isCutOff,
@@ -64,14 +65,21 @@ export interface Admitted {
 /** What answers a request that has been let in. */
 export type Answer = (admitted: Admitted) => Promise<void>;
 
+const writingMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const notFoundText = Buffer.from('404 page not found\n');
 
 export class ApiHandler {
   private readonly handlers: Readonly<Record<string, Handler>>;
   private readonly subresources = new Map<ServedResource, ReadonlyMap<string, Subresource>>();
+  private readonly without: Exchange['without'];
   private readonly answerResource: Answer = (admitted) => this.dispatch(admitted);
 
   constructor(private readonly settings: ApiHandlerSettings) {
+    const { features } = settings.parts;
+    this.without = {
+      compression: !features.enabled('APIResponseCompression'),
+      warnings: !features.enabled('WarningHeaders'),
+    };
     this.handlers = {
       get: handleGet,
       list: handleList,
@@ -117,6 +125,7 @@ export class ApiHandler {
       warnings: [],
       headers: {},
       upgrade,
+      without: this.without,
     };
     let info: RequestInfo | undefined;
     let kind: ReturnType<typeof requestKind> | 'longRunning' | undefined;
@@ -166,6 +175,7 @@ export class ApiHandler {
     const { method } = exchange.request;
     if (method === 'HEAD' && info.subresource !== 'proxy') throw methodNotSupported();
     warnOfDeprecation(exchange, served);
+    if (writingMethods.has(method ?? '') && query.has('dryRun')) checkDryRunEnabled(parts.features);
     // Spelt out: spreading and then adding costs several microseconds.
     const call: Call = {
       exchange,

@@ -1,20 +1,27 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ValueError } from '../options/values.js';
 import { FeatureGates } from './feature-gates.js';
+import { idleGates, operationalGates, whyIdle } from './gate-effects.js';
+import { knownGates } from './known-gates.js';
 
-const gates = () => new FeatureGates(new Set(['IndexedJob', 'SuspendJob', 'DryRun']));
+const gates = () => new FeatureGates('apiserver');
 
 describe('FeatureGates', () => {
   it('starts from the defaults of the release', () => {
-    expect(gates().enabled('IndexedJob')).toBe(false);
+    expect(gates().enabled('MixedProtocolLBService')).toBe(false);
     expect(gates().enabled('ServerSideApply')).toBe(true);
+    expect(() => gates().enabled('Nope')).toThrow(/no feature gate Nope/);
   });
 
   it('sets single gates and whole stages, single ones winning', () => {
     const features = gates();
-    features.set({ SuspendJob: 'false', AllAlpha: 'true' });
-    expect(features.enabled('IndexedJob')).toBe(true);
+    features.set({ SuspendJob: 'false', AllAlpha: 'true', AppArmor: 'true', AllBeta: 'false' });
+    expect(features.enabled('MixedProtocolLBService')).toBe(true);
     expect(features.enabled('SuspendJob')).toBe(false);
+    expect(features.enabled('ServerSideApply')).toBe(false);
+    expect(features.enabled('AppArmor')).toBe(true);
+    expect(features.enabled('WatchBookmark')).toBe(true);
   });
 
   it('refuses unknown gates, other values and turning a locked gate', () => {
@@ -24,12 +31,29 @@ describe('FeatureGates', () => {
     expect(() => gates().set({ WatchBookmark: 'true' })).not.toThrow();
   });
 
-  it('says which settings are deprecated or do nothing', () => {
+  it('says which settings are deprecated or do nothing, and why', () => {
     const features = gates();
-    features.set({ DryRun: 'true', WinDSR: 'true', IndexedJob: 'true' });
+    features.set({ DryRun: 'true', WinDSR: 'true', PodDeletionCost: 'true', AppArmor: 'false' });
     expect(features.warnings).toEqual([
       expect.stringMatching(/DryRun is GA/),
-      expect.stringMatching(/WinDSR has no effect/),
+      expect.stringMatching(/WinDSR has no effect .*: there are no nodes of that system/),
+      expect.stringMatching(/PodDeletionCost has no effect .*: it is a matter of other components/),
     ]);
+  });
+});
+
+describe('what gates do', () => {
+  it('is told of every known gate, once', () => {
+    const known = knownGates.flatMap(({ names }) => names);
+    const operational = new Set(Object.values(operationalGates).flat());
+    const idle = Object.values(idleGates).flat();
+    expect([...operational, ...idle].sort()).toEqual([...known].sort());
+    for (const name of idle) expect(whyIdle(name)).not.toContain('other components');
+  });
+
+  it('is told in the documents of every gate that does something', () => {
+    const file = new URL('../../../../docs/feature-gates.md', import.meta.url);
+    const told = [...readFileSync(file, 'utf8').matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
+    expect(told.sort()).toEqual([...new Set(Object.values(operationalGates).flat())].sort());
   });
 });

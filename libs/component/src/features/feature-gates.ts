@@ -4,7 +4,14 @@
  * turned away from its default. `AllAlpha` and `AllBeta` set a whole stage; a gate's own value wins.
  */
 import { parseBoolean, ValueError } from '../options/values.js';
+import { type GatedComponent, operationalGates, whyIdle } from './gate-effects.js';
 import { type FeatureStage, knownGates } from './known-gates.js';
+
+/** Asked by whatever a feature decides. */
+export interface Features {
+  /** Throws for a name that is no gate. */
+  enabled(name: string): boolean;
+}
 
 interface Gate {
   readonly stage: FeatureStage;
@@ -12,16 +19,17 @@ interface Gate {
   enabled: boolean;
 }
 
-export class FeatureGates {
+export class FeatureGates implements Features {
   private readonly gates = new Map<string, Gate>();
   private readonly notes: string[] = [];
 
-  /** `operational`: names of the gates that do something in this component. */
-  constructor(private readonly operational: ReadonlySet<string>) {
+  private readonly operational: ReadonlySet<string>;
+
+  constructor(component: GatedComponent) {
+    this.operational = new Set(operationalGates[component]);
     for (const { stage, enabled, locked, names } of knownGates) {
       for (const name of names) this.gates.set(name, { stage, locked, enabled });
     }
-    for (const name of operational) this.gate(name);
   }
 
   /** What the operator should be told about the settings: deprecated gates and those without effect. */
@@ -65,7 +73,7 @@ export class FeatureGates {
       this.notes.push(`feature gate ${name} is ${gate.stage} and will be removed; stop setting it`);
     }
     if (gate.enabled !== enabled && !this.operational.has(name)) {
-      this.notes.push(`feature gate ${name} has no effect in this component`);
+      this.notes.push(`feature gate ${name} has no effect in this component: ${whyIdle(name)}`);
     }
     gate.enabled = enabled;
   }

@@ -6,6 +6,7 @@
 import 'reflect-metadata';
 import { systemClock } from '../clock.js';
 import { FeatureGates } from '../features/feature-gates.js';
+import type { GatedComponent } from '../features/gate-effects.js';
 import { createLogger } from '../logging/create-logger.js';
 import type { Logger } from '../logging/logger.js';
 import type { CommonOptions } from '../options/common-options.js';
@@ -34,8 +35,8 @@ export interface ComponentDefinition<Options extends HasCommonOptions> {
   readonly program: string;
   readonly description: string;
   readonly optionsClass: OptionsClass<Options>;
-  /** Feature gates that do something in this component; none when left out. */
-  readonly operationalGates?: readonly string[];
+  /** What its feature gates are told by. */
+  readonly component: GatedComponent;
   /** Starts everything and returns; registers what to undo with `lifecycle.onStop`. */
   start(context: ComponentContext<Options>): Promise<void>;
 }
@@ -101,7 +102,7 @@ function featureGates<Options extends HasCommonOptions>(
   options: Options,
   logger: Logger,
 ): FeatureGates {
-  const features = new FeatureGates(new Set(definition.operationalGates ?? []));
+  const features = new FeatureGates(definition.component);
   features.set(options.common.featureGates);
   for (const warning of features.warnings) logger.warn({ warning }, 'feature gates');
   return features;
