@@ -4,6 +4,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { clientOfFlags, RestClient } from '@orch/client';
 import {
   connectionOf,
+  type Features,
   HealthChecks,
   type Lifecycle,
   type Logger,
@@ -17,6 +18,7 @@ import type { ControllerManagerOptions } from './controller-manager-options.js';
 
 export interface ProcessParts {
   readonly options: ControllerManagerOptions;
+  readonly features: Features;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
 }
@@ -24,7 +26,11 @@ export interface ProcessParts {
 @Module({})
 class ControllerManagerModule {}
 
-export function controllerManagerModule({ options, logger }: ProcessParts): DynamicModule {
+export function controllerManagerModule({
+  options,
+  features,
+  logger,
+}: ProcessParts): DynamicModule {
   return {
     module: ControllerManagerModule,
     providers: [
@@ -44,6 +50,7 @@ export function controllerManagerModule({ options, logger }: ProcessParts): Dyna
               logger,
               metrics,
               clock: systemClock,
+              features,
               random: Math.random,
             },
             options.controllers,

@@ -4,7 +4,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import { EventRecorder, InformerFactory, type RestClient } from '@orch/client';
-import type { Clock, Logger, Metrics } from '@orch/component';
+import type { Clock, Features, Logger, Metrics } from '@orch/component';
 import { limits } from '../limits.js';
 import type { Controller, ControllerContext } from './controller.js';
 import { type ControllersOptions, isControllerEnabled } from './options.js';
@@ -20,6 +20,7 @@ export interface ControllerManagerParts {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  readonly features: Features;
   readonly random: () => number;
 }
 
@@ -84,7 +85,8 @@ export class ControllerManager {
   }
 
   private contextFor(name: string, informers: InformerFactory): ControllerContext {
-    const { client, authorityPem, qps, burst, logger, metrics, clock, random } = this.parts;
+    const { client, authorityPem, qps, burst, logger, metrics, clock, features, random } =
+      this.parts;
     return {
       client: client.derive({ qps, burst }),
       informers,
@@ -93,6 +95,7 @@ export class ControllerManager {
       logger: logger.child({ controller: name }),
       metrics,
       clock,
+      features,
       random,
     };
   }

@@ -1,7 +1,7 @@
 /** What every controller is given and what it must do. */
 
 import { type EventRecorder, type InformerFactory, type RestClient, WorkQueue } from '@orch/client';
-import type { Clock, Logger, Metrics } from '@orch/component';
+import type { Clock, Features, Logger, Metrics } from '@orch/component';
 
 export interface ControllerContext {
   readonly client: RestClient;
@@ -13,6 +13,7 @@ export interface ControllerContext {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  readonly features: Features;
   readonly random: () => number;
 }
 

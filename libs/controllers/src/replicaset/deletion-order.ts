@@ -1,7 +1,7 @@
 /**
  * Which pods go first when there are too many: those that are worth least. Pure. In this order: not
  * assigned, not running, not ready, lower deletion cost, more siblings on the node, ready for less time,
- * more restarts, younger.
+ * more restarts, younger. Costs, and ages that are alike, are looked at where these features are on.
  */
 
 import { parseTime } from '@orch/apimachinery';
@@ -12,32 +12,65 @@ import { isPodActive, isPodReady, readyCondition, restartCountMax } from '../com
 
 const phaseOrder: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
 
+export interface DeletionRules {
+  readonly byCost: boolean;
+  /** Times of one power of two are alike: chance, in the shape of the uid, decides between them. */
+  readonly byLogarithmicAge: boolean;
+  readonly nowMs: number;
+}
+
 /**
  * @param related pods of all replica sets under the same owner: they count when siblings on a node do.
  * @returns `count` of `pods`.
  */
-export function podsToDelete(pods: readonly Pod[], related: readonly Pod[], count: number): Pod[] {
+export function podsToDelete(
+  pods: readonly Pod[],
+  related: readonly Pod[],
+  count: number,
+  rules: DeletionRules,
+): Pod[] {
   if (count >= pods.length) return [...pods];
   const siblings = new Map<string, number>();
   for (const pod of related) {
     const node = pod.spec?.nodeName;
     if (node && isPodActive(pod)) siblings.set(node, (siblings.get(node) ?? 0) + 1);
   }
-  return [...pods].sort((a, b) => compare(a, b, siblings)).slice(0, count);
+  return [...pods].sort((a, b) => compare(a, b, siblings, rules)).slice(0, count);
 }
 
 /** Negative when `a` goes before `b`. */
-function compare(a: Pod, b: Pod, siblings: ReadonlyMap<string, number>): number {
+function compare(
+  a: Pod,
+  b: Pod,
+  siblings: ReadonlyMap<string, number>,
+  rules: DeletionRules,
+): number {
   return (
     Number(Boolean(a.spec?.nodeName)) - Number(Boolean(b.spec?.nodeName)) ||
     (phaseOrder[a.status?.phase ?? ''] ?? 0) - (phaseOrder[b.status?.phase ?? ''] ?? 0) ||
     Number(isPodReady(a)) - Number(isPodReady(b)) ||
-    deletionCost(a) - deletionCost(b) ||
+    (rules.byCost ? deletionCost(a) - deletionCost(b) : 0) ||
     siblingCount(b, siblings) - siblingCount(a, siblings) ||
-    readySince(b) - readySince(a) ||
+    compareTimes([a, readySince(a)], [b, readySince(b)], rules) ||
     restartCountMax(b) - restartCountMax(a) ||
-    createdMs(b) - createdMs(a)
+    compareTimes([a, createdMs(a)], [b, createdMs(b)], rules)
   );
+}
+
+/** The later goes first. */
+function compareTimes(
+  [a, aMs]: readonly [Pod, number],
+  [b, bMs]: readonly [Pod, number],
+  { byLogarithmicAge, nowMs }: DeletionRules,
+): number {
+  if (aMs === bMs || !byLogarithmicAge) return bMs - aMs;
+  const difference = ageRank(nowMs - aMs) - ageRank(nowMs - bMs);
+  return difference || ((a.metadata?.uid ?? '') < (b.metadata?.uid ?? '') ? -1 : 1);
+}
+
+/** Powers of two of a nanosecond, as other controllers of this interface count. */
+function ageRank(ageMs: number): number {
+  return ageMs > 0 ? Math.floor(Math.log2(ageMs * 1_000_000)) : -1;
 }
 
 function deletionCost(pod: Pod): number {

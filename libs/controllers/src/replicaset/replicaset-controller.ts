@@ -31,6 +31,7 @@ import {
   queueFor,
   workOff,
 } from '../manager/controller.js';
+import type { DeletionRules } from './deletion-order.js';
 import {
   planReplicas,
   type ReplicaFailure,
@@ -86,7 +87,7 @@ export class ReplicaSetController implements Controller {
     let failure: unknown;
     let noted: ReplicaFailure | undefined;
     if (mayManage && !replicaSet.metadata?.deletionTimestamp) {
-      const plan = planReplicas(replicaSet, pods, this.relatedPods(replicaSet));
+      const plan = planReplicas(replicaSet, pods, this.relatedPods(replicaSet), this.rules());
       failure = await this.carryOut(key, replicaSet, plan);
       if (failure !== undefined) {
         const reason = plan.createCount > 0 ? 'FailedCreate' : 'FailedDelete';
@@ -98,6 +99,15 @@ export class ReplicaSetController implements Controller {
     const minReadySeconds = replicaSet.spec?.minReadySeconds ?? 0;
     const isWaiting = (status?.readyReplicas ?? 0) !== (status?.availableReplicas ?? 0);
     return minReadySeconds > 0 && isWaiting ? minReadySeconds * 1000 : undefined;
+  }
+
+  private rules(): DeletionRules {
+    const { features, clock } = this.context;
+    return {
+      byCost: features.enabled('PodDeletionCost'),
+      byLogarithmicAge: features.enabled('LogarithmicScaleDown'),
+      nowMs: clock.nowMs(),
+    };
   }
 
   private claimPods(replicaSet: ReplicaSet): Promise<Pod[]> {

@@ -1,7 +1,10 @@
+import type { Pod } from '@orch/types/core/v1';
 import { describe, expect, it } from 'vitest';
 import { at, epochMs, pod, replicaSet } from '../../test/objects.js';
 import { podsToDelete } from './deletion-order.js';
 import { planReplicas, replicaSetStatus, sameStatus } from './replicaset-plan.js';
+
+const rules = { byCost: true, byLogarithmicAge: false, nowMs: epochMs + 1_000_000 };
 
 const pods = (count: number) =>
   Array.from({ length: count }, (_, index) => pod({ name: `p${index}` }));
@@ -15,7 +18,7 @@ describe('planReplicas', () => {
     [2_000, 0, 500, 0],
   ])('wants %i, has %i: creates %i, deletes %i', (wanted, has, creates, deletes) => {
     const own = pods(has);
-    const plan = planReplicas(replicaSet({ replicas: wanted }), own, own);
+    const plan = planReplicas(replicaSet({ replicas: wanted }), own, own, rules);
     expect([plan.createCount, plan.deletions.length]).toEqual([creates, deletes]);
   });
 });
@@ -36,15 +39,36 @@ describe('podsToDelete', () => {
     ['restarted more often', pod({ node: 'a' }), pod({ node: 'a', restarts: 2 })],
     ['younger', pod({ node: 'a' }), pod({ node: 'a', created: 60 })],
   ])('takes the one that is %s', (_, kept, deleted) => {
-    expect(podsToDelete([kept, deleted], [kept, deleted], 1)).toEqual([deleted]);
-    expect(podsToDelete([deleted, kept], [kept, deleted], 1)).toEqual([deleted]);
+    expect(podsToDelete([kept, deleted], [kept, deleted], 1, rules)).toEqual([deleted]);
+    expect(podsToDelete([deleted, kept], [kept, deleted], 1, rules)).toEqual([deleted]);
   });
 
   it('spreads what remains over nodes, siblings of other replica sets counted', () => {
     const onA = pod({ name: 'a', node: 'a' });
     const onB = pod({ name: 'b', node: 'b' });
     const sibling = pod({ node: 'b' });
-    expect(podsToDelete([onA, onB], [onA, onB, sibling], 1)).toEqual([onB]);
+    expect(podsToDelete([onA, onB], [onA, onB, sibling], 1, rules)).toEqual([onB]);
+  });
+
+  it('looks at costs only where they count', () => {
+    const cheap = pod({ node: 'a', annotations: cost('-5') });
+    const young = pod({ node: 'a', created: 60 });
+    const without = { ...rules, byCost: false };
+    expect(podsToDelete([cheap, young], [cheap, young], 1, rules)).toEqual([cheap]);
+    expect(podsToDelete([cheap, young], [cheap, young], 1, without)).toEqual([young]);
+  });
+
+  it('takes ages of one power of two for alike, and still the younger of others', () => {
+    const logarithmic = { ...rules, byLogarithmicAge: true, nowMs: epochMs + 1_000_000 };
+    const old = pod({ node: 'a', created: 0 });
+    const younger = pod({ node: 'a', created: 300 });
+    const young = pod({ node: 'a', created: 900 });
+    const order = (...given: Pod[]) => podsToDelete(given, given, 1, logarithmic)[0];
+    expect(order(old, young)).toBe(young);
+    const [first] = [old, younger].sort((a, b) => (a.metadata!.uid! < b.metadata!.uid! ? -1 : 1));
+    expect(order(old, younger)).toBe(first);
+    expect(order(younger, old)).toBe(first);
+    expect(podsToDelete([old, younger], [old, younger], 1, rules)).toEqual([younger]);
   });
 });
 

@@ -9,7 +9,7 @@ import type { Pod } from '@orch/types/core/v1';
 import { withoutCondition } from '../common/conditions.js';
 import { isPodAvailable, isPodReady } from '../common/pods.js';
 import { limits } from '../limits.js';
-import { podsToDelete } from './deletion-order.js';
+import { type DeletionRules, podsToDelete } from './deletion-order.js';
 
 export interface ReplicaPlan {
   readonly createCount: number;
@@ -21,13 +21,17 @@ export function planReplicas(
   replicaSet: ReplicaSet,
   activePods: readonly Pod[],
   related: readonly Pod[],
+  rules: DeletionRules,
 ): ReplicaPlan {
   const surplus = activePods.length - (replicaSet.spec?.replicas ?? 1);
   if (surplus < 0) {
     return { createCount: Math.min(-surplus, limits.replicaBurstMax), deletions: [] };
   }
   const count = Math.min(surplus, limits.replicaBurstMax);
-  return { createCount: 0, deletions: count > 0 ? podsToDelete(activePods, related, count) : [] };
+  return {
+    createCount: 0,
+    deletions: count > 0 ? podsToDelete(activePods, related, count, rules) : [],
+  };
 }
 
 /** What went wrong while carrying a plan out. */
