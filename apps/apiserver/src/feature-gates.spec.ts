@@ -215,21 +215,43 @@ describe('a server with its alpha features', () => {
 });
 
 describe('a server as it is by itself', () => {
+  let server: RunningServer;
+
+  beforeAll(async () => {
+    server = await RunningServer.start();
+  }, 30_000);
+
+  afterAll(() => server.stop());
+
   it('has none of the alpha fields', async () => {
-    const server = await RunningServer.start();
-    try {
-      const { spec } = await server.must(
-        'POST',
-        services,
-        balancer('b', { loadBalancerClass: 'a.b/c', allocateLoadBalancerNodePorts: false }),
-      );
-      expect(spec.loadBalancerClass).toBeUndefined();
-      expect(spec.allocateLoadBalancerNodePorts).toBeUndefined();
-      expect(spec.ports[0].nodePort).toBeGreaterThan(0);
-      const old = `/apis/${dialect().group('scheduling')}/v1beta1/priorityclasses`;
-      expect((await server.call('GET', old)).headers.warning).toContain('is deprecated');
-    } finally {
-      await server.stop();
-    }
+    const { spec } = await server.must(
+      'POST',
+      services,
+      balancer('b', { loadBalancerClass: 'a.b/c', allocateLoadBalancerNodePorts: false }),
+    );
+    expect(spec.loadBalancerClass).toBeUndefined();
+    expect(spec.allocateLoadBalancerNodePorts).toBeUndefined();
+    expect(spec.ports[0].nodePort).toBeGreaterThan(0);
+  });
+
+  const group = dialect().group('scheduling');
+  const classes = (version: string) => `/apis/${group}/${version}/priorityclasses`;
+
+  it.each([
+    ['GET', '', undefined, 200],
+    ['GET', '?watch=1&timeoutSeconds=1', undefined, 200],
+    ['GET', '/none', undefined, 404],
+    ['POST', '', { metadata: { name: 'p' }, value: 1 }, 201],
+    ['POST', '?dryRun=no', { metadata: { name: 'q' }, value: 1 }, 422],
+  ])('warns whoever uses a deprecated version: %s %s', async (method, path, body, expected) => {
+    const answer = await server.call(method, `${classes('v1beta1')}${path}`, { body });
+    expect(answer.code).toBe(expected);
+    expect(answer.headers.warning).toBe(
+      `299 - "${group}/v1beta1 PriorityClass is deprecated in v1.14+, unavailable in v1.22+; use ${group}/v1 PriorityClass"`,
+    );
+  });
+
+  it('warns nobody else', async () => {
+    expect((await server.call('GET', classes('v1'))).headers.warning).toBeUndefined();
   });
 });
