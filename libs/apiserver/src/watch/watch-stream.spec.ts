@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
 import { watchQueueEventsMax } from '../limits.js';
-import { type EndReason, responseChannel } from './watch-channel.js';
+import { type EndReason, responseChannel, webSocketChannel } from './watch-channel.js';
 import { chunkFrame, WatchStream } from './watch-stream.js';
 
 interface Opened {
@@ -84,5 +85,68 @@ describe('watch streams', () => {
     expect(await ended).toBe('client');
     stream.push(event('nobody hears this'));
     expect(stream.queuedBytes).toBe(0);
+  });
+});
+
+describe('watch streams over WebSocket', () => {
+  async function joined() {
+    const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const client = new WebSocket(`ws://127.0.0.1:${port}`);
+    const [[near, request]] = await Promise.all([
+      once(server, 'connection') as Promise<[WebSocket, IncomingMessage]>,
+      once(client, 'open'),
+    ]);
+    let resolveEnded: (reason: EndReason) => void = () => undefined;
+    const ended = new Promise<EndReason>((resolve) => {
+      resolveEnded = resolve;
+    });
+    const stream = new WatchStream(webSocketChannel(near, request.socket, false), resolveEnded);
+    const close = () => {
+      client.terminate();
+      server.close();
+    };
+    return { stream, client, ended, close };
+  }
+
+  it('send each event as a message, in order, then close', async () => {
+    const { stream, client, ended, close } = await joined();
+    const heard: string[] = [];
+    client.on('message', (data) => heard.push(String(data)));
+    const closed = once(client, 'close');
+    const events = Array.from({ length: 1_000 }, (_, index) => `event ${index}`);
+    for (const text of events) stream.push(Buffer.from(text));
+    await stream.whenDrained();
+    stream.end('timeout');
+    expect((await closed)[0]).toBe(1000);
+    expect(heard).toEqual(events);
+    expect(await ended).toBe('timeout');
+    close();
+  });
+
+  it('end for a client that does not keep up, which has lost nothing before that', async () => {
+    const { stream, client, ended, close } = await joined();
+    const heard: number[] = [];
+    client.on('message', (data) => heard.push(Number(String(data).slice(0, 6))));
+    client.pause();
+    const filler = 'x'.repeat(10_000);
+    for (let count = 0; !stream.isEnded; count += 1) {
+      stream.push(Buffer.from(`${String(count).padStart(6, '0')}${filler}`));
+      if (count % 100 === 0) await new Promise((done) => setImmediate(done));
+    }
+    expect(await ended).toBe('slow');
+    const closed = once(client, 'close');
+    client.resume();
+    expect((await closed)[0]).toBe(1000);
+    expect(heard.length).toBeGreaterThan(0);
+    expect(heard).toEqual(heard.map((_, index) => index));
+    close();
+  });
+
+  it('end when the client leaves', async () => {
+    const { ended, close } = await joined();
+    close();
+    expect(await ended).toBe('client');
   });
 });

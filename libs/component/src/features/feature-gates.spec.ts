@@ -29,6 +29,9 @@ describe('FeatureGates', () => {
     expect(() => gates().set({ IndexedJob: 'yes' })).toThrow(/IndexedJob: want true or false/);
     expect(() => gates().set({ WatchBookmark: 'false' })).toThrow(/fixed to true/);
     expect(() => gates().set({ WatchBookmark: 'true' })).not.toThrow();
+    expect(() => gates().set({ ExecProbeTimeout: 'false' })).toThrow(/fixed to true/);
+    expect(() => gates().set({ DryRun: 'false' })).not.toThrow();
+    expect(() => new FeatureGates('scheduler').set({ DryRun: 'false' })).not.toThrow();
   });
 
   it('says which settings are deprecated or do nothing, and why', () => {

@@ -4,7 +4,7 @@
  * turned away from its default. `AllAlpha` and `AllBeta` set a whole stage; a gate's own value wins.
  */
 import { parseBoolean, ValueError } from '../options/values.js';
-import { type GatedComponent, operationalGates, whyIdle } from './gate-effects.js';
+import { type GatedComponent, isIdle, operationalGates, whyIdle } from './gate-effects.js';
 import { type FeatureStage, knownGates } from './known-gates.js';
 
 /** Asked by whatever a feature decides. */
@@ -28,7 +28,11 @@ export class FeatureGates implements Features {
   constructor(component: GatedComponent) {
     this.operational = new Set(operationalGates[component]);
     for (const { stage, enabled, locked, names } of knownGates) {
-      for (const name of names) this.gates.set(name, { stage, locked, enabled });
+      for (const name of names) {
+        // The feature of a GA gate that decides nothing cannot be switched off.
+        const isFixed = locked || (stage === 'GA' && isIdle(name));
+        this.gates.set(name, { stage, locked: isFixed, enabled });
+      }
     }
   }
 

@@ -164,6 +164,11 @@ const reasons = new Map(
   ),
 );
 
+/** The gate does nothing in any component. */
+export function isIdle(name: string): boolean {
+  return reasons.has(name);
+}
+
 /** Why the gate does nothing in this component. */
 export function whyIdle(name: string): string {
   return reasons.get(name) ?? 'it is a matter of other components';

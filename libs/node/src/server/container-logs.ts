@@ -32,7 +32,7 @@ export async function serveContainerLog(
   response.on('close', () => ended.abort());
   try {
     const query = logQuery(parameters, parts.clock.nowMs());
-    const run = await findRun(parts, address, parameters.get('previous') === 'true');
+    const run = await findRun(parts, address, isSet(parameters, 'previous'));
     const state = await liveState(parts.runtime, run, ended.signal);
     response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' });
     response.flushHeaders();
@@ -56,29 +56,38 @@ export async function serveContainerLog(
   }
 }
 
+/** Given, and neither `0` nor `false`. */
+function isSet(parameters: URLSearchParams, name: string): boolean {
+  const value = parameters.get(name);
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false';
+}
+
 /** Throws a refusal for what is no number or time. */
 function logQuery(parameters: URLSearchParams, nowMs: number): LogQuery {
-  const count = (name: string): number | undefined => {
+  const count = (name: string, least: number): number | undefined => {
     const text = parameters.get(name);
     if (text === null) return undefined;
     const value = Number(text);
-    if (!Number.isInteger(value) || value < 0) {
-      throw new Refusal(422, `invalid ${name}: "${text}" must be a whole number, 0 or more`);
+    if (!Number.isInteger(value) || value < least) {
+      throw new Refusal(422, `invalid ${name}: "${text}" must be a whole number, ${least} or more`);
     }
     return value;
   };
-  const sinceSeconds = count('sinceSeconds');
+  const sinceSeconds = count('sinceSeconds', 1);
   const sinceText = parameters.get('sinceTime');
   const sinceTime = sinceText === null ? undefined : parseTime(sinceText);
   if (sinceText !== null && sinceTime === undefined) {
     throw new Refusal(422, `invalid sinceTime: "${sinceText}"`);
   }
+  if (sinceSeconds !== undefined && sinceTime !== undefined) {
+    throw new Refusal(422, 'at most one of sinceTime or sinceSeconds may be specified');
+  }
   const sinceMs = sinceSeconds === undefined ? sinceTime : nowMs - sinceSeconds * 1000;
-  const tailLines = count('tailLines');
-  const limitBytes = count('limitBytes');
+  const tailLines = count('tailLines', 0);
+  const limitBytes = count('limitBytes', 1);
   return {
-    follow: parameters.get('follow') === 'true',
-    timestamps: parameters.get('timestamps') === 'true',
+    follow: isSet(parameters, 'follow'),
+    timestamps: isSet(parameters, 'timestamps'),
     ...(tailLines === undefined ? {} : { tailLines }),
     ...(sinceMs === undefined ? {} : { sinceMs }),
     ...(limitBytes === undefined ? {} : { limitBytes }),
