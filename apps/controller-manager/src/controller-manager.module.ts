@@ -29,7 +29,7 @@ export function controllerManagerModule({ options, logger }: ProcessParts): Dyna
     module: ControllerManagerModule,
     providers: [
       { provide: HealthChecks, useFactory: healthChecks },
-      { provide: Metrics, useFactory: () => new Metrics() },
+      { provide: Metrics, useFactory: () => new Metrics(options.common.shownMetricsRelease) },
       { provide: RestClient, useFactory: () => clientOfFlags(options.client, logger) },
       {
         provide: ControllerManager,

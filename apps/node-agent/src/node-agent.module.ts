@@ -27,7 +27,7 @@ export function nodeAgentModule({ options, logger, lifecycle }: ProcessParts): D
     module: NodeAgentModule,
     providers: [
       { provide: HealthChecks, useFactory: healthChecks },
-      { provide: Metrics, useFactory: () => new Metrics() },
+      { provide: Metrics, useFactory: () => new Metrics(options.common.shownMetricsRelease) },
       { provide: RestClient, useFactory: () => clientOfFlags(options.client, logger) },
       { provide: ProcessRuntime, useFactory: () => processRuntime(options, logger) },
       {

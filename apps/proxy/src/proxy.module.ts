@@ -26,7 +26,7 @@ export function proxyModule({ options, logger, lifecycle }: ProcessParts): Dynam
   return {
     module: ProxyModule,
     providers: [
-      { provide: Metrics, useFactory: () => new Metrics() },
+      { provide: Metrics, useFactory: () => new Metrics(options.common.shownMetricsRelease) },
       { provide: RestClient, useFactory: () => clientOfFlags(options.client, logger) },
       {
         provide: ServiceProxy,

@@ -27,7 +27,7 @@ export function schedulerModule({ options, logger }: ProcessParts): DynamicModul
     module: SchedulerModule,
     providers: [
       { provide: HealthChecks, useFactory: healthChecks },
-      { provide: Metrics, useFactory: () => new Metrics() },
+      { provide: Metrics, useFactory: () => new Metrics(options.common.shownMetricsRelease) },
       { provide: RestClient, useFactory: () => clientOfFlags(options.client, logger) },
       {
         provide: InformerFactory,

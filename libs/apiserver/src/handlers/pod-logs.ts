@@ -4,6 +4,7 @@
  */
 
 import { internalError } from '@orch/apimachinery';
+import type { PodLogMetrics } from '../observability/pod-log-metrics.js';
 import { forward } from '../proxy/forward.js';
 import { headersFor, writeHead } from '../response/exchange.js';
 import type { Handler } from './call.js';
@@ -16,7 +17,8 @@ import {
   readPod,
 } from './node-agents.js';
 
-export function podLogHandler(tls: NodeAgentTls): Handler {
+export function podLogHandler(tls: NodeAgentTls, metrics: PodLogMetrics): Handler {
+  const isChecked = tls.authorityPem !== undefined;
   return async (call) => {
     const { exchange, info, query } = call;
     const pod = await readPod(call);
@@ -33,7 +35,11 @@ export function podLogHandler(tls: NodeAgentTls): Handler {
     const names = [info.namespace, info.name, container];
     const target = agentTarget(node, agentPath('containerLogs', names, parameters), tls);
     const url = `https://${target.host}:${target.port}${target.path}`;
-    const unreachable = (reason: string) => internalError(`Get "${url}": ${reason}`);
+    const unreachable = (reason: string, isNotBelieved: boolean) => {
+      if (isNotBelieved) metrics.notBelieved();
+      return internalError(`Get "${url}": ${reason}`);
+    };
+    metrics.requested(isChecked);
     // What the client wants to do with this connection is not for the agent.
     const { upgrade: _none, ...plain } = exchange;
     await forward({ ...call, exchange: plain }, { ...target, unreachable });

@@ -6,7 +6,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Writable } from 'node:stream';
-import { createGzip } from 'node:zlib';
+import { createGzip, type Gzip } from 'node:zlib';
 import { gzipThresholdBytes } from '../limits.js';
 import type { ClientUpgrade } from '../server/upgrade.js';
 
@@ -25,6 +25,29 @@ export interface Exchange {
   readonly headers: OutgoingHttpHeaders;
   /** The client wants to speak something else on this connection. */
   readonly upgrade?: ClientUpgrade | undefined;
+  /** Of the body of the answer, as sent so far. */
+  bodyBytes: number;
+  /** The answer is still being sent when its handler is done: it ends with the response. */
+  goesOn: boolean;
+  /** The server cut the answer off. */
+  aborted: boolean;
+}
+
+export function newExchange(
+  request: RawRequest,
+  response: RawResponse,
+  upgrade?: ClientUpgrade,
+): Exchange {
+  return {
+    request,
+    response,
+    warnings: [],
+    headers: {},
+    upgrade,
+    bodyBytes: 0,
+    goesOn: false,
+    aborted: false,
+  };
 }
 
 /** A quoted warning as the interface's clients read it. */
@@ -88,9 +111,7 @@ export function sendBody(
     headers['content-encoding'] = 'gzip';
     headers.vary = 'Accept-Encoding';
     writeHead(exchange, statusCode, headers);
-    const gzip = createGzip({ level: 1 });
-    gzip.pipe(exchange.response as Writable);
-    gzip.end(body);
+    compressorFor(exchange).end(body);
     return;
   }
   headers['content-length'] = body.length;
@@ -98,9 +119,31 @@ export function sendBody(
   endWith(exchange, body);
 }
 
-function endWith({ request, response }: Exchange, body: Buffer): void {
-  if (request.method === 'HEAD') response.end();
-  else response.end(body);
+/** What is written to it is sent compressed. */
+export function compressorFor(exchange: Exchange): Gzip {
+  const gzip = createGzip({ level: 1 });
+  exchange.goesOn = true;
+  gzip.on('data', (chunk: Buffer) => {
+    exchange.bodyBytes += chunk.length;
+  });
+  gzip.pipe(exchange.response as Writable);
+  return gzip;
+}
+
+/** Ends an answer that cannot be finished: the client sees it cut off. */
+export function abort(exchange: Exchange): void {
+  exchange.aborted = true;
+  exchange.response.destroy();
+}
+
+export function endWith(exchange: Exchange, body: Buffer): void {
+  const { request, response } = exchange;
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  exchange.bodyBytes = body.length;
+  response.end(body);
 }
 
 /** True when there is nobody to answer to any more. */

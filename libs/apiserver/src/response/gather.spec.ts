@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { gatherBlockBytes } from '../limits.js';
+import { newExchange } from './exchange.js';
 import { type Gathered, sendGathered } from './gather.js';
 
 function gathered(sizes: readonly number[]): { gathered: Gathered; text: string } {
@@ -31,7 +32,7 @@ function gathered(sizes: readonly number[]): { gathered: Gathered; text: string 
 
 async function fetched(sizes: readonly number[], gzip: boolean): Promise<string> {
   const server = createServer((request, response) => {
-    const exchange = { request, response, warnings: [], headers: {} };
+    const exchange = newExchange(request, response);
     void sendGathered(exchange, 'application/json', gathered(sizes).gathered, 5_000);
   });
   server.listen(0, '127.0.0.1');

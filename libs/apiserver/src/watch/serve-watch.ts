@@ -46,13 +46,22 @@ export interface WatchTarget {
 export interface WatchObserver {
   began(watch: ActiveWatch): void;
   ended(watch: ActiveWatch, reason: EndReason): void;
-  sent(served: ServedResource, bytes: number): void;
+  /** What is told of the events of all watches of a resource. */
+  traffic(served: ServedResource): WatchTraffic;
+}
+
+/** Told of events, and called for each of them: must be quick. */
+export interface WatchTraffic {
+  /** A watch began with so many objects that were there. */
+  began(eventCount: number): void;
+  sent(byteCount: number): void;
 }
 
 export class ActiveWatch {
   private readonly stream: WatchStream;
   private readonly encoder: EventEncoder;
   private readonly timers: Timer[] = [];
+  private readonly traffic: WatchTraffic;
   private handle: WatchHandle | undefined;
 
   constructor(
@@ -65,6 +74,8 @@ export class ActiveWatch {
     const stream = representation.format === 'protobuf' ? ';stream=watch' : '';
     writeHead(exchange, 200, headersFor(exchange, contentTypeOf(representation.format) + stream));
     flushHead(exchange);
+    exchange.goesOn = true;
+    this.traffic = observer.traffic(served);
     this.stream = new WatchStream(exchange, (reason) => this.finish(reason));
     this.encoder = new EventEncoder({
       served,
@@ -89,6 +100,7 @@ export class ActiveWatch {
   }
 
   private async sendInitial(entries: readonly Entry[]): Promise<void> {
+    this.traffic.began(entries.length);
     for (const [index, entry] of entries.entries()) {
       if (this.stream.isEnded) return;
       this.send(this.encoder.initial(entry));
@@ -159,7 +171,7 @@ export class ActiveWatch {
 
   private send(bytes: Buffer): void {
     this.stream.push(bytes);
-    this.observer.sent(this.target.served, bytes.length);
+    this.traffic.sent(bytes.length);
   }
 
   private startTimers(): void {

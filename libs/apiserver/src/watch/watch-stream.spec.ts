@@ -3,6 +3,7 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from 'no
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { watchQueueEventsMax } from '../limits.js';
+import { newExchange } from '../response/exchange.js';
 import { chunkFrame, type EndReason, WatchStream } from './watch-stream.js';
 
 interface Opened {
@@ -21,7 +22,7 @@ async function opened(): Promise<Opened> {
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
-    stream = new WatchStream({ request, response, warnings: [], headers: {} }, resolveEnded);
+    stream = new WatchStream(newExchange(request, response), resolveEnded);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,7 +1,7 @@
 /** Metrics of work queues, one label each queue, under the names that dashboards know. */
 import { exponentialBuckets, type Metrics } from '@orch/component';
 
-const queueSeconds = exponentialBuckets(10e-9, 10, 12);
+const queueSeconds = exponentialBuckets(10e-9, 10, 10);
 
 export interface QueueObserver {
   added(): void;

@@ -34,6 +34,7 @@ export class SchedulerMetrics {
     this.bindings = metrics.histogram({
       name: 'scheduler_binding_duration_seconds',
       help: 'Latency of bindings',
+      deprecatedSince: '1.20.0',
       buckets,
     });
     this.podAttempts = metrics.histogram({
