@@ -18,57 +18,22 @@ import {
 } from '@orch/component';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  differingMetrics,
+  metricFacts,
+  parseMetrics,
+  type ServedMetric,
+} from '../../../test/conformance/metric-facts.js';
 import { ApiServerOptions } from './api-server-options.js';
 import { startApiServer } from './start-api-server.js';
 
-interface Fact {
-  readonly type: string;
-  readonly labels: readonly string[];
-  readonly stability: string | null;
-  readonly buckets?: readonly string[];
-}
-
-interface Served {
-  readonly type: string;
-  readonly stability: string | undefined;
-  /** Of all its samples, sorted; undefined without samples. */
-  readonly labels: readonly string[] | undefined;
-  readonly buckets: readonly string[];
-}
-
 const root = resolve(import.meta.dirname, '../../..');
-const { families, onlyWhenItHappens } = JSON.parse(
-  readFileSync(join(root, 'test/conformance/facts/metrics.json'), 'utf8'),
-) as Record<'families' | 'onlyWhenItHappens', Record<string, Fact>>;
-const facts: Readonly<Record<string, Fact>> = { ...families, ...onlyWhenItHappens };
 
 /** Names of the table of what the server does not have. */
 function leftOut(): string[] {
   const docs = readFileSync(join(root, 'docs/metrics.md'), 'utf8');
   const section = docs.split('\n## ').find((part) => part.startsWith('Left out'))!;
   return [...section.matchAll(/`([a-z]+_[a-z_0-9]+)`/g)].map((match) => match[1]!);
-}
-
-/** Sets of lines of one metric, by its name. */
-function parse(text: string): Map<string, Served> {
-  const served = new Map<string, Served>();
-  for (const block of text.split(/^# HELP /m).slice(1)) {
-    const [help = '', type = '', ...samples] = block.trimEnd().split('\n');
-    const name = help.slice(0, help.indexOf(' '));
-    const labels = new Set<string>();
-    const buckets = new Set<string>();
-    for (const [, label, value] of samples.join('\n').matchAll(/[{,]([a-z_]+)="([^"]*)"/g)) {
-      if (label === 'le') buckets.add(value!);
-      else if (label !== 'quantile') labels.add(label!);
-    }
-    served.set(name, {
-      type: type.split(' ').at(-1)!,
-      stability: / \[(ALPHA|STABLE)\] /.exec(help)?.[1],
-      labels: samples.some((line) => line !== '') ? [...labels].sort() : undefined,
-      buckets: [...buckets],
-    });
-  }
-  return served;
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'orch-metrics-'));
@@ -222,7 +187,7 @@ async function traffic(): Promise<void> {
 
 describe('metrics of a running server', () => {
   let text: string;
-  let served: ReadonlyMap<string, Served>;
+  let served: ReadonlyMap<string, ServedMetric>;
 
   beforeAll(async () => {
     port = await freePort();
@@ -232,7 +197,7 @@ describe('metrics of a running server', () => {
     const watchEnded = /^apiserver_request_total\{[^}]*verb="WATCH"[^}]*\} 1$/m;
     do text = await scrape();
     while (!watchEnded.test(text));
-    served = parse(text);
+    served = parseMetrics(text);
   }, 60_000);
 
   afterAll(async () => {
@@ -243,28 +208,12 @@ describe('metrics of a running server', () => {
   });
 
   it('are those of the interface, but for what the docs leave out', () => {
-    const missing = Object.keys(facts).filter((name) => !served.has(name));
+    const missing = Object.keys(metricFacts).filter((name) => !served.has(name));
     expect(missing.sort()).toEqual(leftOut().sort());
   });
 
   it('have its types, stability, labels and buckets', () => {
-    const differing: Record<string, unknown> = {};
-    for (const [name, fact] of Object.entries(facts)) {
-      const found = served.get(name);
-      if (!found) continue;
-      const wanted = {
-        type: fact.type,
-        stability: fact.stability ?? undefined,
-        labels: found.labels && [...fact.labels].sort(),
-        buckets: found.labels ? (fact.buckets ?? found.buckets) : [],
-      };
-      try {
-        expect(found).toEqual(wanted);
-      } catch {
-        differing[name] = { found, wanted };
-      }
-    }
-    expect(differing).toEqual({});
+    expect(differingMetrics(served)).toEqual({});
   });
 
   it('have samples of everything that has happened', () => {
@@ -272,7 +221,7 @@ describe('metrics of a running server', () => {
     expect(
       silent
         .map(([name]) => name)
-        .filter((name) => name in facts)
+        .filter((name) => name in metricFacts)
         .sort(),
     ).toEqual(['apiserver_request_aborts_total', 'apiserver_terminated_watchers_total']);
   });

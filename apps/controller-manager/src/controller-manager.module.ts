@@ -30,7 +30,11 @@ export function controllerManagerModule({ options, logger }: ProcessParts): Dyna
     providers: [
       { provide: HealthChecks, useFactory: healthChecks },
       { provide: Metrics, useFactory: () => new Metrics(options.common.shownMetricsRelease) },
-      { provide: RestClient, useFactory: () => clientOfFlags(options.client, logger) },
+      {
+        provide: RestClient,
+        inject: [Metrics],
+        useFactory: (metrics: Metrics) => clientOfFlags(options.client, logger, metrics),
+      },
       {
         provide: ControllerManager,
         inject: [RestClient, Metrics],

@@ -28,7 +28,11 @@ export function nodeAgentModule({ options, logger, lifecycle }: ProcessParts): D
     providers: [
       { provide: HealthChecks, useFactory: healthChecks },
       { provide: Metrics, useFactory: () => new Metrics(options.common.shownMetricsRelease) },
-      { provide: RestClient, useFactory: () => clientOfFlags(options.client, logger) },
+      {
+        provide: RestClient,
+        inject: [Metrics],
+        useFactory: (metrics: Metrics) => clientOfFlags(options.client, logger, metrics),
+      },
       { provide: ProcessRuntime, useFactory: () => processRuntime(options, logger) },
       {
         provide: NodeAgent,

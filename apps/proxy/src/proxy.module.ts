@@ -27,7 +27,11 @@ export function proxyModule({ options, logger, lifecycle }: ProcessParts): Dynam
     module: ProxyModule,
     providers: [
       { provide: Metrics, useFactory: () => new Metrics(options.common.shownMetricsRelease) },
-      { provide: RestClient, useFactory: () => clientOfFlags(options.client, logger) },
+      {
+        provide: RestClient,
+        inject: [Metrics],
+        useFactory: (metrics: Metrics) => clientOfFlags(options.client, logger, metrics),
+      },
       {
         provide: ServiceProxy,
         inject: [RestClient, Metrics],
