@@ -157,6 +157,9 @@ async function traffic(): Promise<void> {
     type: 'application/apply-patch+yaml',
     body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, data: { b: '2' } },
   });
+  const elsewhere = '/api/v1/namespaces/missing/configmaps';
+  expect((await call('POST', elsewhere, { body: named('one') })).code).toBe(404);
+  expect((await call('DELETE', '/api/v1/namespaces/default')).code).toBe(403);
   await call('GET', `${configMaps}/none`);
   await call('GET', '/apis/coordination.orch.io/v1beta1/leases');
   for (let index = 0; index < 20; index += 1) {
@@ -257,6 +260,14 @@ describe('metrics of a running server', () => {
     [
       'apiserver_admission_controller_admission_duration_seconds_count{operation="CREATE",rejected="false",name="ServiceAccount",type="validate"}',
       undefined,
+    ],
+    [
+      'apiserver_admission_controller_admission_duration_seconds_count{operation="CREATE",rejected="true",name="NamespaceLifecycle",type="admit"}',
+      1,
+    ],
+    [
+      'apiserver_admission_step_admission_duration_seconds_summary_count{operation="DELETE",rejected="true",type="validate"}',
+      1,
     ],
     ['authenticated_user_requests{username="email_id"}', 1],
     ['authenticated_user_requests{username="other"}', 2],
