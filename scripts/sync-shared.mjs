@@ -1,51 +1,60 @@
 /**
- * Brings the recorded conformance cases and the tool that replays them up to date from the folder they
- * are kept in: `node scripts/sync-shared.mjs <folder>`. With `--check` it changes nothing and fails when
- * anything differs. The copies in `test/conformance` are never edited by hand.
+ * Brings the recorded conformance cases, the tool that replays them and the facts that tests compare with
+ * up to date from where they are kept: `node scripts/sync-shared.mjs <folder of the cases>`, with the facts
+ * in `../facts` of it. With `--check` it changes nothing and fails when anything differs. The copies in
+ * `test/conformance` are never edited by hand.
  */
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 
 const target = resolve(import.meta.dirname, '../test/conformance');
-const parts = ['replay.mjs', 'cases'];
+const cases = ['replay.mjs', 'cases'];
+const facts = ['metrics.json'];
 
 const check = process.argv.includes('--check');
 const source = process.argv.slice(2).find((argument) => !argument.startsWith('--'));
-if (!source || !parts.every((part) => existsSync(join(source, part)))) {
+if (!source || !cases.every((part) => existsSync(join(source, part)))) {
   console.error(
-    `usage: node scripts/sync-shared.mjs [--check] <folder with ${parts.join(' and ')}>`,
+    `usage: node scripts/sync-shared.mjs [--check] <folder with ${cases.join(' and ')}>`,
   );
   process.exit(2);
 }
+const copies = [
+  { from: source, to: target, parts: cases },
+  { from: join(source, '../facts'), to: join(target, 'facts'), parts: facts },
+];
 
 /** Files of a part, relative to `root`. */
 function filesOf(root, part) {
   const path = join(root, part);
   if (!existsSync(path)) return [];
-  if (part.endsWith('.mjs')) return [part];
+  if (statSync(path).isFile()) return [part];
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 }
 
-function differences() {
-  const wanted = new Set(parts.flatMap((part) => filesOf(source, part)));
-  const held = new Set(parts.flatMap((part) => filesOf(target, part)));
+/** Files that are not the same on both sides. */
+function differences({ from, to, parts }) {
+  const wanted = new Set(parts.flatMap((part) => filesOf(from, part)));
+  const held = new Set(parts.flatMap((part) => filesOf(to, part)));
   const changed = [...wanted].filter(
     (file) =>
-      !held.has(file) || !readFileSync(join(source, file)).equals(readFileSync(join(target, file))),
+      !held.has(file) || !readFileSync(join(from, file)).equals(readFileSync(join(to, file))),
   );
   return [...changed, ...[...held].filter((file) => !wanted.has(file))];
 }
 
-const different = differences();
+const different = copies.flatMap(differences);
 if (check) {
   for (const file of different) console.log(file);
   console.log(different.length === 0 ? 'in step' : `${different.length} files differ`);
   process.exit(different.length === 0 ? 0 : 1);
 }
-for (const part of parts) {
-  rmSync(join(target, part), { recursive: true, force: true });
-  cpSync(join(source, part), join(target, part), { recursive: true });
+for (const { from, to, parts } of copies) {
+  for (const part of parts) {
+    rmSync(join(to, part), { recursive: true, force: true });
+    cpSync(join(from, part), join(to, part), { recursive: true });
+  }
 }
 console.log(`${different.length} files brought up to date`);

@@ -6,7 +6,7 @@ import {
   Discovery,
   IssuerDocuments,
   OpenApiDocuments,
-  WatchRegistry,
+  type WatchRegistry,
 } from '@orch/apiserver';
 import { HealthChecks, Metrics } from '@orch/component';
 import { ClusterAccess, ClusterController } from './controllers/cluster.controller.js';
@@ -53,7 +53,6 @@ export function apiServerModule(providers: ApiServerProviders): DynamicModule {
       { provide: Metrics, useValue: providers.metrics },
       { provide: OpenApiDocuments, useValue: providers.openApi },
       { provide: StoredCounts, useValue: providers.storedCounts },
-      { provide: WatchRegistry, useValue: providers.watches },
     ],
   };
 }

@@ -47,7 +47,11 @@ const routedMethods: ReadonlySet<string> = new Set(allMethods);
 /** Serves, and returns the port. Rejects with FatalError when the port cannot be had. */
 export async function serveHttps(context: Context, providers: ApiServerProviders): Promise<number> {
   const { options, features, logger, lifecycle } = context;
-  const { api, watches } = providers;
+  const { api, metrics, watches } = providers;
+  const handshakeErrors = metrics.counter({
+    name: 'apiserver_tls_handshake_errors_total',
+    help: 'Connections that came to nothing because TLS could not be agreed on.',
+  });
   const pair = await servingPair(
     options,
     servingHosts(options, firstServiceAddress(clusterSettings(options, features))),
@@ -79,6 +83,7 @@ export async function serveHttps(context: Context, providers: ApiServerProviders
         // Nothing else speaks another protocol: the request is answered as if it had not asked.
         else handler(request, exchange.response);
       });
+      server.on('tlsClientError', () => handshakeErrors.inc());
       followCertificate(context, pair, server);
       return server as never;
     },

@@ -8,8 +8,9 @@ import { admissionRules, type ClusterSettings, definitions } from '@orch/api';
 import { StatusError } from '@orch/apimachinery';
 import {
   Admission,
+  AdmissionMetrics,
   ApiHandler,
-  ApiMetrics,
+  AuthenticationMetrics,
   Authenticator,
   allowAuthenticated,
   bootstrapCluster,
@@ -17,10 +18,13 @@ import {
   Discovery,
   InFlight,
   IssuerDocuments,
-  KindRules,
+  kindRules,
+  MeasuredStore,
   NamespaceLifecycle,
   OpenApiDocuments,
+  PodLogMetrics,
   type RegistryParts,
+  RequestMetrics,
   ResourceTable,
   RuntimeConfig,
   readTokenFile,
@@ -54,30 +58,31 @@ export async function startApiServer(context: Context): Promise<void> {
   const tokens = options.tokenAuthFile === '' ? new Map() : readTokenFile(options.tokenAuthFile);
   await checkAddress(options.bindAddress, options.securePort);
   claimDataDirectory(options.dataDir);
-  const metrics = new Metrics();
+  const metrics = new Metrics(options.common.shownMetricsRelease);
   const storageMetrics = new StorageMetrics(metrics);
   // A first start makes a key, which takes as long as the rest.
   const [accountTokens, opened] = await Promise.all([
     serviceAccountTokens(options),
     openStore(context, metrics, storageMetrics, clientUrl(options)),
   ]);
-  const { store, cluster } = opened;
+  const { cluster } = opened;
   const table = new ResourceTable(
     definitions,
     new RuntimeConfig(options.runtimeConfig, definitions),
     features,
   );
+  const store = new MeasuredStore(opened.store, table, systemClock, metrics);
   const claims = new ClaimIndex(store, logger);
   // A replica whose state was damaged has nothing to read before the leader has sent it.
   claims.start();
   lifecycle.onStop('claims', () => claims.stop());
-  const parts = registryParts(store, table, claims, settings);
+  const parts = registryParts(store, table, claims, settings, new AdmissionMetrics(metrics));
   const inFlight = new InFlight({
     readOnly: options.maxRequestsInflight,
     mutating: options.maxMutatingRequestsInflight,
   });
-  const apiMetrics = new ApiMetrics(metrics, inFlight);
-  const watches = new WatchRegistry(apiMetrics);
+  const watches = new WatchRegistry(metrics);
+  const authentication = new AuthenticationMetrics(metrics);
   const api = new ApiHandler({
     parts,
     authenticator: new Authenticator({
@@ -87,13 +92,17 @@ export async function startApiServer(context: Context): Promise<void> {
         store,
         table,
         clock: parts.clock,
+        observer: authentication.tokenCache,
       }),
       anonymous: options.anonymousAuth,
+      clock: parts.clock,
+      observer: authentication,
     }),
     serviceAccountTokens: accountTokens,
     authorizer: allowAuthenticated,
     inFlight,
-    metrics: apiMetrics,
+    metrics: new RequestMetrics(metrics, inFlight),
+    podLogs: new PodLogMetrics(metrics),
     watches,
     nodeAgents: {
       certificatePem: readPem(options.nodeAgentCertificate),
@@ -174,15 +183,17 @@ function registryParts(
   table: ResourceTable,
   claims: ClaimIndex,
   settings: ClusterSettings,
+  admissionMetrics: AdmissionMetrics,
 ): RegistryParts {
   const clock = systemClock;
   const random = Math.random;
   const namespaces = table.stored('core', 'namespaces');
   if (!namespaces) throw new Error('namespaces are not served');
-  const admission = new Admission([
+  const plugins = [
     new NamespaceLifecycle(store, clock, namespaces),
-    new KindRules({ rules: admissionRules, store, table, clock, random }),
-  ]);
+    ...kindRules({ rules: admissionRules, store, table, clock, random }),
+  ];
+  const admission = new Admission(plugins, clock, admissionMetrics);
   const { features } = table;
   return { store, table, clock, features, settings, claims, admission, random, newUid: randomUUID };
 }

@@ -35,8 +35,12 @@ export function controllerManagerModule({
     module: ControllerManagerModule,
     providers: [
       { provide: HealthChecks, useFactory: healthChecks },
-      { provide: Metrics, useFactory: () => new Metrics() },
-      { provide: RestClient, useFactory: () => clientOfFlags(options.client, logger) },
+      { provide: Metrics, useFactory: () => new Metrics(options.common.shownMetricsRelease) },
+      {
+        provide: RestClient,
+        inject: [Metrics],
+        useFactory: (metrics: Metrics) => clientOfFlags(options.client, logger, metrics),
+      },
       {
         provide: ControllerManager,
         inject: [RestClient, Metrics],

@@ -42,19 +42,25 @@ export async function startControllerManager(parts: ProcessParts): Promise<void>
     lead();
     return;
   }
-  const elector = electorFor(parts, client, lead);
+  const elector = electorFor(parts, client, lead, context.get(Metrics));
   elector.start();
   lifecycle.onStop('leader election', () => elector.stop());
   // Registered last, so it runs first: the lease is given up when nothing works under it any more.
   lifecycle.onStop('controllers', () => manager.stop());
 }
 
-function electorFor(parts: ProcessParts, client: RestClient, lead: () => void): LeaderElector {
+function electorFor(
+  parts: ProcessParts,
+  client: RestClient,
+  lead: () => void,
+  metrics: Metrics,
+): LeaderElector {
   const { options, logger } = parts;
   return new LeaderElector({
     client: client.derive({ qps: 0 }),
     ...electionOfFlags(options.election, 'controller-manager'),
     logger,
+    metrics,
     onStartedLeading: lead,
     onLost: () => {
       // At once: within the lease's last seconds another process may start to act.

@@ -27,8 +27,12 @@ export function nodeAgentModule({ options, logger, lifecycle }: ProcessParts): D
     module: NodeAgentModule,
     providers: [
       { provide: HealthChecks, useFactory: healthChecks },
-      { provide: Metrics, useFactory: () => new Metrics() },
-      { provide: RestClient, useFactory: () => clientOfFlags(options.client, logger) },
+      { provide: Metrics, useFactory: () => new Metrics(options.common.shownMetricsRelease) },
+      {
+        provide: RestClient,
+        inject: [Metrics],
+        useFactory: (metrics: Metrics) => clientOfFlags(options.client, logger, metrics),
+      },
       { provide: ProcessRuntime, useFactory: () => processRuntime(options, logger) },
       {
         provide: NodeAgent,

@@ -26,8 +26,12 @@ export function proxyModule({ options, logger, lifecycle }: ProcessParts): Dynam
   return {
     module: ProxyModule,
     providers: [
-      { provide: Metrics, useFactory: () => new Metrics() },
-      { provide: RestClient, useFactory: () => clientOfFlags(options.client, logger) },
+      { provide: Metrics, useFactory: () => new Metrics(options.common.shownMetricsRelease) },
+      {
+        provide: RestClient,
+        inject: [Metrics],
+        useFactory: (metrics: Metrics) => clientOfFlags(options.client, logger, metrics),
+      },
       {
         provide: ServiceProxy,
         inject: [RestClient, Metrics],

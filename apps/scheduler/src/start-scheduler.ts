@@ -65,7 +65,7 @@ export async function startScheduler(parts: ProcessParts): Promise<void> {
     scheduler.start();
     return;
   }
-  const elector = electorFor(parts, client, scheduler);
+  const elector = electorFor(parts, client, scheduler, context.get(Metrics));
   elector.start();
   lifecycle.onStop('leader election', () => elector.stop());
 }
@@ -94,12 +94,18 @@ async function servedResources(
   return new Set(resources.map(({ group, plural }) => `${group}/${plural}`));
 }
 
-function electorFor(parts: ProcessParts, client: RestClient, scheduler: Scheduler): LeaderElector {
+function electorFor(
+  parts: ProcessParts,
+  client: RestClient,
+  scheduler: Scheduler,
+  metrics: Metrics,
+): LeaderElector {
   const { options, logger, lifecycle } = parts;
   return new LeaderElector({
     client,
     ...electionOfFlags(options.election, 'scheduler'),
     logger,
+    metrics,
     onStartedLeading: (signal) => {
       signal.addEventListener('abort', () => scheduler.stop(), { once: true });
       scheduler.start();

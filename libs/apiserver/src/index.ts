@@ -1,6 +1,6 @@
 /** The API server's pipeline, from request to store and back. Wiring is in `apps/apiserver`. */
 export { Admission, type AdmissionPlugin, type AdmissionRequest } from './admission/admission.js';
-export { KindRules } from './admission/kind-rules.js';
+export { kindRules } from './admission/kind-rules.js';
 export { NamespaceLifecycle } from './admission/namespace-lifecycle.js';
 export { Authenticator } from './authentication/authenticator.js';
 export { IssuerDocuments } from './authentication/issuer-documents.js';
@@ -24,9 +24,12 @@ export { type BootstrapSettings, bootstrapCluster } from './bootstrap/bootstrap.
 export { ServerEndpoints } from './bootstrap/server-endpoints.js';
 export { Discovery } from './discovery/discovery.js';
 export type { NodeAgentTls } from './handlers/node-agents.js';
-export { ApiMetrics } from './observability/api-metrics.js';
-
+export { AdmissionMetrics } from './observability/admission-metrics.js';
+export { AuthenticationMetrics } from './observability/authentication-metrics.js';
 export { ConsensusMetrics } from './observability/consensus-metrics.js';
+export { MeasuredStore } from './observability/measured-store.js';
+export { PodLogMetrics } from './observability/pod-log-metrics.js';
+export { RequestMetrics } from './observability/request-metrics.js';
 export { StorageMetrics } from './observability/storage-metrics.js';
 export { WatchRegistry } from './observability/watch-registry.js';
 export { OpenApiDocuments } from './openapi/openapi-documents.js';

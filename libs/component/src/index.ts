@@ -53,12 +53,11 @@ export {
 } from './logging/create-logger.js';
 export type { Logger } from './logging/logger.js';
 export { nestLogger } from './logging/nest-logger.js';
-export {
-  exponentialBuckets,
-  type HistogramSpec,
-  type MetricSpec,
-  Metrics,
-} from './metrics/metrics.js';
+export { type Counter, CounterSeries } from './metrics/counter.js';
+export { previousRelease } from './metrics/deprecation.js';
+export { exponentialBuckets, type Histogram, type HistogramSeries } from './metrics/histogram.js';
+export { type Gauge, type HistogramSpec, type MetricSpec, Metrics } from './metrics/metrics.js';
+export type { SummarySeries } from './metrics/summary.js';
 export { ClientOptions } from './options/client-options.js';
 export { CommonOptions } from './options/common-options.js';
 export {
@@ -114,4 +113,4 @@ export {
   type TlsVersionName,
   tlsVersionNames,
 } from './tls/tls-options.js';
-export { interfaceVersion, orchVersion } from './version.js';
+export { buildInfo, interfaceVersion, orchVersion } from './version.js';

@@ -1,8 +1,8 @@
 /** The index of paths, the version document and metrics. */
 
 import { All, Controller, Req, Res } from '@nestjs/common';
-import { ApiHandler, Discovery, WatchRegistry } from '@orch/apiserver';
-import { interfaceVersion, Metrics, orchVersion } from '@orch/component';
+import { ApiHandler, Discovery } from '@orch/apiserver';
+import { buildInfo, Metrics } from '@orch/component';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerWith, onlyGet, sendJson, sendText } from './answer.js';
 
@@ -17,7 +17,6 @@ export class RootController {
     private readonly api: ApiHandler,
     private readonly discovery: Discovery,
     private readonly metrics: Metrics,
-    private readonly watches: WatchRegistry,
     private readonly storage: StoredCounts,
   ) {}
 
@@ -33,17 +32,7 @@ export class RootController {
   version(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return answerWith(this.api, request, reply, (admitted) => {
       onlyGet(admitted);
-      sendJson(admitted, {
-        major: interfaceVersion.major,
-        minor: interfaceVersion.minor,
-        gitVersion: interfaceVersion.git,
-        gitCommit: orchVersion,
-        gitTreeState: 'clean',
-        buildDate: '1970-01-01T00:00:00Z',
-        goVersion: process.version,
-        compiler: 'node',
-        platform: `${process.platform}/${process.arch}`,
-      });
+      sendJson(admitted, buildInfo());
     });
   }
 
@@ -51,7 +40,6 @@ export class RootController {
   scrape(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return answerWith(this.api, request, reply, async (admitted) => {
       onlyGet(admitted);
-      this.watches.flushCounts();
       await this.storage.refresh();
       sendText(admitted, 200, this.metrics.contentType, await this.metrics.render());
     });

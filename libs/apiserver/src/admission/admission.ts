@@ -3,11 +3,15 @@
  * and refuse a request afterwards. A request that only reads never comes here.
  */
 import type { ApiObject, RequestContext } from '@orch/api';
+import type { Clock } from '@orch/component';
 import type { Operation } from '@orch/store';
 import type { ServedResource } from '../registry/resource.js';
 
+export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE';
+export type AdmissionPhase = 'admit' | 'validate';
+
 export interface AdmissionRequest {
-  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
+  readonly operation: AdmissionOperation;
   readonly served: ServedResource;
   readonly namespace: string;
   readonly name: string;
@@ -33,15 +37,88 @@ export interface AdmissionPlugin {
   expectations?(request: AdmissionRequest): Promise<Operation[]>;
 }
 
-export class Admission {
-  constructor(private readonly plugins: readonly AdmissionPlugin[]) {}
+/** Told of each outcome; must be quick. */
+export type AdmissionTimer = (
+  operation: AdmissionOperation,
+  isRejected: boolean,
+  seconds: number,
+) => void;
 
-  async mutate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.plugins) await plugin.mutate?.(request);
+/** Gives the timers of each plugin and of each phase as a whole. */
+export interface AdmissionObserver {
+  plugin(name: string, phase: AdmissionPhase): AdmissionTimer;
+  step(phase: AdmissionPhase): AdmissionTimer;
+}
+
+type Work = (request: AdmissionRequest) => Promise<void> | void;
+
+/** The plugins that have something to do in one phase. */
+class Phase {
+  private readonly links: { readonly work: Work; readonly timer: AdmissionTimer }[] = [];
+  private readonly timer: AdmissionTimer;
+
+  constructor(
+    private readonly phase: AdmissionPhase,
+    private readonly clock: Clock,
+    private readonly observer: AdmissionObserver,
+  ) {
+    this.timer = observer.step(phase);
   }
 
-  async validate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.plugins) await plugin.validate?.(request);
+  add(name: string, work: Work): void {
+    this.links.push({ work, timer: this.observer.plugin(name, this.phase) });
+  }
+
+  async run(request: AdmissionRequest): Promise<void> {
+    const { clock, links, timer } = this;
+    const { operation } = request;
+    const startMs = clock.monotonicMs();
+    let sinceMs = startMs;
+    let current = timer;
+    let isRejected = true;
+    try {
+      for (const link of links) {
+        current = link.timer;
+        const pending = link.work(request);
+        if (pending) await pending;
+        const nowMs = clock.monotonicMs();
+        current(operation, false, (nowMs - sinceMs) / 1_000);
+        sinceMs = nowMs;
+      }
+      isRejected = false;
+    } catch (error) {
+      current(operation, true, (clock.monotonicMs() - sinceMs) / 1_000);
+      throw error;
+    } finally {
+      timer(operation, isRejected, (clock.monotonicMs() - startMs) / 1_000);
+    }
+  }
+}
+
+export class Admission {
+  private readonly mutating: Phase;
+  private readonly validating: Phase;
+
+  constructor(
+    private readonly plugins: readonly AdmissionPlugin[],
+    clock: Clock,
+    observer: AdmissionObserver,
+  ) {
+    this.mutating = new Phase('admit', clock, observer);
+    this.validating = new Phase('validate', clock, observer);
+    for (const plugin of plugins) {
+      const { name } = plugin;
+      if (plugin.mutate) this.mutating.add(name, (request) => plugin.mutate?.(request));
+      if (plugin.validate) this.validating.add(name, (request) => plugin.validate?.(request));
+    }
+  }
+
+  mutate(request: AdmissionRequest): Promise<void> {
+    return this.mutating.run(request);
+  }
+
+  validate(request: AdmissionRequest): Promise<void> {
+    return this.validating.run(request);
   }
 
   async expectations(request: AdmissionRequest): Promise<Operation[]> {

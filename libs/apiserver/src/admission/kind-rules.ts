@@ -1,4 +1,4 @@
-/** Runs the admission rules of the kinds as one plugin, with a reader of stored objects for them. */
+/** The admission rules of the kinds as plugins, with a reader of stored objects for them. */
 import type {
   AdmissionContext,
   AdmissionRule,
@@ -21,37 +21,37 @@ export interface KindRulesSettings {
   readonly random: () => number;
 }
 
-export class KindRules implements AdmissionPlugin {
-  readonly name = 'KindRules';
+/** One plugin for each rule. */
+export function kindRules(settings: KindRulesSettings): AdmissionPlugin[] {
+  return settings.rules.map((rule) => ({
+    name: rule.name,
+    ...(rule.mutate && {
+      mutate: (request: AdmissionRequest) =>
+        rule.mutate?.(targetOf(request), contextOf(settings, request)),
+    }),
+    ...(rule.validate && {
+      validate: (request: AdmissionRequest) =>
+        rule.validate?.(targetOf(request), contextOf(settings, request)),
+    }),
+  }));
+}
 
-  constructor(private readonly settings: KindRulesSettings) {}
-
-  async mutate(request: AdmissionRequest): Promise<void> {
-    const target = targetOf(request);
-    const context = this.contextOf(request);
-    for (const rule of this.settings.rules) await rule.mutate?.(target, context);
-  }
-
-  async validate(request: AdmissionRequest): Promise<void> {
-    const target = targetOf(request);
-    const context = this.contextOf(request);
-    for (const rule of this.settings.rules) await rule.validate?.(target, context);
-  }
-
-  private contextOf({ deadlineMs, context }: AdmissionRequest): AdmissionContext {
-    const { clock, random } = this.settings;
-    return {
-      reader: new StoreReader(this.settings, deadlineMs),
-      features: context.features,
-      random,
-      wait: (delayMs) =>
-        new Promise((resolve, reject) => {
-          if (clock.monotonicMs() + delayMs > deadlineMs) {
-            reject(timeout('admission did not end in time'));
-          } else clock.setTimer(delayMs, resolve);
-        }),
-    };
-  }
+function contextOf(
+  settings: KindRulesSettings,
+  { deadlineMs, context }: AdmissionRequest,
+): AdmissionContext {
+  const { clock, random } = settings;
+  return {
+    reader: new StoreReader(settings, deadlineMs),
+    features: context.features,
+    random,
+    wait: (delayMs) =>
+      new Promise((resolve, reject) => {
+        if (clock.monotonicMs() + delayMs > deadlineMs) {
+          reject(timeout('admission did not end in time'));
+        } else clock.setTimer(delayMs, resolve);
+      }),
+  };
 }
 
 function targetOf(request: AdmissionRequest): AdmissionTarget {

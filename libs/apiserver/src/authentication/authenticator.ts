@@ -6,6 +6,7 @@
 
 import type { TLSSocket } from 'node:tls';
 import { unauthorized } from '@orch/apimachinery';
+import type { Clock } from '@orch/component';
 import { credentialCacheEntriesMax } from '../limits.js';
 import type { RawRequest } from '../response/exchange.js';
 import type { ServiceAccountAuthenticator } from './service-account-authenticator.js';
@@ -16,9 +17,28 @@ export interface AuthenticatorSettings {
   readonly serviceAccounts: ServiceAccountAuthenticator;
   /** Requests without credentials are let in as `system:anonymous`; otherwise 401. */
   readonly anonymous: boolean;
+  readonly clock: Clock;
+  readonly observer: AuthenticationObserver;
 }
 
-type CertificateOutcome = User | 'none' | 'refused';
+/** `failure`: nothing to know the user by; `error`: something that is wrong, or cannot be checked now. */
+export type AuthenticationResult = 'success' | 'failure' | 'error';
+
+/** Told of every request; must be quick. */
+export interface AuthenticationObserver {
+  ended(result: AuthenticationResult, seconds: number): void;
+  authenticated(user: User): void;
+  /** A certificate was used that ends in so many seconds. */
+  certificateUsed(secondsLeft: number): void;
+}
+
+interface CertificateUser {
+  readonly user: User;
+  /** By the wall clock. */
+  readonly expiresMs: number;
+}
+
+type CertificateOutcome = CertificateUser | 'none' | 'refused';
 
 export class Authenticator {
   private readonly byHeader = new Map<string, User>();
@@ -28,16 +48,44 @@ export class Authenticator {
 
   /** Rejects with 401. */
   async authenticate(request: RawRequest): Promise<User> {
-    const header = request.headers.authorization;
-    if (header !== undefined && header !== '') {
-      const user = this.byHeader.get(header) ?? (await this.bearer(header));
-      if (user) return user;
+    const { clock, observer } = this.settings;
+    const startMs = clock.monotonicMs();
+    let result: AuthenticationResult = 'error';
+    try {
+      const user = await this.identify(request);
+      if (user) {
+        result = 'success';
+        observer.authenticated(user);
+        return user;
+      }
+      result = 'failure';
+      throw unauthorized();
+    } finally {
+      observer.ended(result, (clock.monotonicMs() - startMs) / 1_000);
     }
+  }
+
+  /** Undefined for a request that brings nothing and may not. Rejects with 401 for what is wrong. */
+  private identify(request: RawRequest): User | undefined | Promise<User | undefined> {
+    const header = request.headers.authorization;
+    if (header === undefined || header === '') return this.withoutToken(request, false);
+    return this.byHeader.get(header) ?? this.withHeader(request, header);
+  }
+
+  private async withHeader(request: RawRequest, header: string): Promise<User | undefined> {
+    const user = await this.bearer(header);
+    return user ?? this.withoutToken(request, /^bearer /i.test(header));
+  }
+
+  private withoutToken(request: RawRequest, isTokenWrong: boolean): User | undefined {
     const certificate = this.certificate(request);
-    if (typeof certificate === 'object') return certificate;
-    const brought = (header !== undefined && /^bearer /i.test(header)) || certificate === 'refused';
-    if (brought || !this.settings.anonymous) throw unauthorized();
-    return anonymousUser;
+    if (typeof certificate === 'object') {
+      const { clock, observer } = this.settings;
+      observer.certificateUsed((certificate.expiresMs - clock.nowMs()) / 1_000);
+      return certificate.user;
+    }
+    if (isTokenWrong || certificate === 'refused') throw unauthorized();
+    return this.settings.anonymous ? anonymousUser : undefined;
   }
 
   private async bearer(header: string): Promise<User | undefined> {
@@ -65,10 +113,10 @@ export class Authenticator {
 
 function certificateOutcome(socket: TLSSocket): CertificateOutcome {
   if (typeof socket.getPeerCertificate !== 'function') return 'none';
-  const subject = socket.getPeerCertificate()?.subject as
-    | { CN?: string; O?: string | string[] }
-    | undefined;
+  const peer = socket.getPeerCertificate();
+  const subject = peer?.subject as { CN?: string; O?: string | string[] } | undefined;
   if (!subject) return 'none';
   if (!socket.authorized || !subject.CN) return 'refused';
-  return authenticated(subject.CN, '', [subject.O ?? []].flat());
+  const user = authenticated(subject.CN, '', [subject.O ?? []].flat());
+  return { user, expiresMs: Date.parse(peer.valid_to) };
 }

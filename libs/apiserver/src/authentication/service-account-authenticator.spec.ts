@@ -1,7 +1,8 @@
 import { definitions } from '@orch/api';
-import { dialect } from '@orch/component';
+import { dialect, Metrics } from '@orch/component';
 import type { Entry, VersionedStore } from '@orch/store';
 import { beforeEach, expect, it } from 'vitest';
+import { AuthenticationMetrics } from '../observability/authentication-metrics.js';
 import { ResourceTable } from '../registry/resource-table.js';
 import { ServiceAccountAuthenticator } from './service-account-authenticator.js';
 import { createSigningKeyPem, serviceAccountKeys } from './service-account-keys.js';
@@ -28,11 +29,13 @@ const tokens = new ServiceAccountTokens({
   apiAudiences: ['api'],
   clock,
 });
+const metrics = new Metrics();
 const authenticator = new ServiceAccountAuthenticator({
   tokens,
   store,
   table: new ResourceTable(definitions),
   clock,
+  observer: new AuthenticationMetrics(metrics).tokenCache,
 });
 const accountKey = 'core/serviceaccounts/ns/builder';
 const podKey = 'core/pods/ns/p';
@@ -94,3 +97,26 @@ it('takes a token for the audiences it was made for only', async () => {
   const identity = await authenticator.authenticate(token, ['api', 'vault']);
   expect(identity?.audiences).toEqual(['vault']);
 });
+
+it('counts tokens verified before and new ones apart', async () => {
+  const before = await metrics.render();
+  const token = await podToken(['api', 'metrics']);
+  await authenticator.authenticate(token);
+  await authenticator.authenticate(token);
+  await authenticator.authenticate('not a token');
+  const after = await metrics.render();
+  const grown = (series: string) => seriesValue(after, series) - seriesValue(before, series);
+  expect(grown('authentication_token_cache_request_total{status="hit"}')).toBe(1);
+  expect(grown('authentication_token_cache_request_total{status="miss"}')).toBe(2);
+  expect(grown('authentication_token_cache_request_duration_seconds_count{status="miss"}')).toBe(2);
+  expect(grown('authentication_token_cache_fetch_total{status="ok"}')).toBe(2);
+  expect(
+    seriesValue(after, 'authentication_token_cache_active_fetch_count{status="in_flight"}'),
+  ).toBe(0);
+  expect(grown('serviceaccount_valid_tokens_total')).toBe(2);
+});
+
+function seriesValue(text: string, series: string): number {
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `));
+  return Number(line?.slice(series.length) ?? 0);
+}

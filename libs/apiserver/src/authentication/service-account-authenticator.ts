@@ -25,6 +25,18 @@ export interface ServiceAccountAuthenticatorSettings {
   readonly store: VersionedStore;
   readonly table: ResourceTable;
   readonly clock: Clock;
+  readonly observer: TokenCacheObserver;
+}
+
+/** Told of tokens; must be quick. */
+export interface TokenCacheObserver {
+  /** A token was verified, or found to be verified before. */
+  lookedUp(status: 'hit' | 'miss', seconds: number): void;
+  fetchBegan(): void;
+  /** `error`: whether the token is valid could not be found out. */
+  fetchEnded(status: 'ok' | 'error'): void;
+  /** A token proved who its bearer is. */
+  valid(): void;
 }
 
 export interface TokenIdentity {
@@ -50,23 +62,42 @@ export class ServiceAccountAuthenticator {
     if (!verified) return undefined;
     const shared = audiences.filter((audience) => verified.audiences.includes(audience));
     if (shared.length === 0 || !(await this.isAlive(verified.subject))) return undefined;
+    this.settings.observer.valid();
     return { user: userOf(verified.subject), audiences: shared };
   }
 
   private async verify(token: string): Promise<VerifiedToken | undefined> {
-    const { tokens } = this.settings;
+    const { tokens, clock, observer } = this.settings;
+    const startMs = clock.monotonicMs();
     const known = this.verified.get(token);
     if (known) {
+      observer.lookedUp('hit', (clock.monotonicMs() - startMs) / 1_000);
       if (!tokens.hasExpired(known)) return known;
       this.verified.delete(token);
       return undefined;
     }
-    const verified = await tokens.verify(token);
-    if (verified) {
-      if (this.verified.size >= credentialCacheEntriesMax) this.verified.clear();
-      this.verified.set(token, verified);
+    try {
+      return await this.verifyNew(token);
+    } finally {
+      observer.lookedUp('miss', (clock.monotonicMs() - startMs) / 1_000);
     }
-    return verified;
+  }
+
+  private async verifyNew(token: string): Promise<VerifiedToken | undefined> {
+    const { tokens, observer } = this.settings;
+    observer.fetchBegan();
+    let status: 'ok' | 'error' = 'error';
+    try {
+      const verified = await tokens.verify(token);
+      status = 'ok';
+      if (verified) {
+        if (this.verified.size >= credentialCacheEntriesMax) this.verified.clear();
+        this.verified.set(token, verified);
+      }
+      return verified;
+    } finally {
+      observer.fetchEnded(status);
+    }
   }
 
   private async isAlive({ namespace, account, pod, secret }: TokenSubject): Promise<boolean> {

@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { badRequest, internalError, StatusError } from '@orch/apimachinery';
 import { chooseProtocol, listedValues, sendStream, webSocketLogProtocols } from '@orch/streaming';
 import { logRefusalBytesMax } from '../limits.js';
+import type { PodLogMetrics } from '../observability/pod-log-metrics.js';
 import { askForAnswer, sendAnswer } from '../proxy/forward.js';
 import { parseLogOptions } from '../request/log-options.js';
 import { type Exchange, headersFor, isCutOff, writeHead } from '../response/exchange.js';
@@ -22,7 +23,7 @@ import {
   readPod,
 } from './node-agents.js';
 
-export function podLogHandler(tls: NodeAgentTls): Handler {
+export function podLogHandler(tls: NodeAgentTls, metrics: PodLogMetrics): Handler {
   return async (call) => {
     const { exchange, info, query } = call;
     const options = parseLogOptions(query, info.name);
@@ -40,7 +41,11 @@ export function podLogHandler(tls: NodeAgentTls): Handler {
     const trusted = options.skipsTlsVerification ? { ...tls, authorityPem: undefined } : tls;
     const target = agentTarget(node, path, trusted);
     const url = `https://${target.host}:${target.port}${target.path}`;
-    const unreachable = (reason: string) => internalError(`Get "${url}": ${reason}`);
+    const unreachable = (reason: string, isNotBelieved: boolean) => {
+      if (isNotBelieved) metrics.notBelieved();
+      return internalError(`Get "${url}": ${reason}`);
+    };
+    metrics.requested(trusted.authorityPem !== undefined);
     const answer = await askForAnswer(exchange, { ...target, unreachable });
     if (answer.statusCode !== 200) throw await refusalOf(answer, info.name);
     const upgrade = webSocketUpgrade(exchange);

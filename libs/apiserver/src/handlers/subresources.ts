@@ -1,6 +1,7 @@
 /** Which subresources a served resource has, with what they answer and which verbs they take. */
 import type { ApiObject, SubresourceStatus } from '@orch/api';
 import type { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
+import type { PodLogMetrics } from '../observability/pod-log-metrics.js';
 import type { ServedResource } from '../registry/resource.js';
 import { partStrategy } from '../registry/strategies.js';
 import type { Call, Handler } from './call.js';
@@ -47,7 +48,7 @@ function streamSubresource(name: string, kind: string, handle: Handler): Subreso
   return { name, kind, verbs: ['create', 'get'], longRunning: true, handle };
 }
 
-function podSubresources(tls: NodeAgentTls): Subresource[] {
+function podSubresources(tls: NodeAgentTls, logs: PodLogMetrics): Subresource[] {
   return [
     {
       name: 'binding',
@@ -64,7 +65,13 @@ function podSubresources(tls: NodeAgentTls): Subresource[] {
       longRunning: false,
       handle: handleEviction,
     },
-    { name: 'log', kind: 'Pod', verbs: ['get'], longRunning: true, handle: podLogHandler(tls) },
+    {
+      name: 'log',
+      kind: 'Pod',
+      verbs: ['get'],
+      longRunning: true,
+      handle: podLogHandler(tls, logs),
+    },
     streamSubresource('attach', 'PodAttachOptions', podCommandHandler('attach', tls)),
     streamSubresource('exec', 'PodExecOptions', podCommandHandler('exec', tls)),
     streamSubresource('portforward', 'PodPortForwardOptions', portForwardHandler(tls)),
@@ -75,6 +82,7 @@ function podSubresources(tls: NodeAgentTls): Subresource[] {
 /** What some subresources work with. */
 export interface SubresourceParts {
   readonly nodeAgents: NodeAgentTls;
+  readonly podLogs: PodLogMetrics;
   readonly serviceAccountTokens: ServiceAccountTokens;
 }
 
@@ -112,7 +120,9 @@ export function subresourcesOf(served: ServedResource, parts: SubresourceParts):
     });
   }
   if (definition.stored.group === 'core') {
-    if (definition.plural === 'pods') all.push(...podSubresources(parts.nodeAgents));
+    if (definition.plural === 'pods') {
+      all.push(...podSubresources(parts.nodeAgents, parts.podLogs));
+    }
     if (definition.plural === 'nodes') {
       all.push(proxySubresource('NodeProxyOptions', nodeProxyHandler(parts.nodeAgents)));
     }

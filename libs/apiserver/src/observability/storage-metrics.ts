@@ -17,6 +17,7 @@ export class StorageMetrics {
   /** For the store, which is opened before anything it can be asked. */
   readonly observer: StoreObserver;
   private readonly objects;
+  private readonly objectCounts;
   private readonly sizes;
 
   constructor(metrics: Metrics) {
@@ -25,6 +26,12 @@ export class StorageMetrics {
       help: 'Objects stored, by resource.',
       stability: 'STABLE',
       labels: ['resource'],
+    });
+    this.objectCounts = metrics.gauge({
+      name: 'etcd_object_counts',
+      help: 'Objects stored, by resource; the same as apiserver_storage_objects.',
+      labels: ['resource'],
+      deprecatedSince: '1.22.0',
     });
     this.sizes = metrics.gauge({
       name: 'apiserver_storage_size_bytes',
@@ -83,7 +90,9 @@ export class StorageMetrics {
       });
       const slash = storedApiVersion.indexOf('/');
       const group = slash < 0 ? '' : `.${storedApiVersion.slice(0, slash)}`;
-      this.objects.set({ resource: definition.plural + group }, entries.length + remainingCount);
+      const labels = { resource: definition.plural + group };
+      this.objects.set(labels, entries.length + remainingCount);
+      this.objectCounts.set(labels, entries.length + remainingCount);
     }
   }
 }

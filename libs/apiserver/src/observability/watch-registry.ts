@@ -1,40 +1,99 @@
 /** All open watches: counted for metrics, and ended together when the server ends. */
+import {
+  type CounterSeries,
+  exponentialBuckets,
+  type HistogramSeries,
+  type Metrics,
+} from '@orch/component';
 import type { ServedResource } from '../registry/resource.js';
-import type { ActiveWatch, WatchObserver } from '../watch/serve-watch.js';
+import type { ActiveWatch, WatchObserver, WatchTraffic } from '../watch/serve-watch.js';
 import type { EndReason } from '../watch/watch-channel.js';
-import type { ApiMetrics } from './api-metrics.js';
+
+const kind = ['group', 'kind', 'version'] as const;
+const sizeBuckets = exponentialBuckets(1_024, 2, 8);
+
+class Traffic implements WatchTraffic {
+  constructor(
+    private readonly events: CounterSeries,
+    private readonly sizes: HistogramSeries,
+    private readonly initialEvents: CounterSeries,
+  ) {}
+
+  sent(byteCount: number): void {
+    this.events.inc();
+    this.sizes.observe(byteCount);
+  }
+
+  began(eventCount: number): void {
+    this.initialEvents.inc(eventCount);
+  }
+}
 
 export class WatchRegistry implements WatchObserver {
   private readonly active = new Set<ActiveWatch>();
-  /** Events are counted here and handed to the metrics when these are asked for. */
-  private readonly sentCounts = new Map<ServedResource, number>();
+  private readonly byResource = new Map<ServedResource, Traffic>();
+  private readonly events;
+  private readonly sizes;
+  private readonly initialEvents;
+  private readonly watchers;
+  private readonly slowWatches;
   private stopped = false;
 
-  constructor(private readonly metrics: ApiMetrics) {}
+  constructor(metrics: Metrics) {
+    this.events = metrics.counter({
+      name: 'apiserver_watch_events_total',
+      help: 'Events sent to watchers.',
+      labels: kind,
+    });
+    this.sizes = metrics.histogram({
+      name: 'apiserver_watch_events_sizes',
+      help: 'Bytes of events sent to watchers.',
+      labels: kind,
+      buckets: sizeBuckets,
+    });
+    this.initialEvents = metrics.counter({
+      name: 'apiserver_init_events_total',
+      help: 'Events with which watches begin: objects that were there already.',
+      labels: ['resource'],
+    });
+    this.watchers = metrics.gauge({
+      name: 'apiserver_registered_watchers',
+      help: 'Watches that are open.',
+      labels: kind,
+    });
+    this.slowWatches = metrics.counter({
+      name: 'apiserver_terminated_watchers_total',
+      help: 'Watches ended because the client did not keep up.',
+      labels: ['resource'],
+    });
+  }
 
   get count(): number {
     return this.active.size;
   }
 
+  traffic(served: ServedResource): WatchTraffic {
+    let traffic = this.byResource.get(served);
+    if (!traffic) {
+      const labels = kindLabels(served);
+      const initial = this.initialEvents.labels({ resource: served.resource.typeName });
+      traffic = new Traffic(this.events.labels(labels), this.sizes.labels(labels), initial);
+      this.byResource.set(served, traffic);
+    }
+    return traffic;
+  }
+
   began(watch: ActiveWatch): void {
     this.active.add(watch);
-    this.metrics.watchBegan(watch.target.served);
+    this.watchers.inc(kindLabels(watch.target.served));
     if (this.stopped) setImmediate(() => watch.stop());
   }
 
   ended(watch: ActiveWatch, reason: EndReason): void {
     if (!this.active.delete(watch)) return;
-    this.metrics.watchEnded(watch.target.served, reason === 'slow');
-  }
-
-  sent(served: ServedResource): void {
-    this.sentCounts.set(served, (this.sentCounts.get(served) ?? 0) + 1);
-  }
-
-  /** Hands the counts to the metrics; before these are rendered. */
-  flushCounts(): void {
-    for (const [served, count] of this.sentCounts) this.metrics.watchSent(served, count);
-    this.sentCounts.clear();
+    const { served } = watch.target;
+    this.watchers.dec(kindLabels(served));
+    if (reason === 'slow') this.slowWatches.inc({ resource: served.resource.typeName });
   }
 
   /** Ends all that are open, and from now on every other as soon as it has begun. */
@@ -42,4 +101,8 @@ export class WatchRegistry implements WatchObserver {
     this.stopped = true;
     for (const watch of [...this.active]) watch.stop();
   }
+}
+
+function kindLabels(served: ServedResource) {
+  return { group: served.group, kind: served.kind, version: served.version };
 }

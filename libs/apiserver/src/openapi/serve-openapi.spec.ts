@@ -11,6 +11,7 @@ import { type Clock, selectDialect } from '@orch/component';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ResourceTable } from '../registry/resource-table.js';
 import { splitTarget } from '../request/query.js';
+import { newExchange } from '../response/exchange.js';
 import { OpenApiDocuments } from './openapi-documents.js';
 import {
   documentFormat,
@@ -49,7 +50,7 @@ describe('serving', () => {
     const clock = { monotonicMs: () => performance.now() } as Clock;
     const documents = new OpenApiDocuments(new ResourceTable(definitions), () => [], clock);
     server = createServer((request, response) => {
-      const exchange = { request, response, warnings: [], headers: {} };
+      const exchange = newExchange(request, response);
       const { path, query } = splitTarget(request.url!);
       if (path === '/openapi/v2') void serveWholeDocument(documents, exchange);
       else if (path === '/openapi/v3') void serveIndex(documents, exchange);

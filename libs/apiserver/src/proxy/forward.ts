@@ -12,6 +12,7 @@ import {
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { TLSSocket } from 'node:tls';
 import { internalError, type StatusError, serviceUnavailable } from '@orch/apimachinery';
 import type { Call } from '../handlers/call.js';
 import { proxyConnectTimeoutMs } from '../limits.js';
@@ -27,8 +28,8 @@ export interface Target {
   readonly path: string;
   /** Certificates, for `https`. */
   readonly tls?: Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'>;
-  /** What a target that cannot be reached is to the client. */
-  readonly unreachable: (reason: string) => StatusError;
+  /** What a target that cannot be reached, or whose certificate is not believed, is to the client. */
+  readonly unreachable: (reason: string, isNotBelieved: boolean) => StatusError;
 }
 
 /** Changes the body and headers of an answer on its way; undefined leaves it as it is. */
@@ -78,7 +79,7 @@ export async function askForAnswer(exchange: Exchange, target: Target): Promise<
   const reply = await ask(plain, target);
   if (reply.kind === 'answer') return reply.answer;
   reply.socket.destroy();
-  throw target.unreachable('it changed the protocol unasked');
+  throw target.unreachable('it changed the protocol unasked', false);
 }
 
 function ask(exchange: Exchange, target: Target): Promise<Reply> {
@@ -129,7 +130,8 @@ function ask(exchange: Exchange, target: Target): Promise<Reply> {
     });
     outgoing.on('error', (error) => {
       settle();
-      reject(unreachable(error.message));
+      const socket = outgoing.socket as TLSSocket | null;
+      reject(unreachable(error.message, Boolean(socket?.authorizationError)));
     });
     if (upgrade) outgoing.end();
     else sendBodyOf(request as unknown as Readable, outgoing);
@@ -160,6 +162,9 @@ export async function sendAnswer(
   if ('flushHeaders' in response) response.flushHeaders();
   try {
     const client = response as unknown as Writable;
+    answer.on('data', (chunk: Buffer) => {
+      exchange.bodyBytes += chunk.length;
+    });
     if (body) await pipeline(answer, body, client);
     else await pipeline(answer, client);
   } catch (error) {

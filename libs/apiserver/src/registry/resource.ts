@@ -28,6 +28,8 @@ export function headOf(kind: string, apiVersion: string): string {
 export class Resource {
   readonly keyPrefix: string;
   readonly storedApiVersion: string;
+  /** `*core.Pod`: the type of its objects, as metrics that dashboards know spell it. */
+  readonly typeName: string;
   readonly storedHead: string;
   readonly storedHeadBytes: number;
   /** Up to and including the opening quote of the resource version. */
@@ -43,6 +45,7 @@ export class Resource {
     const { stored, kind, plural } = definition;
     this.keyPrefix = `${stored.group}/${plural}/`;
     this.storedApiVersion = dialect().apiVersion(stored.group, stored.version);
+    this.typeName = `*${stored.group}.${kind}`;
     this.storedHead = headOf(kind, this.storedApiVersion);
     this.storedHeadBytes = Buffer.byteLength(this.storedHead);
     this.versionHead = `${this.storedHead}"metadata":{"resourceVersion":"`;

@@ -6,7 +6,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Writable } from 'node:stream';
-import { createGzip } from 'node:zlib';
+import { createGzip, type Gzip } from 'node:zlib';
 import { gzipThresholdBytes } from '../limits.js';
 import type { ClientUpgrade } from '../server/upgrade.js';
 
@@ -26,7 +26,39 @@ export interface Exchange {
   /** The client wants to speak something else on this connection. */
   readonly upgrade?: ClientUpgrade | undefined;
   /** What is left out of every answer of this server. */
-  readonly without?: { readonly compression: boolean; readonly warnings: boolean };
+  readonly without: LeftOut;
+  /** Of the body of the answer, as sent so far. */
+  bodyBytes: number;
+  /** The answer is still being sent when its handler is done: it ends with the connection. */
+  goesOn: boolean;
+  /** The server cut the answer off. */
+  aborted: boolean;
+}
+
+export interface LeftOut {
+  readonly compression: boolean;
+  readonly warnings: boolean;
+}
+
+const nothing: LeftOut = { compression: false, warnings: false };
+
+export function newExchange(
+  request: RawRequest,
+  response: RawResponse,
+  upgrade?: ClientUpgrade,
+  without: LeftOut = nothing,
+): Exchange {
+  return {
+    request,
+    response,
+    warnings: [],
+    headers: {},
+    upgrade,
+    without,
+    bodyBytes: 0,
+    goesOn: false,
+    aborted: false,
+  };
 }
 
 /** A quoted warning as the interface's clients read it. */
@@ -53,7 +85,7 @@ export function headersFor(exchange: Exchange, contentType: string): OutgoingHtt
     'cache-control': 'no-cache, private',
   };
   for (const name in exchange.headers) headers[name] = exchange.headers[name];
-  if (exchange.warnings.length > 0 && !exchange.without?.warnings) {
+  if (exchange.warnings.length > 0 && !exchange.without.warnings) {
     Object.assign(headers, { warning: warningHeaders(exchange.warnings) });
   }
   return headers;
@@ -80,7 +112,7 @@ export function acceptsGzip(exchange: Exchange): boolean {
 
 /** Whether an answer of that many bytes leaves compressed. */
 export function compresses(exchange: Exchange, bytes: number): boolean {
-  return bytes >= gzipThresholdBytes && !exchange.without?.compression && acceptsGzip(exchange);
+  return bytes >= gzipThresholdBytes && !exchange.without.compression && acceptsGzip(exchange);
 }
 
 /** Sends a body that is in memory. */
@@ -95,9 +127,7 @@ export function sendBody(
     headers['content-encoding'] = 'gzip';
     headers.vary = 'Accept-Encoding';
     writeHead(exchange, statusCode, headers);
-    const gzip = createGzip({ level: 1 });
-    gzip.pipe(exchange.response as Writable);
-    gzip.end(body);
+    compressorFor(exchange).end(body);
     return;
   }
   headers['content-length'] = body.length;
@@ -105,9 +135,31 @@ export function sendBody(
   endWith(exchange, body);
 }
 
-function endWith({ request, response }: Exchange, body: Buffer): void {
-  if (request.method === 'HEAD') response.end();
-  else response.end(body);
+/** What is written to it is sent compressed. */
+export function compressorFor(exchange: Exchange): Gzip {
+  const gzip = createGzip({ level: 1 });
+  exchange.goesOn = true;
+  gzip.on('data', (chunk: Buffer) => {
+    exchange.bodyBytes += chunk.length;
+  });
+  gzip.pipe(exchange.response as Writable);
+  return gzip;
+}
+
+/** Ends an answer that cannot be finished: the client sees it cut off. */
+export function abort(exchange: Exchange): void {
+  exchange.aborted = true;
+  exchange.response.destroy();
+}
+
+export function endWith(exchange: Exchange, body: Buffer): void {
+  const { request, response } = exchange;
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  exchange.bodyBytes = body.length;
+  response.end(body);
 }
 
 /** True when there is nobody to answer to any more. */

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { gatherBlockBytes } from '../limits.js';
+import { type Exchange, newExchange } from './exchange.js';
 import { type Gathered, sendGathered } from './gather.js';
 
 function gathered(sizes: readonly number[]): { gathered: Gathered; text: string } {
@@ -29,9 +30,11 @@ function gathered(sizes: readonly number[]): { gathered: Gathered; text: string 
   };
 }
 
+/** What a client gets; the exchange has counted its bytes as they were sent. */
 async function fetched(sizes: readonly number[], gzip: boolean): Promise<string> {
+  let exchange: Exchange | undefined;
   const server = createServer((request, response) => {
-    const exchange = { request, response, warnings: [], headers: {} };
+    exchange = newExchange(request, response);
     void sendGathered(exchange, 'application/json', gathered(sizes).gathered, 5_000);
   });
   server.listen(0, '127.0.0.1');
@@ -44,6 +47,7 @@ async function fetched(sizes: readonly number[], gzip: boolean): Promise<string>
     const chunks: Buffer[] = [];
     for await (const chunk of answer) chunks.push(chunk);
     const body = Buffer.concat(chunks);
+    expect(exchange?.bodyBytes).toBe(body.length);
     return (answer.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString();
   } finally {
     server.close();

@@ -3,9 +3,16 @@
  * the socket has taken the one before. So the cost is one copy, and memory for one block a client.
  */
 import { once } from 'node:events';
-import { createGzip } from 'node:zlib';
 import { gatherBlockBytes, gatherBlocksIdleMax } from '../limits.js';
-import { compresses, type Exchange, headersFor, isCutOff, writeHead } from './exchange.js';
+import {
+  abort,
+  compresses,
+  compressorFor,
+  type Exchange,
+  headersFor,
+  isCutOff,
+  writeHead,
+} from './exchange.js';
 
 /** Pieces in order: `head`, then for each item its own head and its bytes from `itemFrom`, then `tail`. */
 export interface Gathered {
@@ -93,11 +100,12 @@ export async function sendGathered(
   } else headers['content-length'] = gathered.totalBytes;
   writeHead(exchange, 200, headers);
   if (!compressed && gathered.totalBytes <= gatherBlockBytes) {
+    exchange.bodyBytes = gathered.totalBytes;
     response.end(gatherWhole(gathered));
     return;
   }
   const block = takeBlock();
-  const timer = setTimeout(() => response.destroy(), timeoutMs);
+  const timer = setTimeout(() => abort(exchange), timeoutMs);
   try {
     if (compressed) await sendCompressed(exchange, gathered, block);
     else {
@@ -114,7 +122,9 @@ export async function sendGathered(
 }
 
 /** Resolves when the socket is done with the memory. Rejects when the client has gone. */
-function written({ response }: Exchange, filled: Buffer): Promise<void> {
+function written(exchange: Exchange, filled: Buffer): Promise<void> {
+  const { response } = exchange;
+  exchange.bodyBytes += filled.length;
   return new Promise((resolve, reject) => {
     const onClose = () => reject(new Error('the client has gone'));
     response.once('close', onClose);
@@ -133,8 +143,7 @@ async function sendCompressed(
   gathered: Gathered,
   block: Buffer,
 ): Promise<void> {
-  const gzip = createGzip({ level: 1 });
-  gzip.pipe(exchange.response);
+  const gzip = compressorFor(exchange);
   const closed = new AbortController();
   exchange.response.once('close', () => closed.abort());
   await writeBlocks(gathered, block, async (filled) => {

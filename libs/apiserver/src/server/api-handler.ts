@@ -22,7 +22,8 @@ import {
   handleDeleteCollection,
   handleReplace,
 } from '../handlers/write.js';
-import type { ApiMetrics } from '../observability/api-metrics.js';
+import { dryRunLabel, scopeLabel, verbLabel } from '../observability/request-labels.js';
+import type { RequestMetrics, Route } from '../observability/request-metrics.js';
 import type { WatchRegistry } from '../observability/watch-registry.js';
 import type { RegistryParts } from '../registry/registry-parts.js';
 import type { ServedResource } from '../registry/resource.js';
@@ -31,8 +32,10 @@ import { type Query, splitTarget } from '../request/query.js';
 import { parseRequestInfo, type RequestInfo } from '../request/request-info.js';
 import { checkDryRunEnabled } from '../request/write-options.js';
 import {
+  abort,
   type Exchange,
   isCutOff,
+  newExchange,
   type RawRequest,
   type RawResponse,
   sendBody,
@@ -46,7 +49,7 @@ export interface ApiHandlerSettings extends SubresourceParts {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly inFlight: InFlight;
-  readonly metrics: ApiMetrics;
+  readonly metrics: RequestMetrics;
   readonly watches: WatchRegistry;
   readonly requestTimeoutMs: number;
   readonly logger: Logger;
@@ -60,6 +63,8 @@ export interface Admitted {
   readonly info: RequestInfo;
   readonly query: Query;
   readonly user: User;
+  /** Undefined for what is no resource of this server. */
+  readonly served: ServedResource | undefined;
 }
 
 /** What answers a request that has been let in. */
@@ -118,54 +123,84 @@ export class ApiHandler {
     upgrade?: ClientUpgrade,
   ): Promise<void> {
     const { authenticator, authorizer, inFlight, metrics, parts } = this.settings;
-    const startMs = parts.clock.monotonicMs();
-    const exchange: Exchange = {
-      request,
-      response,
-      warnings: [],
-      headers: {},
-      upgrade,
-      without: this.without,
-    };
-    let info: RequestInfo | undefined;
+    const { clock, table } = parts;
+    const startMs = clock.monotonicMs();
+    const exchange = newExchange(request, response, upgrade, this.without);
+    let route: Route | undefined;
     let kind: ReturnType<typeof requestKind> | 'longRunning' | undefined;
     try {
       const { path, query } = splitTarget(request.url ?? '/');
-      info = parseRequestInfo(request.method ?? 'GET', path, query.flag('watch'));
+      const info = parseRequestInfo(request.method ?? 'GET', path, query.flag('watch'));
+      const served = info.isResource
+        ? table.find(info.group, info.version, info.resource)
+        : undefined;
+      route = this.routeOf(request, info, query, served);
       const user = await authenticator.authenticate(request);
+      const authenticatedMs = clock.monotonicMs();
+      metrics.authentication.observe((authenticatedMs - startMs) / 1_000);
       authorize(authorizer, { user, info });
+      metrics.authorization.observe((clock.monotonicMs() - authenticatedMs) / 1_000);
       if (isLongRunning(info)) {
-        if (parts.table.find(info.group, info.version, info.resource)) {
-          metrics.longRunning(info, 1);
+        if (served) {
+          route.longRunning(1);
           kind = 'longRunning';
         }
       } else {
-        const entered = requestKind(info.verb);
-        inFlight.enter(entered);
-        kind = entered;
+        const wanted = requestKind(info.verb);
+        if (inFlight.isFull(wanted)) metrics.refused(route, wanted);
+        inFlight.enter(wanted);
+        kind = wanted;
       }
-      await answer({ exchange, info, query, user });
+      await answer({ exchange, info, query, user, served });
     } catch (error) {
-      this.fail(exchange, error);
+      this.fail(exchange, error, route);
     } finally {
-      if (kind === 'longRunning' && info) metrics.longRunning(info, -1);
-      else if (kind && kind !== 'longRunning') inFlight.leave(kind);
-      if (info) {
-        const seconds = (parts.clock.monotonicMs() - startMs) / 1_000;
-        metrics.finished(info, response.statusCode, seconds);
-      }
+      const isLong = kind === 'longRunning';
+      if (kind && kind !== 'longRunning') inFlight.leave(kind);
+      if (route) this.account(exchange, route, startMs, isLong);
     }
   }
 
+  private routeOf(
+    { headers }: RawRequest,
+    info: RequestInfo,
+    query: Query,
+    served: ServedResource | undefined,
+  ): Route {
+    const { subresource } = info;
+    const isKnown = subresource !== '' && served && this.subresources.get(served)?.has(subresource);
+    return this.settings.metrics.route(
+      served,
+      verbLabel(info, headers['content-type']),
+      served ? scopeLabel(info) : '',
+      isKnown ? subresource : '',
+      dryRunLabel(query),
+    );
+  }
+
+  /** Counts a request when its answer has ended. */
+  private account(exchange: Exchange, route: Route, startMs: number, isLong: boolean): void {
+    const { response, upgrade } = exchange;
+    // A connection that speaks something else by now has let go of its response.
+    const carrier = upgrade?.socket ?? response;
+    if (exchange.goesOn && !(upgrade?.socket.destroyed ?? isCutOff(response))) {
+      carrier.once('close', () => this.ended(exchange, route, startMs, isLong));
+    } else this.ended(exchange, route, startMs, isLong);
+  }
+
+  private ended(exchange: Exchange, route: Route, startMs: number, isLong: boolean): void {
+    if (isLong) route.longRunning(-1);
+    route.finished(exchange, (this.settings.parts.clock.monotonicMs() - startMs) / 1_000);
+  }
+
   private async dispatch(admitted: Admitted): Promise<void> {
-    const { exchange, info, query, user } = admitted;
+    const { exchange, info, query, user, served } = admitted;
     const { parts, requestTimeoutMs } = this.settings;
     if (!info.isResource) {
       // The path of a resource with a method that there is not.
       if (info.version !== '') throw methodNotSupported();
       return sendUnknownPath(exchange, this.settings.paths());
     }
-    const served = parts.table.find(info.group, info.version, info.resource);
     if (!served) {
       if (!parts.table.hasGroup(info.group)) return sendNotFoundText(exchange);
       throw pathNotFound();
@@ -215,21 +250,25 @@ export class ApiHandler {
     return (served.resource.verbs as ReadonlySet<string>).has(verb);
   }
 
-  private fail(exchange: Exchange, error: unknown): void {
+  private fail(exchange: Exchange, error: unknown, route: Route | undefined): void {
     const { response } = exchange;
     const failure = failureOf(error);
     const expected = error instanceof StatusError && failure.code < 500;
     if (!expected)
       this.settings.logger.warn({ err: error, path: exchange.request.url }, 'request failed');
+    if (failure.code === gatewayTimeout) route?.terminated(String(failure.code));
     if (isCutOff(response)) return;
     if (response.headersSent) {
-      // An answer that has begun cannot be taken back: the client sees it cut off.
-      response.destroy();
+      // An answer that has begun cannot be taken back.
+      abort(exchange);
       return;
     }
     sendFailure(exchange, failure, failureRepresentation(exchange));
   }
 }
+
+/** What a request gets whose time is over. */
+const gatewayTimeout = 504;
 
 const longRunningSubresources: ReadonlySet<string> = new Set([
   'attach',

@@ -28,10 +28,14 @@ export class InFlight {
     return this.counts[kind];
   }
 
+  isFull(kind: RequestKind): boolean {
+    const limit = this.limits[kind];
+    return limit > 0 && this.counts[kind] >= limit;
+  }
+
   /** Throws 429 above the limit; otherwise the caller must `leave`. */
   enter(kind: RequestKind): void {
-    const limit = this.limits[kind];
-    if (limit > 0 && this.counts[kind] >= limit) {
+    if (this.isFull(kind)) {
       throw tooManyRequests('Too many requests, please try again later.', retryAfterSeconds);
     }
     this.counts[kind] += 1;

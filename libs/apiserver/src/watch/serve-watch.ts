@@ -54,13 +54,22 @@ export interface WatchTarget {
 export interface WatchObserver {
   began(watch: ActiveWatch): void;
   ended(watch: ActiveWatch, reason: EndReason): void;
-  sent(served: ServedResource, bytes: number): void;
+  /** What is told of the events of all watches of a resource. */
+  traffic(served: ServedResource): WatchTraffic;
+}
+
+/** Told of events, and called for each of them: must be quick. */
+export interface WatchTraffic {
+  /** A watch began with so many objects that were there. */
+  began(eventCount: number): void;
+  sent(byteCount: number): void;
 }
 
 export class ActiveWatch {
   private readonly stream: WatchStream;
   private readonly encoder: EventEncoder;
   private readonly timers: Timer[] = [];
+  private readonly traffic: WatchTraffic;
   private handle: WatchHandle | undefined;
 
   constructor(
@@ -71,6 +80,8 @@ export class ActiveWatch {
   ) {
     const { served, representation, include } = target;
     const channel = openChannel(exchange, representation);
+    exchange.goesOn = true;
+    this.traffic = observer.traffic(served);
     this.stream = new WatchStream(channel, (reason) => this.finish(reason));
     this.encoder = new EventEncoder({
       served,
@@ -95,6 +106,7 @@ export class ActiveWatch {
   }
 
   private async sendInitial(entries: readonly Entry[]): Promise<void> {
+    this.traffic.began(entries.length);
     for (const [index, entry] of entries.entries()) {
       if (this.stream.isEnded) return;
       this.send(this.encoder.initial(entry));
@@ -165,7 +177,7 @@ export class ActiveWatch {
 
   private send(bytes: Buffer): void {
     this.stream.push(bytes);
-    this.observer.sent(this.target.served, bytes.length);
+    this.traffic.sent(bytes.length);
   }
 
   private startTimers(): void {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { watchQueueEventsMax } from '../limits.js';
+import { newExchange } from '../response/exchange.js';
 import { type EndReason, responseChannel, webSocketChannel } from './watch-channel.js';
 import { chunkFrame, WatchStream } from './watch-stream.js';
 
@@ -23,10 +24,7 @@ async function opened(): Promise<Opened> {
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
-    stream = new WatchStream(
-      responseChannel({ request, response, warnings: [], headers: {} }),
-      resolveEnded,
-    );
+    stream = new WatchStream(responseChannel(newExchange(request, response)), resolveEnded);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,5 +1,7 @@
+import { Metrics } from '@orch/component';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { differingMetrics, parseMetrics } from '../../../../test/conformance/metric-facts.js';
 import { eventually, quietLogger } from '../../test/support.js';
 import { TestApiServer } from '../../test/test-api-server.js';
 import { RestClient } from '../rest/rest-client.js';
@@ -40,6 +42,7 @@ describe('LeaderElector', () => {
   let url: string;
   const electors: LeaderElector[] = [];
   let events: string[];
+  let metrics: Metrics;
 
   const candidate = (identity: string) => {
     const elector = new LeaderElector({
@@ -51,6 +54,7 @@ describe('LeaderElector', () => {
       renewDeadlineMs: 500,
       retryPeriodMs: 30,
       logger: quietLogger,
+      metrics,
       onStartedLeading: (signal) => {
         events.push(`${identity} leads`);
         signal.addEventListener('abort', () => events.push(`${identity} ends`));
@@ -67,12 +71,25 @@ describe('LeaderElector', () => {
     url = await server.start();
     client = new RestClient({ servers: [url], qps: 0 });
     events = [];
+    metrics = new Metrics();
   });
 
   afterEach(async () => {
     await Promise.all(electors.splice(0).map((one) => one.stop()));
     await client.close();
     await server.stop();
+  });
+
+  it('tells whether it leads', async () => {
+    const status = async () =>
+      /^leader_election_master_status\{name="lock"\} (\d)$/m.exec(await metrics.render())?.[1];
+    const a = candidate('a');
+    expect(await status()).toBe('0');
+    await eventually('a leads', () => a.isLeader());
+    expect(await status()).toBe('1');
+    expect(differingMetrics(parseMetrics(await metrics.render()))).toEqual({});
+    await a.stop();
+    expect(await status()).toBe('0');
   });
 
   it('hands over when the leader stops, at once', async () => {

@@ -5,7 +5,14 @@
  * suspended never takes itself for the leader still.
  */
 import { formatMicroTime } from '@orch/apimachinery';
-import { type Clock, type Logger, sleep, systemClock, type Timer } from '@orch/component';
+import {
+  type Clock,
+  type Logger,
+  type Metrics,
+  sleep,
+  systemClock,
+  type Timer,
+} from '@orch/component';
 import type { Lease } from '@orch/types/coordination/v1';
 import { isAlreadyExists, isConflict, isNotFound } from '../rest/api-error.js';
 import { resources } from '../rest/resources.js';
@@ -25,6 +32,7 @@ export interface LeaderElectorOptions {
   renewDeadlineMs?: number;
   retryPeriodMs?: number;
   logger: Logger;
+  metrics?: Metrics;
   clock?: Clock;
   random?: () => number;
   /** Called once leading; the signal aborts when leadership ends, at the latest before anyone else may lead. */
@@ -73,6 +81,12 @@ export class LeaderElector {
       );
     }
     this.view = new LeaseView(options.identity);
+    options.metrics?.gauge({
+      name: 'leader_election_master_status',
+      help: 'Whether this process leads by the lease of this name: 1 when it does, else 0.',
+      labels: ['name'],
+      collect: (gauge) => gauge.set({ name: options.name }, this.isLeader() ? 1 : 0),
+    });
   }
 
   start(): void {

@@ -1,51 +1,96 @@
 /** Metrics of work queues, one label each queue, under the names that dashboards know. */
-import { exponentialBuckets, type Metrics } from '@orch/component';
+import { exponentialBuckets, type Gauge, type Metrics } from '@orch/component';
 
-const queueSeconds = exponentialBuckets(10e-9, 10, 12);
+const queueSeconds = exponentialBuckets(10e-9, 10, 10);
+const labels = ['name'] as const;
 
 export interface QueueObserver {
   added(): void;
   retried(): void;
-  depth(keyCount: number): void;
   waited(seconds: number): void;
   worked(seconds: number): void;
 }
 
-export function queueObserver(metrics: Metrics, queueName: string): QueueObserver {
-  const labels = ['name'] as const;
+/** What a queue tells of itself when metrics are asked for. */
+export interface QueueState {
+  readonly depth: number;
+  /** Seconds that each key being worked on has been so. */
+  workSeconds(): readonly number[];
+}
+
+const queuesByMetrics = new WeakMap<Metrics, Map<string, QueueState>>();
+
+/** Of two queues of one name, the later one tells its state. */
+export function queueObserver(
+  metrics: Metrics,
+  queueName: string,
+  state: QueueState,
+): QueueObserver {
+  statesOf(metrics).set(queueName, state);
   const label = { name: queueName };
-  const adds = metrics.counter({
-    name: 'workqueue_adds_total',
-    help: 'Total number of adds handled by workqueue',
-    labels,
-  });
-  const retries = metrics.counter({
-    name: 'workqueue_retries_total',
-    help: 'Total number of retries handled by workqueue',
-    labels,
-  });
-  const depth = metrics.gauge({
+  const adds = metrics
+    .counter({
+      name: 'workqueue_adds_total',
+      help: 'Total number of adds handled by workqueue',
+      labels,
+    })
+    .labels(label);
+  const retries = metrics
+    .counter({
+      name: 'workqueue_retries_total',
+      help: 'Total number of retries handled by workqueue',
+      labels,
+    })
+    .labels(label);
+  const waiting = metrics
+    .histogram({
+      name: 'workqueue_queue_duration_seconds',
+      help: 'How long in seconds an item stays in workqueue before being requested.',
+      labels,
+      buckets: queueSeconds,
+    })
+    .labels(label);
+  const working = metrics
+    .histogram({
+      name: 'workqueue_work_duration_seconds',
+      help: 'How long in seconds processing an item from workqueue takes.',
+      labels,
+      buckets: queueSeconds,
+    })
+    .labels(label);
+  return {
+    added: () => adds.inc(),
+    retried: () => retries.inc(),
+    waited: (seconds) => waiting.observe(seconds),
+    worked: (seconds) => working.observe(seconds),
+  };
+}
+
+function statesOf(metrics: Metrics): Map<string, QueueState> {
+  const known = queuesByMetrics.get(metrics);
+  if (known) return known;
+  const states = new Map<string, QueueState>();
+  queuesByMetrics.set(metrics, states);
+  const each = (value: (state: QueueState) => number) => (gauge: Gauge<'name'>) => {
+    for (const [name, state] of states) gauge.set({ name }, value(state));
+  };
+  metrics.gauge({
     name: 'workqueue_depth',
     help: 'Current depth of workqueue',
     labels,
+    collect: each(({ depth }) => depth),
   });
-  const waiting = metrics.histogram({
-    name: 'workqueue_queue_duration_seconds',
-    help: 'How long in seconds an item stays in workqueue before being requested.',
+  metrics.gauge({
+    name: 'workqueue_unfinished_work_seconds',
+    help: 'Seconds that the items being worked on have taken so far, added up: what is stuck makes it grow.',
     labels,
-    buckets: queueSeconds,
+    collect: each((state) => state.workSeconds().reduce((sum, seconds) => sum + seconds, 0)),
   });
-  const working = metrics.histogram({
-    name: 'workqueue_work_duration_seconds',
-    help: 'How long in seconds processing an item from workqueue takes.',
+  metrics.gauge({
+    name: 'workqueue_longest_running_processor_seconds',
+    help: 'Seconds that the item longest worked on has taken so far.',
     labels,
-    buckets: queueSeconds,
+    collect: each((state) => Math.max(0, ...state.workSeconds())),
   });
-  return {
-    added: () => adds.inc(label),
-    retried: () => retries.inc(label),
-    depth: (keyCount) => depth.set(label, keyCount),
-    waited: (seconds) => waiting.observe(label, seconds),
-    worked: (seconds) => working.observe(label, seconds),
-  };
+  return states;
 }

@@ -7,7 +7,7 @@ import { limits } from '../limits.js';
 import { isAlreadyExists, isConflict, isNotFound } from '../rest/api-error.js';
 import { TokenBucket } from '../rest/token-bucket.js';
 import { KeyBackoff } from './backoff.js';
-import { type QueueObserver, queueObserver } from './queue-metrics.js';
+import { type QueueObserver, type QueueState, queueObserver } from './queue-metrics.js';
 
 export interface WorkQueueOptions {
   /** Label of metrics and logs. */
@@ -34,7 +34,7 @@ interface Delayed {
   readonly timer: Timer;
 }
 
-export class WorkQueue {
+export class WorkQueue implements QueueState {
   /** Ready keys, in order, with the time since which they are. */
   private readonly ready = new Map<string, number>();
   /** Keys in work, with the time since which they are. */
@@ -57,12 +57,17 @@ export class WorkQueue {
       options.retryBurst ?? 100,
       this.clock.monotonicMs(),
     );
-    this.observer = options.metrics && queueObserver(options.metrics, options.name);
+    this.observer = options.metrics && queueObserver(options.metrics, options.name, this);
   }
 
   /** Keys ready now. */
   get depth(): number {
     return this.ready.size;
+  }
+
+  workSeconds(): readonly number[] {
+    const nowMs = this.clock.monotonicMs();
+    return [...this.inWork.values()].map((sinceMs) => (nowMs - sinceMs) / 1_000);
   }
 
   add(key: string): void {
@@ -81,7 +86,6 @@ export class WorkQueue {
     }
     this.refuseWhenFull();
     this.ready.set(key, this.clock.monotonicMs());
-    this.observer?.depth(this.ready.size);
   }
 
   /** Adds after a while; of several delays for a key the one that ends first holds. */
@@ -122,7 +126,6 @@ export class WorkQueue {
       this.ready.delete(key);
       const nowMs = this.clock.monotonicMs();
       this.inWork.set(key, nowMs);
-      this.observer?.depth(this.ready.size);
       this.observer?.waited((nowMs - sinceMs) / 1000);
       return Promise.resolve(key);
     }

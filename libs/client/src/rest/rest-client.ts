@@ -63,11 +63,17 @@ export class RestClient implements Requester {
     return new RestResourceClient<ApiObject>(this, resource, namespace, 'metadata');
   }
 
-  request(method: string, path: string, options: RequestOptions = {}): Promise<RestResponse> {
-    return this.perform(method, path, options, false, async (answer) => {
-      const body = await readAll(answer.body);
-      return new BufferedResponse(answer.statusCode, answer.headers, body);
-    });
+  async request(method: string, path: string, options: RequestOptions = {}): Promise<RestResponse> {
+    const startMs = this.clock.monotonicMs();
+    const { url } = this.transport.current;
+    try {
+      return await this.perform(method, path, options, false, async (answer) => {
+        const body = await readAll(answer.body);
+        return new BufferedResponse(answer.statusCode, answer.headers, body);
+      });
+    } finally {
+      this.options.metrics?.took(method, url, path, this.secondsSince(startMs));
+    }
   }
 
   stream(method: string, path: string, options: RequestOptions = {}): Promise<StreamResponse> {
@@ -89,6 +95,10 @@ export class RestClient implements Requester {
     if (!this.isDerived) await this.transport.close();
   }
 
+  private secondsSince(startMs: number): number {
+    return (this.clock.monotonicMs() - startMs) / 1_000;
+  }
+
   /** The loop of attempts around one request. */
   private async perform<R>(
     method: string,
@@ -102,8 +112,10 @@ export class RestClient implements Requester {
     for (let attemptCount = 1; ; attemptCount++) {
       if (this.closed) throw new TransportError('client_closed', 'the client is closed', false);
       const remainingMs = deadlineMs - this.clock.monotonicMs();
+      const askedMs = this.clock.monotonicMs();
       await this.limit.acquire(remainingMs, options.signal);
       const server = this.transport.current;
+      this.options.metrics?.waited(method, server.url, path, this.secondsSince(askedMs));
       try {
         return await this.attempt(
           server,
@@ -180,6 +192,7 @@ export class RestClient implements Requester {
       ),
     );
     let handedOver = false;
+    let statusCode: number | undefined;
     try {
       const { body, headers } = encodeRequest(options, this.fixedHeaders, this.options.token);
       const answer = await (isStream ? server.streams : server.requests).request({
@@ -190,9 +203,10 @@ export class RestClient implements Requester {
         signal: abort.signal,
       });
       server.watch.heard();
-      if (answer.statusCode >= 400) {
+      statusCode = answer.statusCode;
+      if (statusCode >= 400) {
         const text = (await readAll(answer.body)).toString('utf8');
-        throw fromResponse(answer.statusCode, text, singleHeader(answer.headers['retry-after']));
+        throw fromResponse(statusCode, text, singleHeader(answer.headers['retry-after']));
       }
       if (isStream) {
         handedOver = true;
@@ -201,6 +215,7 @@ export class RestClient implements Requester {
       return await consume(answer, server);
     } finally {
       deadline.cancel();
+      this.options.metrics?.answered(method, server.url, statusCode);
       if (!handedOver) release();
     }
   }

@@ -1,5 +1,6 @@
 /** What goes into the REST client and what comes out of it. */
 import type { Clock, Logger } from '@orch/component';
+import type { ClientMetrics } from './client-metrics.js';
 
 export interface RestClientOptions {
   /** Base URLs; requests stay on one until it fails, then move to the next. */
@@ -26,6 +27,7 @@ export interface RestClientOptions {
   /** Connections per server. Fewer queue requests, more cost memory on both sides. */
   connectionsMax?: number;
   logger?: Logger;
+  metrics?: ClientMetrics;
   clock?: Clock;
   random?: () => number;
 }

@@ -1,18 +1,26 @@
 /**
  * The metrics of one process: a registry of its own with process and event-loop-delay metrics and the
  * build's version, and helpers that give the same metric back when it is asked for twice. Rendering is
- * the text exposition format.
+ * the text exposition format. A hidden metric counts and is not rendered.
  */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 import { dialect } from '../dialect/dialect.js';
-import { interfaceVersion, orchVersion } from '../version.js';
+import { buildInfo } from '../version.js';
+import { Counter } from './counter.js';
+import { helpText, isHidden, type Stability } from './deprecation.js';
+import { Histogram } from './histogram.js';
+import { Summary } from './summary.js';
+
+export type { Gauge };
 
 export interface MetricSpec<Label extends string> {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly Label[];
   /** ALPHA when left out: it may change or go at any release. */
-  readonly stability?: 'ALPHA' | 'STABLE';
+  readonly stability?: Stability;
+  /** Release of the interface, `major.minor.patch`, that deprecated it. */
+  readonly deprecatedSince?: string;
 }
 
 export interface HistogramSpec<Label extends string> extends MetricSpec<Label> {
@@ -22,62 +30,62 @@ export interface HistogramSpec<Label extends string> extends MetricSpec<Label> {
 
 export class Metrics {
   readonly registry = new Registry();
+  private readonly byName = new Map<string, object>();
 
-  constructor() {
+  /** `shownRelease`: the release whose metrics are served although this one hides them. */
+  constructor(private readonly shownRelease = '') {
     collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: 10 });
-    const build = this.gauge({
+    const { major, minor, ...build } = buildInfo();
+    const info = {
+      major,
+      minor,
+      build_date: build.buildDate,
+      compiler: build.compiler,
+      git_commit: build.gitCommit,
+      git_tree_state: build.gitTreeState,
+      git_version: build.gitVersion,
+      go_version: build.goVersion,
+      platform: build.platform,
+    };
+    this.gauge({
       name: `${dialect().word}_build_info`,
-      help: 'Version of the running build, always 1',
-      labels: ['major', 'minor', 'git_version', 'build_version', 'runtime_version', 'platform'],
-    });
-    build.set(
-      {
-        major: interfaceVersion.major,
-        minor: interfaceVersion.minor,
-        git_version: interfaceVersion.git,
-        build_version: orchVersion,
-        runtime_version: process.version,
-        platform: `${process.platform}/${process.arch}`,
-      },
-      1,
-    );
+      help: 'Version of the running build, always 1.',
+      labels: Object.keys(info) as (keyof typeof info)[],
+    }).set(info, 1);
   }
 
-  /** `collect` runs before the counter is rendered. */
-  counter<Label extends string = never>(
-    spec: MetricSpec<Label> & { readonly collect?: () => void },
-  ): Counter<Label> {
-    const { collect } = spec;
-    return (
-      this.known<Counter<Label>>(spec.name) ??
-      new Counter({ ...this.configuration(spec), ...(collect && { collect }) })
-    );
+  counter<Label extends string = never>(spec: MetricSpec<Label>): Counter<Label> {
+    return this.known(spec, (family) => new Counter<Label>(family));
   }
 
+  histogram<Label extends string = never>(spec: HistogramSpec<Label>): Histogram<Label> {
+    const { buckets } = spec;
+    return this.known(spec, (family) => new Histogram<Label>({ ...family, buckets }));
+  }
+
+  summary<Label extends string = never>(spec: MetricSpec<Label>): Summary<Label> {
+    return this.known(spec, (family) => new Summary<Label>(family));
+  }
+
+  /** `collect` runs before the gauge is rendered. */
   gauge<Label extends string = never>(
     spec: MetricSpec<Label> & { readonly collect?: (gauge: Gauge<Label>) => void },
   ): Gauge<Label> {
     const { collect } = spec;
-    return (
-      this.known<Gauge<Label>>(spec.name) ??
-      new Gauge({
-        ...this.configuration(spec),
-        ...(collect && {
-          collect(this: Gauge<Label>) {
-            collect(this);
-          },
+    return this.known(
+      spec,
+      ({ name, help, labels }) =>
+        new Gauge({
+          name,
+          help,
+          labelNames: [...labels],
+          registers: [],
+          ...(collect && {
+            collect(this: Gauge<Label>) {
+              collect(this);
+            },
+          }),
         }),
-      })
-    );
-  }
-
-  histogram<Label extends string = never>(spec: HistogramSpec<Label>): Histogram<Label> {
-    return (
-      this.known<Histogram<Label>>(spec.name) ??
-      new Histogram({
-        ...this.configuration(spec),
-        ...(spec.buckets && { buckets: [...spec.buckets] }),
-      })
     );
   }
 
@@ -89,21 +97,18 @@ export class Metrics {
     return this.registry.metrics();
   }
 
-  private configuration<Label extends string>(spec: MetricSpec<Label>) {
-    return {
-      name: spec.name,
-      help: `[${spec.stability ?? 'ALPHA'}] ${spec.help}`,
-      labelNames: [...(spec.labels ?? [])],
-      registers: [this.registry],
-    };
+  private known<Label extends string, T extends object>(
+    { name, help, labels = [], stability = 'ALPHA', deprecatedSince }: MetricSpec<Label>,
+    create: (family: { name: string; help: string; labels: readonly Label[] }) => T,
+  ): T {
+    const known = this.byName.get(name);
+    if (known) return known as T;
+    const made = create({ name, labels, help: helpText(help, stability, deprecatedSince) });
+    this.byName.set(name, made);
+    if (!isHidden(deprecatedSince, stability, this.shownRelease)) {
+      // The registry asks for a name and for what to render, which its types do not say.
+      this.registry.registerMetric(made as unknown as Metric);
+    }
+    return made;
   }
-
-  private known<T>(name: string): T | undefined {
-    return this.registry.getSingleMetric(name) as T | undefined;
-  }
-}
-
-/** `count` bounds from `start`, each `factor` times the one before. */
-export function exponentialBuckets(start: number, factor: number, count: number): number[] {
-  return Array.from({ length: count }, (_, index) => start * factor ** index);
 }

@@ -2,6 +2,7 @@
 import { IsIn, Min } from 'class-validator';
 import { type DialectName, dialectNames } from '../dialect/dialect.js';
 import { type LogFormat, type LogLevel, logFormats, logLevels } from '../logging/create-logger.js';
+import { checkShownRelease, previousRelease } from '../metrics/deprecation.js';
 import { Flag } from './flag.js';
 
 export class CommonOptions {
@@ -45,6 +46,13 @@ export class CommonOptions {
   featureGates: Record<string, string> = {};
 
   @Flag({
+    name: 'show-hidden-metrics-for-version',
+    description: `release whose metrics are served although this one hides them, ${previousRelease} or none; they are gone in the next release`,
+    default: '',
+  })
+  shownMetricsRelease!: string;
+
+  @Flag({
     name: 'shutdown-timeout',
     description:
       'time for an ordered end; lower cuts running work off, higher lets a stuck process linger',
@@ -53,4 +61,8 @@ export class CommonOptions {
   })
   @Min(0)
   shutdownTimeoutMs!: number;
+
+  checkRelations(): void {
+    checkShownRelease(this.shownMetricsRelease);
+  }
 }

@@ -19,6 +19,8 @@ export interface QueuedPod {
   readonly info: PodInfo;
   /** Order of arrival; kept over attempts. */
   readonly arrival: number;
+  /** When it was seen first. */
+  readonly addedAtMs: number;
   /** Times it was taken. */
   readonly attempts: number;
   /** When it last failed. */
@@ -78,6 +80,7 @@ export class SchedulingQueue {
       key: info.key,
       info,
       arrival: this.arrivals++,
+      addedAtMs: this.clock.monotonicMs(),
       attempts: 0,
       failedAtMs: 0,
       movesSeen: 0,

@@ -1,6 +1,9 @@
 /** What the scheduler counts and measures; names and labels are those that dashboards know. */
 import { exponentialBuckets, type Metrics } from '@orch/component';
 
+/** From here on attempts share a label. */
+const attemptsToldMax = 15;
+
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
 
 export class SchedulerMetrics {
@@ -9,6 +12,7 @@ export class SchedulerMetrics {
   private readonly algorithm;
   private readonly bindings;
   private readonly podAttempts;
+  private readonly podDurations;
 
   constructor(
     private readonly metrics: Metrics,
@@ -34,6 +38,7 @@ export class SchedulerMetrics {
     this.bindings = metrics.histogram({
       name: 'scheduler_binding_duration_seconds',
       help: 'Latency of bindings',
+      deprecatedSince: '1.20.0',
       buckets,
     });
     this.podAttempts = metrics.histogram({
@@ -41,13 +46,25 @@ export class SchedulerMetrics {
       help: 'Number of attempts that a pod needed',
       buckets: exponentialBuckets(1, 2, 5),
     });
+    this.podDurations = metrics.histogram({
+      name: 'scheduler_pod_scheduling_duration_seconds',
+      help: 'Time from the first sight of a pod to its binding, by the attempts it needed',
+      labels: ['attempts'],
+      buckets: exponentialBuckets(0.01, 2, 20),
+    });
   }
 
-  attempt(result: AttemptResult, durationMs: number, attemptCount?: number): void {
+  attempt(result: AttemptResult, durationMs: number): void {
     const labels = { result, profile: this.profile };
     this.attempts.inc(labels);
     this.endToEnd.observe(labels, durationMs / 1_000);
-    if (attemptCount !== undefined) this.podAttempts.observe(attemptCount);
+  }
+
+  /** `durationMs`: since the pod was seen first, over all its attempts. */
+  scheduled(attemptCount: number, durationMs: number): void {
+    this.podAttempts.observe(attemptCount);
+    const attempts = attemptCount < attemptsToldMax ? String(attemptCount) : `${attemptsToldMax}+`;
+    this.podDurations.observe({ attempts }, durationMs / 1_000);
   }
 
   cycle(durationMs: number): void {

@@ -210,7 +210,8 @@ export class Scheduler {
       this.cache.bound(key);
       this.queue.done(key);
       metrics.binding(clock.monotonicMs() - bindStartMs);
-      metrics.attempt('scheduled', clock.monotonicMs() - startMs, entry.attempts);
+      metrics.attempt('scheduled', clock.monotonicMs() - startMs);
+      metrics.scheduled(entry.attempts, clock.monotonicMs() - entry.addedAtMs);
       logger.info({ pod: key, node }, 'pod bound');
       recorder.event(
         reference(info),

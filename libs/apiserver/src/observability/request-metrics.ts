@@ -1,0 +1,220 @@
+/**
+ * Metrics of requests. Names, labels and buckets are the interface's. Requests that are alike share a
+ * route, which keeps its series: counting a request costs a look through the few routes of its resource.
+ * There are as many series as the server has resources, subresources and verbs: what it does not serve is
+ * counted together.
+ */
+import type {
+  Counter,
+  CounterSeries,
+  Gauge,
+  Histogram,
+  HistogramSeries,
+  Metrics,
+} from '@orch/component';
+import type { ServedResource } from '../registry/resource.js';
+import type { Exchange } from '../response/exchange.js';
+import type { InFlight, RequestKind } from '../server/in-flight.js';
+
+const durationBuckets = [
+  0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
+  2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
+];
+const sizeBuckets = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+const filterBuckets = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5];
+
+const asked = ['group', 'resource', 'scope', 'subresource', 'verb', 'version'] as const;
+const answered = ['component', ...asked] as const;
+const counted = ['dry_run', ...answered] as const;
+const deprecated = ['group', 'removed_release', 'resource', 'subresource', 'version'] as const;
+const component = 'apiserver';
+const tooManyRequests = '429';
+
+/** By what requests are alike, besides their resource. */
+export interface RouteKey {
+  readonly verb: string;
+  readonly scope: string;
+  /** Empty, or one that the resource has. */
+  readonly subresource: string;
+  readonly dryRun: string;
+}
+
+type AskedLabels = Readonly<Record<(typeof asked)[number], string>>;
+
+/** Requests that are alike, and their series. */
+export class Route {
+  private readonly durations: HistogramSeries;
+  private readonly sizes: HistogramSeries | undefined;
+  private readonly byCode = new Map<number, CounterSeries>();
+
+  constructor(
+    private readonly families: RequestFamilies,
+    readonly key: RouteKey,
+    private readonly labels: AskedLabels,
+  ) {
+    const { verb, dryRun } = key;
+    this.durations = families.durations.labels({ ...labels, component, dry_run: dryRun });
+    const isRead = labels.resource !== '' && (verb === 'GET' || verb === 'LIST');
+    if (isRead) this.sizes = families.sizes.labels({ ...labels, component });
+  }
+
+  finished({ response, bodyBytes, aborted }: Exchange, seconds: number): void {
+    const { statusCode } = response;
+    let count = this.byCode.get(statusCode);
+    if (!count) {
+      const { families, key, labels } = this;
+      const code = String(statusCode);
+      count = families.requests.labels({ ...labels, code, component, dry_run: key.dryRun });
+      this.byCode.set(statusCode, count);
+    }
+    count.inc();
+    this.durations.observe(seconds);
+    this.sizes?.observe(bodyBytes);
+    if (aborted) this.families.aborts.inc(this.labels);
+  }
+
+  /** A request that goes on for long: 1 when it begins, -1 when it ends. */
+  longRunning(change: 1 | -1): void {
+    this.families.longRunning.inc({ ...this.labels, component }, change);
+  }
+
+  /** The server gave it up to protect itself. */
+  terminated(code: string): void {
+    this.families.terminations.inc({ ...this.labels, code, component });
+  }
+}
+
+interface RequestFamilies {
+  readonly requests: Counter<'code' | (typeof counted)[number]>;
+  readonly durations: Histogram<(typeof counted)[number]>;
+  readonly sizes: Histogram<(typeof answered)[number]>;
+  readonly longRunning: Gauge<(typeof answered)[number]>;
+  readonly aborts: Counter<(typeof asked)[number]>;
+  readonly terminations: Counter<'code' | (typeof answered)[number]>;
+}
+
+export class RequestMetrics {
+  /** Time to find out who asks, and whether they may, in seconds. */
+  readonly authentication: HistogramSeries;
+  readonly authorization: HistogramSeries;
+  private readonly families: RequestFamilies;
+  private readonly dropped;
+  private readonly deprecatedApis;
+  private readonly routes = new Map<ServedResource | undefined, Route[]>();
+
+  constructor(metrics: Metrics, inFlight: InFlight) {
+    this.families = requestFamilies(metrics);
+    const filters = metrics.histogram({
+      name: 'apiserver_request_filter_duration_seconds',
+      help: 'Time that a request spends in a filter before it is answered, in seconds, by filter.',
+      labels: ['filter'],
+      buckets: filterBuckets,
+    });
+    this.authentication = filters.labels({ filter: 'authentication' });
+    this.authorization = filters.labels({ filter: 'authorization' });
+    metrics.gauge({
+      name: 'apiserver_current_inflight_requests',
+      help: 'Requests being worked on, by kind.',
+      labels: ['request_kind'],
+      collect(gauge) {
+        for (const kind of ['readOnly', 'mutating'] as const) {
+          gauge.set({ request_kind: kind }, inFlight.count(kind));
+        }
+      },
+    });
+    this.dropped = metrics.counter({
+      name: 'apiserver_dropped_requests_total',
+      help: 'Requests refused because too many were being worked on, by kind.',
+      labels: ['request_kind'],
+    });
+    this.deprecatedApis = metrics.gauge({
+      name: 'apiserver_requested_deprecated_apis',
+      help: 'Deprecated APIs that were asked for, by the release that no longer has them; always 1.',
+      labels: deprecated,
+    });
+  }
+
+  /** `served`: undefined for what is no resource of this server. */
+  route(
+    served: ServedResource | undefined,
+    verb: string,
+    scope: string,
+    subresource: string,
+    dryRun: string,
+  ): Route {
+    const alike = this.routes.get(served) ?? [];
+    for (const route of alike) {
+      const { key } = route;
+      if (
+        key.verb === verb &&
+        key.scope === scope &&
+        key.subresource === subresource &&
+        key.dryRun === dryRun
+      ) {
+        return route;
+      }
+    }
+    const made = this.newRoute(served, { verb, scope, subresource, dryRun });
+    alike.push(made);
+    this.routes.set(served, alike);
+    return made;
+  }
+
+  /** Too many requests of its kind were being worked on. */
+  refused(route: Route, kind: RequestKind): void {
+    this.dropped.inc({ request_kind: kind });
+    route.terminated(tooManyRequests);
+  }
+
+  private newRoute(served: ServedResource | undefined, key: RouteKey): Route {
+    const { verb, scope, subresource } = key;
+    const { group = '', version = '', definition, served: stage } = served ?? {};
+    const resource = definition?.plural ?? '';
+    const deprecation = stage?.deprecation;
+    if (deprecation) {
+      const removed_release = deprecation.unavailableFrom ?? '';
+      this.deprecatedApis.set({ group, version, resource, subresource, removed_release }, 1);
+    }
+    const labels = { group, version, resource, subresource, scope, verb };
+    return new Route(this.families, key, labels);
+  }
+}
+
+function requestFamilies(metrics: Metrics): RequestFamilies {
+  return {
+    requests: metrics.counter({
+      name: 'apiserver_request_total',
+      help: 'Requests answered, by what they asked for and by status code.',
+      stability: 'STABLE',
+      labels: ['code', ...counted],
+    }),
+    durations: metrics.histogram({
+      name: 'apiserver_request_duration_seconds',
+      help: 'Time from the request to the end of its answer, in seconds.',
+      stability: 'STABLE',
+      labels: counted,
+      buckets: durationBuckets,
+    }),
+    sizes: metrics.histogram({
+      name: 'apiserver_response_sizes',
+      help: 'Bytes of the bodies of answers to reads.',
+      labels: answered,
+      buckets: sizeBuckets,
+    }),
+    longRunning: metrics.gauge({
+      name: 'apiserver_longrunning_gauge',
+      help: 'Requests that go on for long and are open.',
+      labels: answered,
+    }),
+    aborts: metrics.counter({
+      name: 'apiserver_request_aborts_total',
+      help: 'Requests whose answers were cut off, as when their time was over.',
+      labels: asked,
+    }),
+    terminations: metrics.counter({
+      name: 'apiserver_request_terminations_total',
+      help: 'Requests given up by the server to protect itself.',
+      labels: ['code', ...answered],
+    }),
+  };
+}

@@ -1,0 +1,33 @@
+import { Metrics } from '@orch/component';
+import { expect, it } from 'vitest';
+import { differingMetrics, parseMetrics } from '../../../../test/conformance/metric-facts.js';
+import { TestClock } from '../../test/test-clock.js';
+import { WorkQueue } from './work-queue.js';
+
+it('tells adds, retries, depth, waits and work, under way as well', async () => {
+  const metrics = new Metrics();
+  const clock = new TestClock();
+  const queue = new WorkQueue({ name: 'jobs', clock, metrics });
+  for (const key of ['a', 'b', 'c']) queue.add(key);
+  await clock.advance(50);
+  await queue.next();
+  await clock.advance(500);
+  await queue.next();
+  await clock.advance(1_000);
+  const text = await metrics.render();
+  const series = (name: string) => `workqueue_${name}{name="jobs"}`;
+  expect(text).toContain(`${series('adds_total')} 3\n`);
+  expect(text).toContain(`${series('depth')} 1\n`);
+  expect(text).toContain(`${series('unfinished_work_seconds')} 2.5\n`);
+  expect(text).toContain(`${series('longest_running_processor_seconds')} 1.5\n`);
+  expect(text).toContain('workqueue_queue_duration_seconds_bucket{le="0.1",name="jobs"} 1\n');
+  expect(text).toContain('workqueue_queue_duration_seconds_bucket{le="1",name="jobs"} 2\n');
+  queue.addRateLimited('a');
+  queue.done('a');
+  queue.done('b');
+  const later = await metrics.render();
+  expect(later).toContain(`${series('retries_total')} 1\n`);
+  expect(later).toContain(`${series('unfinished_work_seconds')} 0\n`);
+  expect(later).toContain(`${series('work_duration_seconds_sum')} 2.5\n`);
+  expect(differingMetrics(parseMetrics(later))).toEqual({});
+});
