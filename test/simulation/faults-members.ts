@@ -92,13 +92,11 @@ function interregnum(all: FaultInjector): boolean {
 /** Who stands for election on request is cut off at once, removed, and back before that is forgotten. */
 function outcast(all: FaultInjector): boolean {
   const { operator, world } = all;
-  const { voters = [] } = operator.configuration() ?? {};
   const target = all.follower();
-  const isFree = voters.length >= 3 && !operator.isBusy && operator.lost.size === 0;
-  if (!all.isFounded || !isFree || !target || world.truth.onNextCandidate) return false;
+  if (!target || !all.mayHarm(target) || world.truth.onNextCandidate) return false;
   world.truth.onNextCandidate = (member) => {
     const candidate = world.nodes.find(({ name }) => name === member);
-    if (!candidate || all.stopped || operator.isBusy || operator.lost.size > 0) return;
+    if (!candidate || all.stopped || !all.mayHarm(candidate)) return;
     all.isolate(candidate, 'both');
     operator.lost.add(candidate);
     void operator.replace(candidate, () => world.network.heal());

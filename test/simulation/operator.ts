@@ -107,9 +107,9 @@ export class Operator {
   }
 
   /** Asks this very replica, once, for another client address of some member. */
-  async readdress({ log, clock }: SimNode): Promise<void> {
+  async readdress({ store, log, clock }: SimNode): Promise<void> {
     const voters = this.configuration()?.voters ?? [];
-    if (!log || voters.length === 0) return;
+    if (!store || !log || voters.length === 0) return;
     const member = this.random.pick(voters);
     const clientUrl = `https://${member.name}:${1_024 + this.random.integer(60_000)}`;
     const deadlineMs = clock.monotonicMs() + attemptMs;

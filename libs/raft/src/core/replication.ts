@@ -106,8 +106,8 @@ export class Replication {
     if (!progress) return;
     progress.diskLatencyMs = message.diskLatencyMs;
     const { appliedIndex } = message;
-    const isInstalled =
-      appliedIndex > progress.matchIndex && appliedIndex >= this.state.log.start.index;
+    // One that lost its state, not its log, has matched before what it installs.
+    const isInstalled = appliedIndex >= Math.max(progress.matchIndex, this.state.log.start.index);
     if (progress.state === 'snapshot' && isInstalled) {
       // Word of it got lost.
       progress.becomeProbe((appliedIndex + 1) as LogIndex);

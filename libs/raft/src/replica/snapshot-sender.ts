@@ -66,16 +66,19 @@ export class SnapshotSender {
       this.#waiting.delete(to);
       const sending: Sending = { index: undefined };
       this.#sending.set(to, sending);
-      const running = this.#run(to, sending).finally(() => {
+      const running = this.#run(to, sending).then((tellEnd) => {
         this.#running.delete(running);
         this.#sending.delete(to);
+        // It may be asked for the next one at once.
+        tellEnd();
         this.#next();
       });
       this.#running.add(running);
     }
   }
 
-  async #run(to: MemberId, sending: Sending): Promise<void> {
+  /** Resolves with how to tell the end of it. */
+  async #run(to: MemberId, sending: Sending): Promise<() => void> {
     const { clock, logger, observer, onEnded } = this.parts;
     const startedMs = clock.monotonicMs();
     try {
@@ -83,17 +86,19 @@ export class SnapshotSender {
       const durationMs = Math.round(clock.monotonicMs() - startedMs);
       logger.info({ peer: to, index: point.index, durationMs }, 'snapshot sent');
       observer?.snapshotEnded('sent', to, true);
-      onEnded(to, point);
+      return () => onEnded(to, point);
     } catch (error) {
       observer?.snapshotEnded('sent', to, false);
-      if (this.#stopped) return;
+      if (this.#stopped) return () => undefined;
       logger.warn({ peer: to, error }, 'sending a snapshot failed');
       // Told later: the core asks again at once.
-      const retry = clock.setTimer(SNAPSHOT_RETRY_MS, () => {
-        this.#retries.delete(to);
-        onEnded(to, undefined);
-      });
-      this.#retries.set(to, retry);
+      return () => {
+        const retry = clock.setTimer(SNAPSHOT_RETRY_MS, () => {
+          this.#retries.delete(to);
+          onEnded(to, undefined);
+        });
+        this.#retries.set(to, retry);
+      };
     }
   }
 

@@ -49,12 +49,16 @@ export interface StoredMoment {
 }
 
 export class StateDatabase {
+  #sweptRevision = 0;
+
   private constructor(private readonly database: Database) {}
 
   /** Rejects with StoreError `BadDirectory` or `Corrupt`. */
   static async open(disk: Disk, directory: string): Promise<StateDatabase> {
     try {
-      return new StateDatabase(await disk.openDatabase(directory, FORMAT, OPTIONS));
+      const database = new StateDatabase(await disk.openDatabase(directory, FORMAT, OPTIONS));
+      database.#sweptRevision = await database.readSwept();
+      return database;
     } catch (error) {
       throw asStoreError(error);
     }
@@ -118,6 +122,7 @@ export class StateDatabase {
 
   /** Of another state, whose rows these are now. */
   async noteSwept(revision: number): Promise<void> {
+    this.#sweptRevision = revision;
     const value = encodeSwept(revision);
     await this.database.write([{ kind: 'put', key: SWEPT_KEY, value }], { sync: true });
   }
@@ -221,9 +226,11 @@ export class StateDatabase {
         batch.push(value ? { kind: 'put', key, value } : { kind: 'delete', key });
       }
     }
-    // In the batch of the first drop: whoever finds something dropped finds this, too.
+    // In the batch of the first drop: whoever finds something dropped finds this, too. After a return to an
+    // earlier moment less may be compacted than was swept before.
     if (changes.some(({ drops }) => drops.length > 0)) {
-      const value = encodeSwept(last.facts.compactedRevision);
+      this.#sweptRevision = Math.max(this.#sweptRevision, last.facts.compactedRevision);
+      const value = encodeSwept(this.#sweptRevision);
       batch.push({ kind: 'put', key: SWEPT_KEY, value });
     }
     batch.push({ kind: 'put', key: FACTS_KEY, value: encodeFacts(last.facts) });
