@@ -20,8 +20,18 @@ export function jsonBytes(value: unknown, pretty: boolean): Buffer {
   return Buffer.from(pretty ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value));
 }
 
+/** Clients read YAML 1.1 or 1.2: text that is no text to either of them is quoted. */
+const yamlStyle = {
+  version: '1.1',
+  compat: 'core',
+  sortMapEntries: true,
+  aliasDuplicateObjects: false,
+  indentSeq: false,
+  lineWidth: 0,
+} as const;
+
 export function yamlBytes(value: unknown): Buffer {
-  return Buffer.from(stringify(value, { sortMapEntries: true, aliasDuplicateObjects: false }));
+  return Buffer.from(stringify(value, yamlStyle));
 }
 
 /** JSON of the object in a served version. */
