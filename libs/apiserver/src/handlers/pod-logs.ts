@@ -5,6 +5,7 @@
 
 import { internalError } from '@orch/apimachinery';
 import { forward } from '../proxy/forward.js';
+import { checkLogOptions } from '../request/log-options.js';
 import { headersFor, writeHead } from '../response/exchange.js';
 import type { Handler } from './call.js';
 import {
@@ -19,6 +20,7 @@ import {
 export function podLogHandler(tls: NodeAgentTls): Handler {
   return async (call) => {
     const { exchange, info, query } = call;
+    checkLogOptions(query, info.name);
     const pod = await readPod(call);
     const nodeName = pod.spec?.nodeName ?? '';
     const container = containerOf(pod, query.get('container'));
