@@ -96,7 +96,7 @@ export async function handleBinding(call: Call): Promise<void> {
   await updateObject(
     parts,
     targetOf(call),
-    { strategy: bindingStrategy, produce, checksUid: false },
+    { strategy: bindingStrategy, produce, uid: '' },
     writeContext(call, dryRun),
   );
   sendCreated(call);
