@@ -4,3 +4,4 @@ export { admissionRules } from './admission/rules.js';
 export * from './bootstrap.js';
 export * from './definition.js';
 export { definitions } from './definitions.js';
+export * from './policy/disruptions.js';

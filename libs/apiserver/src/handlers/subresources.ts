@@ -4,9 +4,10 @@ import type { ServiceAccountTokens } from '../authentication/service-account-tok
 import type { ServedResource } from '../registry/resource.js';
 import { partStrategy } from '../registry/strategies.js';
 import type { Call, Handler } from './call.js';
+import { handleEviction } from './eviction.js';
 import type { NodeAgentTls } from './node-agents.js';
 import { patchWith } from './patch.js';
-import { handleBinding, handleEviction } from './pod-actions.js';
+import { handleBinding } from './pod-actions.js';
 import { podLogHandler } from './pod-logs.js';
 import { podCommandHandler, portForwardHandler } from './pod-streams.js';
 import { nodeProxyHandler, podProxyHandler, serviceProxyHandler } from './proxies.js';
