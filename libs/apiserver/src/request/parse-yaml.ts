@@ -1,27 +1,15 @@
 /**
- * YAML bodies: YAML 1.1, where `0644` is octal and `yes` is true, as manifests are written; but times stay
- * texts, `1:30` is no number of base 60, and there are no maps but plain ones. Reading YAML costs some microseconds a token and cannot be interrupted, so the tokens are
+ * YAML bodies: YAML 1.1, where `0644` is octal and `yes` is true, as manifests are written. Reading YAML costs some microseconds a token and cannot be interrupted, so the tokens are
  * counted first, which is cheap: a body with too many of them never holds up other requests. Of a key
  * that is there twice the last one counts, as in JSON.
  */
 import { badRequest, requestEntityTooLarge } from '@orch/apimachinery';
-import { Lexer, parse, type Tags, YAMLError } from 'yaml';
+import { Lexer, parse, YAMLError } from 'yaml';
 import { yamlAliasesMax, yamlDepthMax, yamlTokensMax } from '../limits.js';
+import { readTags } from './yaml-tags.js';
 
 const opens: ReadonlySet<string> = new Set(['{', '[']);
 const closes: ReadonlySet<string> = new Set(['}', ']']);
-
-const unread: ReadonlySet<string> = new Set(
-  ['timestamp', 'merge', 'omap', 'pairs', 'set'].map((name) => `tag:yaml.org,2002:${name}`),
-);
-
-function plainTags(tags: Tags): Tags {
-  return tags.filter(
-    (tag) =>
-      typeof tag === 'string' ||
-      (!unread.has(tag.tag) && !('format' in tag && tag.format === 'TIME')),
-  );
-}
 
 /** Throws YAMLError for what is no YAML, StatusError (400, 413) for what is too much of it. */
 export function parseYamlText(text: string): unknown {
@@ -30,7 +18,7 @@ export function parseYamlText(text: string): unknown {
     // Its warnings would go to this process's standard error, for any client to fill.
     return parse(text, {
       version: '1.1',
-      customTags: plainTags,
+      customTags: readTags,
       maxAliasCount: yamlAliasesMax,
       uniqueKeys: false,
       logLevel: 'error',

@@ -7,10 +7,20 @@ describe('objects as YAML', () => {
     const object = {
       kind: 'ConfigMap',
       metadata: { creationTimestamp: '2026-11-22T15:20:40Z', finalizers: ['a/b'], labels: {} },
-      data: { on: 'yes', mode: '0644', date: '2026-11-22', version: '2', plain: 'text' },
+      data: {
+        '.': '.',
+        hex: 'e1',
+        on: 'yes',
+        mode: '0644',
+        date: '2026-11-22',
+        version: '2',
+        plain: 'text',
+      },
     };
     expect(yamlBytes(object).toString()).toBe(`data:
+  .: .
   date: "2026-11-22"
+  hex: e1
   mode: "0644"
   "on": "yes"
   plain: text

@@ -7,6 +7,7 @@ import { stringify } from 'yaml';
 import { encodingOf, objectOf } from '../registry/entry-view.js';
 import type { ServedResource } from '../registry/resource.js';
 import type { IncludeObject, Representation } from '../request/media-types.js';
+import { writtenTags } from '../request/yaml-tags.js';
 import { partialObject, rowOf, tableOf } from './table.js';
 
 export interface ViewOptions {
@@ -24,6 +25,7 @@ export function jsonBytes(value: unknown, pretty: boolean): Buffer {
 const yamlStyle = {
   version: '1.1',
   compat: 'core',
+  customTags: writtenTags,
   sortMapEntries: true,
   aliasDuplicateObjects: false,
   indentSeq: false,
