@@ -4,4 +4,5 @@ export { admissionRules } from './admission/rules.js';
 export * from './bootstrap.js';
 export * from './definition.js';
 export { definitions } from './definitions.js';
+export * from './policy/disruptions.js';
 export { dropDisabledFields } from './shared/gated-fields.js';

@@ -9,6 +9,12 @@ export interface ApiAnswer<T = unknown> {
   readonly body: T;
 }
 
+export interface Exchange {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly bytes: Buffer;
+}
+
 export class Api {
   private readonly agent: Agent;
   private readonly authorization: string;
@@ -39,6 +45,25 @@ export class Api {
       bodyTimeout: 10_000,
     });
     return { status: answer.statusCode, body: (await answer.body.json()) as T };
+  }
+
+  /** With headers of the caller's, and the answer's. */
+  async exchange(
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body: string | Buffer | null = null,
+  ): Promise<Exchange> {
+    const answer = await request(`${this.cluster.url}${path}`, {
+      method: method as 'GET',
+      dispatcher: this.agent,
+      headers: { authorization: this.authorization, ...headers },
+      body,
+      headersTimeout: 10_000,
+      bodyTimeout: 10_000,
+    });
+    const bytes = Buffer.from(await answer.body.arrayBuffer());
+    return { status: answer.statusCode, headers: answer.headers, bytes };
   }
 
   /** The answer as it stands, for bodies that are no JSON and for comparing bytes. */

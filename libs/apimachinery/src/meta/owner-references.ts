@@ -35,9 +35,10 @@ export function isControlledBy(object: Owned, owner: Owner): boolean {
   return uid !== undefined && uid !== '' && controllerOf(object)?.uid === uid;
 }
 
-/** Splits `group/version`; the core group is empty. */
+/** Splits `group/version`; the core group is empty. What has more parts names neither. */
 export function parseApiVersion(apiVersion: string): { group: string; version: string } {
   const slash = apiVersion.indexOf('/');
+  if (slash !== apiVersion.lastIndexOf('/')) return { group: '', version: '' };
   return slash < 0
     ? { group: '', version: apiVersion }
     : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };

@@ -35,6 +35,11 @@ describe('metadata rules', () => {
       'metadata.ownerReferences.name: Invalid value: "": name must not be empty',
       'metadata.ownerReferences.uid: Invalid value: "": uid must not be empty',
     ]);
+    expect(
+      messages({ ownerReferences: [{ apiVersion: 'a/b/c', kind: 'X', name: 'x', uid: '1' }] }),
+    ).toEqual([
+      'metadata.ownerReferences.apiVersion: Invalid value: "a/b/c": version must not be empty',
+    ]);
   });
   it('bound annotations and let their keys have capitals', () => {
     expect(messages({ annotations: { 'Example.com/X': 'y' } })).toEqual([]);

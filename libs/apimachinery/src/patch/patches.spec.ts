@@ -207,6 +207,12 @@ describe('strategic merge patch', () => {
       'b',
     ]);
   });
+  it('leaves an order alone that says nothing, and lists that are not there', () => {
+    expect(merge(document, { '$setElementOrder/containers': [] })).toEqual(document);
+    expect(merge(document, { '$setElementOrder/volumes': [{ name: 'v' }] })).toEqual(document);
+    expect(merge(document, { '$deleteFromPrimitiveList/finalizers': ['a'] })).toEqual(document);
+    expect(merge(document, { containers: [{ $patch: 'replace' }] }).containers).toEqual([]);
+  });
   it('orders elements', () => {
     const order = [{ name: 'z' }, { name: 'b' }, { name: 'a' }];
     const patch = { '$setElementOrder/containers': order, containers: [{ name: 'z' }] };
@@ -219,6 +225,8 @@ describe('strategic merge patch', () => {
   });
   it.each<[JsonObject, number, RegExp]>([
     [{ containers: [{ name: 'a', $patch: 'frob' }] }, 400, /^unknown patch type: frob in map: /],
+    [{ containers: [{ name: 'a', $patch: 'merge' }] }, 400, /^merging lists cannot yet be/],
+    [{ labels: { a: '3', $patch: 'merge' } }, 400, /^unknown patch type: merge in map: /],
     [{ containers: [{ image: 'x' }] }, 400, /does not contain declared merge key: name$/],
     [{ labels: { $retainKeys: ['a'], b: '3' } }, 400, /^invalid patch format of retainKeys$/],
     [

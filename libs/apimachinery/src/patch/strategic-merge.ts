@@ -224,8 +224,7 @@ function mergeElements(
       const id = keyOf(element, mergeKey);
       result = result.filter((item) => !isJsonObject(item) || keyOf(item, mergeKey) !== id);
     } else if (directive === 'merge') {
-      delete element[patchDirective];
-      changes.push(element);
+      throw badRequest('merging lists cannot yet be specified in the patch');
     } else throw unknownDirective(element);
   }
   if (replaced) return changes;

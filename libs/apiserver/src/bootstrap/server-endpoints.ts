@@ -115,7 +115,7 @@ export class ServerEndpoints {
       { served, namespace, name },
       {
         strategy: ownEndpointsStrategy,
-        checksUid: false,
+        uid: '',
         produce(_existing, stored) {
           const endpoints = freshObject(stored) as Endpoints;
           endpoints.subsets = structuredClone(wanted.subsets);

@@ -46,7 +46,7 @@ export async function applyPatch(
   const mayCreate = strategy.subresource === '';
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const update = { strategy, produce: applied, checksUid: false };
+      const update = { strategy, produce: applied, uid: '' };
       const entry = await updateObject(parts, targetOf(call), update, context);
       return sendObject(call, 200, entry, view);
     } catch (error) {

@@ -62,7 +62,7 @@ export async function patchWith(call: Call, strategy: UpdateStrategy): Promise<v
   const entry = await updateObject(
     parts,
     targetOf(call),
-    { strategy, produce, checksUid: false },
+    { strategy, produce, uid: '' },
     managedContext(call, patchOptions),
   );
   sendObject(call, 200, entry, options);

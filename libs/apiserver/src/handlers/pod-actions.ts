@@ -1,4 +1,4 @@
-/** Actions on pods: assigning one to a node, evicting one. */
+/** Actions on pods: what they share, and assigning a pod to a node. */
 import type { ApiObject } from '@orch/api';
 import {
   badRequest,
@@ -12,22 +12,17 @@ import {
 import { dialect } from '@orch/component';
 import type { Entry } from '@orch/store';
 import type { Binding, Pod } from '@orch/types/core/v1';
-import { deleteObject } from '../registry/delete.js';
 import { freshObject } from '../registry/entry-view.js';
 import { checkIdentity } from '../registry/object-metadata.js';
 import { type UpdateStrategy, updateObject } from '../registry/update.js';
 import { decodeBody } from '../request/decode-object.js';
 import { bodyFormat } from '../request/media-types.js';
 import { readBody } from '../request/read-body.js';
-import {
-  type DeleteOptionsBody,
-  parseDeleteOptions,
-  parseWriteOptions,
-} from '../request/write-options.js';
+import { parseWriteOptions } from '../request/write-options.js';
 import { sendStatus } from '../response/status.js';
 import { type Call, plainRepresentation, targetOf, writeContext } from './call.js';
 
-async function readObject(call: Call, schemaType: string): Promise<ApiObject> {
+export async function readObject(call: Call, schemaType: string): Promise<ApiObject> {
   const at = schemaType.lastIndexOf('.');
   const [groupHead = '', version = ''] = schemaType.slice(0, at).split('/');
   const format = bodyFormat(call.exchange.request.headers['content-type']);
@@ -39,7 +34,7 @@ async function readObject(call: Call, schemaType: string): Promise<ApiObject> {
   });
 }
 
-function sendCreated(call: Call): void {
+export function sendCreated(call: Call): void {
   sendStatus(call.exchange, 201, plainRepresentation(call), {
     kind: 'Status',
     apiVersion: 'v1',
@@ -49,7 +44,7 @@ function sendCreated(call: Call): void {
   });
 }
 
-function checkName(call: Call, object: ApiObject, kind: string): void {
+export function checkName(call: Call, object: ApiObject, kind: string): void {
   const { name = '' } = object.metadata ?? {};
   if (name !== call.info.name) {
     throw badRequest(`name in URL does not match name in ${kind} object`);
@@ -96,7 +91,7 @@ export async function handleBinding(call: Call): Promise<void> {
   await updateObject(
     parts,
     targetOf(call),
-    { strategy: bindingStrategy, produce, checksUid: false },
+    { strategy: bindingStrategy, produce, uid: '' },
     writeContext(call, dryRun),
   );
   sendCreated(call);
@@ -123,20 +118,4 @@ function bind(pod: Pod, binding: Binding, nowMs: number): void {
     ...pod.status,
     conditions: [...others, { type: 'PodScheduled', status: 'True', lastTransitionTime }],
   };
-}
-
-interface Eviction extends ApiObject {
-  deleteOptions?: DeleteOptionsBody;
-}
-
-export async function handleEviction(call: Call): Promise<void> {
-  const { parts, query } = call;
-  plainRepresentation(call);
-  const eviction = (await readObject(call, 'policy/v1beta1.Eviction')) as Eviction;
-  const { dryRun } = parseWriteOptions(query, 'CreateOptions');
-  checkName(call, eviction, 'Eviction');
-  const options = parseDeleteOptions(query, eviction.deleteOptions ?? {});
-  const effective = { ...options, dryRun: options.dryRun || dryRun };
-  await deleteObject(parts, targetOf(call), effective, writeContext(call, effective.dryRun));
-  sendCreated(call);
 }

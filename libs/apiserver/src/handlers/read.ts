@@ -1,9 +1,10 @@
 /** Get, list and watch. */
-import { notFound } from '@orch/apimachinery';
+import { badRequest, notFound } from '@orch/apimachinery';
+import type { Entry } from '@orch/store';
 import { resourceVersionWaitMs } from '../limits.js';
 import { listObjects, versionFailure } from '../registry/list.js';
 import { timeLeftMs } from '../registry/registry-parts.js';
-import { parseSelection } from '../registry/selection.js';
+import { parseSelection, type Selection } from '../registry/selection.js';
 import { getConsistency, parseListRequest, parseWatchRequest } from '../request/list-options.js';
 import { checkViewFits, contentTypeOf } from '../request/media-types.js';
 import { encodeList } from '../response/encode-list.js';
@@ -20,11 +21,19 @@ import {
 } from './call.js';
 
 export async function handleGet(call: Call): Promise<void> {
-  const { parts, served, info, query } = call;
+  const { served, info } = call;
   const representation = objectRepresentation(call);
   checkViewFits(representation, false);
-  const consistency = getConsistency(query);
   const options = viewOptions(call, representation);
+  const entry = await readEntry(call);
+  if (!entry) throw notFound(served.groupResource, info.name);
+  sendObject(call, 200, entry, options);
+}
+
+/** The object of the call at the version it asks for. Throws 400 for what is no version, 504. */
+export async function readEntry(call: Call): Promise<Entry | undefined> {
+  const { parts, served, info, query } = call;
+  const consistency = getConsistency(query);
   const leftMs = timeLeftMs(parts, call.deadlineMs);
   const waits = consistency.kind === 'notOlderThan';
   try {
@@ -32,8 +41,7 @@ export async function handleGet(call: Call): Promise<void> {
       consistency,
       timeoutMs: waits ? Math.min(leftMs, resourceVersionWaitMs) : leftMs,
     });
-    if (!entry) throw notFound(served.groupResource, info.name);
-    sendObject(call, 200, entry, options);
+    return entry;
   } catch (error) {
     throw versionFailure(error, consistency, false);
   }
@@ -68,10 +76,12 @@ export async function handleWatch(call: Call, observer: WatchObserver): Promise<
   const include = includeOf(call, representation);
   const request = parseWatchRequest(query);
   const selection = parseSelection(served, request.labelSelector, request.fieldSelector);
+  const name = info.watchPath ? info.name : '';
+  checkNameFits(selection, name);
   const target = {
     served,
     namespace: info.namespace,
-    name: info.watchPath ? info.name : '',
+    name,
     selection,
     request,
     representation,
@@ -81,4 +91,10 @@ export async function handleWatch(call: Call, observer: WatchObserver): Promise<
   if (isCutOff(exchange.response)) return;
   const watch = new ActiveWatch(parts, exchange, target, observer);
   await watch.run(initial, revision);
+}
+
+/** A field selector beside a name in the path must ask for that name. Throws 400. */
+function checkNameFits({ fields, name: selected }: Selection, name: string): void {
+  if (name === '' || fields.everything || selected === name) return;
+  throw badRequest("fieldSelector metadata.name doesn't match requested name");
 }

@@ -3,7 +3,6 @@ import type { ApiObject, SubresourceScale } from '@orch/api';
 import {
   applyConfiguration,
   codecFor,
-  conflict,
   fieldError,
   formatTime,
   invalid,
@@ -18,11 +17,9 @@ import { dialect } from '@orch/component';
 import type { Entry } from '@orch/store';
 import { freshObject, objectOf } from '../registry/entry-view.js';
 import { checkIdentity } from '../registry/object-metadata.js';
-import { timeLeftMs } from '../registry/registry-parts.js';
 import { objectStrategy } from '../registry/strategies.js';
 import { updateObject } from '../registry/update.js';
 import { decodeBody, type Expected } from '../request/decode-object.js';
-import { getConsistency } from '../request/list-options.js';
 import { bodyFormat, contentTypeOf } from '../request/media-types.js';
 import { checkConfig, parseConfig } from '../request/parse-config.js';
 import { readBody } from '../request/read-body.js';
@@ -32,6 +29,7 @@ import { sendBody } from '../response/exchange.js';
 import { applying, decodeApplied } from './apply.js';
 import { type Call, plainRepresentation, targetOf, writeContext } from './call.js';
 import { decodePatched, patchFunction, readPatch } from './patch.js';
+import { readEntry } from './read.js';
 
 interface Scale extends ApiObject {
   spec?: { replicas?: number };
@@ -83,11 +81,7 @@ export function scaleHandler(part: SubresourceScale<ApiObject>): (call: Call) =>
 }
 
 async function getScale(call: Call, part: SubresourceScale<ApiObject>): Promise<void> {
-  const { parts, served, info, query } = call;
-  const { entry } = await parts.store.get(served.resource.key(info.namespace, info.name), {
-    consistency: getConsistency(query),
-    timeoutMs: timeLeftMs(parts, call.deadlineMs),
-  });
+  const entry = await readEntry(call);
   if (!entry) throw scaleNotFound(call);
   sendScale(call, entry, part);
 }
@@ -100,8 +94,8 @@ function scaleNotFound({ served, info }: Call): Error {
 /** What to make of the stored object's scale. */
 interface ScaleChange {
   readonly dryRun: boolean;
-  /** A replace is refused when the uid it names is not the stored one. */
-  readonly isReplace: boolean;
+  /** The stored object must have this uid; empty: any. */
+  readonly uid: string;
   scale(existing: ApiObject): Scale;
 }
 
@@ -111,7 +105,7 @@ async function sent(call: Call): Promise<ScaleChange> {
   const { dryRun } = parseWriteOptions(call.query, 'UpdateOptions');
   const scale = decodeBody(body, format, expectedScale()) as Scale;
   checkIdentity(call.served, scale, call.info.namespace, call.info.name);
-  return { dryRun, isReplace: true, scale: () => scale };
+  return { dryRun, uid: scale.metadata?.uid ?? '', scale: () => scale };
 }
 
 async function patchedBy(call: Call, part: SubresourceScale<ApiObject>): Promise<ScaleChange> {
@@ -120,7 +114,7 @@ async function patchedBy(call: Call, part: SubresourceScale<ApiObject>): Promise
   const patch = patchFunction(type, text);
   return {
     dryRun: options.dryRun,
-    isReplace: false,
+    uid: '',
     scale(existing) {
       const document = JSON.parse(JSON.stringify(scaleOf(existing, part))) as JsonObject;
       const scale = decodePatched(patch(document, schemaType), expectedScale()) as Scale;
@@ -141,7 +135,7 @@ function appliedBy(
   checkConfig(config, { apiVersion, kind, shape: shapeOf(schemaType) });
   return {
     dryRun: options.dryRun,
-    isReplace: false,
+    uid: '',
     scale(existing) {
       const live = JSON.parse(JSON.stringify(scaleOf(existing, part))) as JsonObject;
       const { object } = applying(() =>
@@ -189,7 +183,6 @@ async function writeScale(
         fieldError.invalid('spec.replicas', replicas, 'must be greater than or equal to 0'),
       ]);
     }
-    if (change.isReplace) checkUid(call, scale, existing);
     const object = freshObject(entry);
     part.setReplicas(object, replicas);
     object.metadata!.resourceVersion = scale.metadata?.resourceVersion ?? '';
@@ -199,27 +192,11 @@ async function writeScale(
     const entry = await updateObject(
       parts,
       targetOf(call),
-      { strategy: objectStrategy(served), produce, checksUid: false },
+      { strategy: objectStrategy(served), produce, uid: change.uid },
       writeContext(call, change.dryRun),
     );
     sendScale(call, entry, part);
   } catch (error) {
     throw isStatus(error, 'NotFound') ? scaleNotFound(call) : error;
   }
-}
-
-function checkUid({ served, info }: Call, scale: Scale, existing: ApiObject): void {
-  const named = scale.metadata?.uid ?? '';
-  const held = existing.metadata?.uid ?? '';
-  if (named === '' || named === held) return;
-  throw conflict(
-    served.groupResource,
-    info.name,
-    uidMismatch(served.resource.key(info.namespace, info.name), named, held),
-  );
-}
-
-/** The interface's words for a replace that names another uid. */
-export function uidMismatch(key: string, named: string, held: string): string {
-  return `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${named}, UID in object meta: ${held}`;
 }

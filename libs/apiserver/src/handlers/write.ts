@@ -86,18 +86,14 @@ export async function replaceWith(
   let first: ApiObject | undefined = decode();
   checkIdentity(served, first, info.namespace, info.name);
   const context = managedContext(call, writeOptions);
+  const uid = first.metadata?.uid ?? '';
   const produce = () => {
     const object = first ?? decode();
     first = undefined;
     return object;
   };
   try {
-    const entry = await updateObject(
-      parts,
-      targetOf(call),
-      { strategy, produce, checksUid: true },
-      context,
-    );
+    const entry = await updateObject(parts, targetOf(call), { strategy, produce, uid }, context);
     sendObject(call, 200, entry, options);
   } catch (error) {
     if (!isStatus(error, 'NotFound')) throw error;

@@ -155,6 +155,27 @@ describe('version 2', () => {
     expect(paths['/api/v1/namespaces']?.delete).toBeUndefined();
   });
 
+  it('tells which answers there may be, by the interface', async () => {
+    const { paths } = await parsed<Version2>(newDocuments().whole('json'));
+    const codes = (path: string) =>
+      Object.fromEntries(
+        Object.entries(paths[path]!)
+          .filter(([method]) => method !== 'parameters')
+          .map(([method, item]) => [method, Object.keys((item as OperationItem).responses)]),
+      );
+    expect(codes('/apis/apps/v1/namespaces/{namespace}/deployments')).toEqual({
+      get: ['200', '401'],
+      post: ['200', '201', '202', '401'],
+      delete: ['200', '401'],
+    });
+    expect(codes(deployment)).toEqual({
+      get: ['200', '401'],
+      put: ['200', '201', '401'],
+      patch: ['200', '201', '401'],
+      delete: ['200', '202', '401'],
+    });
+  });
+
   it('gives every operation a name of its own', async () => {
     const { paths } = await parsed<Version2>(newDocuments().whole('json'));
     const ids = Object.values(paths).flatMap(({ parameters, ...operations }) =>

@@ -50,7 +50,11 @@ export interface PathItem {
   readonly patch?: OperationItem;
 }
 
-const statusTexts: Readonly<Record<string, string>> = { 200: 'OK', 201: 'Created' };
+const statusTexts: Readonly<Record<string, string>> = {
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+};
 const text: Schema = { type: 'string' };
 
 export function pathItem(version: OpenApiVersion, path: PathOperations): PathItem {

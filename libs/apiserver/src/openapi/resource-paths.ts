@@ -171,7 +171,7 @@ class ResourcePaths {
       description: `create a ${this.kind.kind}`,
       parameters: writeParameters,
       body: { type: this.type, required: true },
-      responses: { 201: this.type },
+      responses: { 200: this.type, 201: this.type, 202: this.type },
     });
   }
 
@@ -211,7 +211,7 @@ class ResourcePaths {
       description: `delete a ${this.kind.kind}`,
       parameters: deleteParameters,
       body: { type: 'meta/v1.DeleteOptions', required: false },
-      responses: { 200: answer },
+      responses: { 200: answer, 202: answer },
     });
   }
 
@@ -232,7 +232,6 @@ class ResourcePaths {
   }
 
   private replacement(part: string, type: TypeName, kind: GroupVersionKind): Operation {
-    const creates = part === '' && this.served.definition.createOnUpdate;
     return this.operation('put', {
       method: 'put',
       id: `replace${this.version}${this.scope}${this.kind.kind}${capitalised(part)}`,
@@ -240,7 +239,7 @@ class ResourcePaths {
       kind,
       parameters: this.writeParametersOf(kind),
       body: { type, required: true },
-      responses: { 200: type, ...(creates && { 201: type }) },
+      responses: { 200: type, 201: type },
     });
   }
 

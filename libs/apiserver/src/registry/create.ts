@@ -143,7 +143,13 @@ async function tryCreate(
   const key = resource.key(namespace, name);
   for (let attempt = 1; attempt <= allocationAttemptsMax; attempt += 1) {
     const candidate = definition.allocate ? structuredClone(object) : object;
-    if (context.dryRun) return dryRunCreate(parts, served, key, candidate, context);
+    if (context.dryRun) {
+      const current = await currentOf(parts, key, context);
+      if (current && generated) return 'nameTaken';
+      if (current) throw exists(served, name, current);
+      allocate(parts, served, context, candidate, undefined);
+      return detachedEntry(resource, candidate, key);
+    }
     const claims = allocate(parts, served, context, candidate, undefined);
     const expectations = await parts.admission.expectations(
       admissionOf(parts, served, namespace, candidate, context),
@@ -171,20 +177,16 @@ async function tryCreate(
   throw serverTimeout(served.groupResource, 'create', 1);
 }
 
-async function dryRunCreate(
+async function currentOf(
   parts: RegistryParts,
-  served: ServedResource,
   key: string,
-  object: ApiObject,
   context: WriteContext,
-): Promise<Entry> {
+): Promise<Entry | undefined> {
   const { entry } = await parts.store.get(key, {
     consistency: { kind: 'quorum' },
     timeoutMs: timeLeftMs(parts, context.deadlineMs),
   });
-  if (entry) throw exists(served, object.metadata?.name ?? '', entry);
-  allocate(parts, served, context, object, undefined);
-  return detachedEntry(served.resource, object, key);
+  return entry;
 }
 
 function exists(served: ServedResource, name: string, current: Entry | undefined): Error {

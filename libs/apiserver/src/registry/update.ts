@@ -53,8 +53,8 @@ export interface Update {
   readonly strategy: UpdateStrategy;
   /** Makes the new object in the stored shape. `existing` is shared: never change it. */
   produce(existing: ApiObject, entry: Entry): ApiObject | Promise<ApiObject>;
-  /** A replace may name the uid it expects. */
-  readonly checksUid: boolean;
+  /** The stored object must have this uid; empty: any. */
+  readonly uid: string;
 }
 
 /** Writes and answers with what is stored now, or would be. Throws StatusError and StoreError. */
@@ -72,6 +72,7 @@ export async function updateObject(
     const entry = await read(parts, key, attempt > 1, context);
     if (refusal && entry === refused) throw refusal;
     try {
+      checkUid(target, update.uid, entry);
       if (!entry) throw notFound(target.served.groupResource, target.name);
       const outcome = await attemptUpdate(parts, target, update, entry, context);
       if (outcome !== 'lost') return outcome;
@@ -113,7 +114,6 @@ async function attemptUpdate(
   const object = await update.produce(existing, entry);
   checkIdentity(served, object, namespace, name);
   checkVersion(target, object, entry);
-  if (update.checksUid) checkUid(target, object, existing);
   if (context.manager !== undefined) {
     trackWrite(served, object, existing, {
       manager: context.manager,
@@ -210,14 +210,14 @@ function checkVersion({ served, name }: Target, object: ApiObject, entry: Entry)
   if (sent !== current) throw conflict(served.groupResource, name);
 }
 
-function checkUid({ served, name }: Target, object: ApiObject, existing: ApiObject): void {
-  const sent = object.metadata?.uid ?? '';
-  const held = existing.metadata?.uid ?? '';
-  if (sent === '' || sent === held) return;
+/** Comes before anything else: what is not there has no uid. Throws 409. */
+function checkUid({ served, namespace, name }: Target, uid: string, entry?: Entry): void {
+  const held = (entry && objectOf(entry).metadata?.uid) ?? '';
+  if (uid === '' || uid === held) return;
   throw conflict(
     served.groupResource,
     name,
-    `Precondition failed: UID in precondition: ${sent}, UID in object meta: ${held}`,
+    `StorageError: invalid object, Code: 4, Key: ${served.resource.key(namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${held}`,
   );
 }
 

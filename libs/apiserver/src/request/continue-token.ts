@@ -23,18 +23,22 @@ export function encodeContinueToken(token: ContinueToken): string {
 /** Throws 400 for anything that this server has not made. */
 export function decodeContinueToken(text: string): ContinueToken {
   const fields = text.length > tokenLengthMax ? undefined : parse(text);
-  if (fields === undefined) throw badRequest('continue key is not valid: illegal base64 data');
+  if (fields === undefined) throw notValid('illegal base64 data');
   const { v, rv, start } = fields;
   if (v !== tokenVersion) {
-    throw badRequest('continue key is not valid: server does not recognize this encoded version');
+    throw notValid(`server does not recognize this encoded version ${JSON.stringify(v ?? '')}`);
   }
   if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0 || rv < -1) {
-    throw badRequest('continue key is not valid: incorrect encoded start resourceVersion');
+    throw notValid(`incorrect encoded start resourceVersion (version ${tokenVersion})`);
   }
   if (typeof start !== 'string' || start === '') {
-    throw badRequest('continue key is not valid: encoded start key empty');
+    throw notValid(`encoded start key empty (version ${tokenVersion})`);
   }
   return { revision: rv === -1 ? undefined : (rv as Revision), startAfter: start };
+}
+
+function notValid(cause: string): Error {
+  return badRequest(`invalid continue token: continue key is not valid: ${cause}`);
 }
 
 function parse(text: string): Record<string, unknown> | undefined {

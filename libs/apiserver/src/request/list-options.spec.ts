@@ -7,6 +7,17 @@ import { Query } from './query.js';
 
 const token = encodeContinueToken({ revision: 7 as Revision, startAfter: 'a' });
 
+const badToken = 'invalid continue token: continue key is not valid: ';
+const withContinue = 'specifying resource version is not allowed when using continue';
+
+function badVersion(text: string): string {
+  return `resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`;
+}
+
+function encodeBody(body: object): string {
+  return Buffer.from(JSON.stringify(body)).toString('base64url');
+}
+
 function codeOf(query: string): number | undefined {
   try {
     parseListRequest(new Query(query));
@@ -58,6 +69,25 @@ describe('resource versions of lists', () => {
     expect(codeOf(query)).toBe(code);
   });
 
+  const unrecognized = encodeBody({ v: 'v9', rv: 7, start: 'a' });
+  const versionless = encodeBody({ v: 'meta.v1', rv: 0, start: 'a' });
+  const keyless = encodeBody({ v: 'meta.v1', rv: 7, start: '' });
+  it.each([
+    ['resourceVersion=x', `${badVersion('x')}`],
+    ['limit=2&resourceVersion=-1', `${badVersion('-1')}`],
+    [`continue=${token}&resourceVersion=x`, withContinue],
+    [`continue=${token}&resourceVersion=00`, withContinue],
+    ['continue=%25', `${badToken}illegal base64 data`],
+    [`continue=${unrecognized}`, `${badToken}server does not recognize this encoded version "v9"`],
+    [
+      `continue=${versionless}`,
+      `${badToken}incorrect encoded start resourceVersion (version meta.v1)`,
+    ],
+    [`continue=${keyless}`, `${badToken}encoded start key empty (version meta.v1)`],
+  ])('"%s" is told why', (query, message) => {
+    expect(() => parseListRequest(new Query(query))).toThrow(message);
+  });
+
   it('reads numbers of 64 bits and takes nothing for none', () => {
     const messageOf = (query: string) => {
       try {
@@ -97,5 +127,17 @@ describe('resource versions of gets and watches', () => {
     });
     expect(parseWatchRequest(new Query('watch=1')).resourceVersion).toBeUndefined();
     expect(parseWatchRequest(new Query('watch=1&resourceVersion=3')).resourceVersion).toBe(3);
+    expect(() => parseWatchRequest(new Query('watch=1&resourceVersion=x'))).toThrow(
+      badVersion('x'),
+    );
+    expect(() => getConsistency(new Query('resourceVersion=x'))).toThrow(badVersion('x'));
+  });
+
+  it('has no rule of matching for watches', () => {
+    const reasons = ['for watch', 'unless resourceVersion is provided'].map(
+      (when) => `resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden ${when}`,
+    );
+    const read = () => parseWatchRequest(new Query('watch=1&resourceVersionMatch=NotOlderThan'));
+    expect(read).toThrow(`is invalid: [${reasons.join(', ')}]`);
   });
 });

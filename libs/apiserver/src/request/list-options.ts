@@ -32,13 +32,13 @@ export interface WatchRequest {
 const versionMax = Number.MAX_SAFE_INTEGER;
 
 /** Undefined when empty. Throws 400 for a version that is no number. */
-export function parseResourceVersion(text: string, field = ''): Revision | undefined {
+function parseResourceVersion(text: string): Revision | undefined {
   if (text === '') return undefined;
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!(value <= versionMax)) {
-    const cause = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
+    const quoted = JSON.stringify(text);
     throw badRequest(
-      field === '' ? cause : `${field}: Invalid value: ${JSON.stringify(text)}: ${cause}`,
+      `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: invalid syntax`,
     );
   }
   return value as Revision;
@@ -70,7 +70,7 @@ function checkMatch(
 ): FieldError[] {
   if (match === '') return [];
   const errors: FieldError[] = [];
-  if (watch) return [forbiddenMatch('resourceVersionMatch is forbidden for watch')];
+  if (watch) errors.push(forbiddenMatch('resourceVersionMatch is forbidden for watch'));
   if (version === '') {
     errors.push(
       forbiddenMatch('resourceVersionMatch is forbidden unless resourceVersion is provided'),
@@ -114,21 +114,20 @@ export function parseListRequest(query: Query, chunked = true): ListRequest {
   const continueText = chunked ? query.get('continue') : '';
   refuseInvalid(checkMatch(match, versionText, continueText, false));
   const limit = chunked ? Math.max(0, parseInteger(query, 'limit')) : 0;
-  const version = parseResourceVersion(versionText);
-  let consistency = readConsistency(version);
+  let consistency: ReadConsistency;
   let continueFrom: ContinueToken | undefined;
   if (continueText !== '') {
     continueFrom = decodeContinueToken(continueText);
-    if (version !== undefined && version !== 0) {
+    if (versionText !== '' && versionText !== '0') {
       throw badRequest('specifying resource version is not allowed when using continue');
     }
-    consistency =
-      continueFrom.revision === undefined
-        ? { kind: 'quorum' }
-        : { kind: 'exact', revision: continueFrom.revision };
-  } else if (version !== undefined && version !== 0) {
+    const { revision } = continueFrom;
+    consistency = revision === undefined ? { kind: 'quorum' } : { kind: 'exact', revision };
+  } else {
+    const version = parseResourceVersion(versionText);
     const exact = match === 'Exact' || (match === '' && limit > 0);
-    if (exact) consistency = { kind: 'exact', revision: version };
+    consistency =
+      version && exact ? { kind: 'exact', revision: version } : readConsistency(version);
   }
   return {
     labelSelector: query.get('labelSelector'),
@@ -143,11 +142,12 @@ export function parseListRequest(query: Query, chunked = true): ListRequest {
 
 export function parseWatchRequest(query: Query): WatchRequest {
   const versionText = query.get('resourceVersion');
-  refuseInvalid(checkMatch(query.get('resourceVersionMatch'), versionText, '', true));
+  const match = query.get('resourceVersionMatch');
+  refuseInvalid(checkMatch(match, versionText, query.get('continue'), true));
   return {
     labelSelector: query.get('labelSelector'),
     fieldSelector: query.get('fieldSelector'),
-    resourceVersion: parseResourceVersion(versionText, 'resourceVersion'),
+    resourceVersion: parseResourceVersion(versionText),
     allowBookmarks: query.flag('allowWatchBookmarks'),
     timeoutSeconds: Math.max(0, parseInteger(query, 'timeoutSeconds')),
   };

@@ -50,7 +50,10 @@ function sinceTimeOf(query: Query): string {
   const text = query.get('sinceTime');
   if (text === '' || text === 'null') return '';
   if (parseTime(text) === undefined) {
-    throw badRequest(`parsing time ${JSON.stringify(text)}: want RFC 3339`);
+    const quoted = JSON.stringify(text);
+    throw badRequest(
+      `parsing time ${quoted} as "2006-01-02T15:04:05Z07:00": cannot parse ${quoted}`,
+    );
   }
   return text;
 }

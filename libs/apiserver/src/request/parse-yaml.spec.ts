@@ -14,7 +14,23 @@ function refusal(text: string): unknown {
 
 describe('YAML bodies', () => {
   it('are read, the last of equal keys counting', () => {
-    expect(parseYamlText('a: 1\nb: &x [y]\nc: *x\na: 2')).toEqual({ a: 2, b: ['y'], c: ['y'] });
+    expect(parseYamlText('a: 1\nb: &x [z]\nc: *x\na: 2')).toEqual({ a: 2, b: ['z'], c: ['z'] });
+  });
+
+  it.each([
+    ['0644', 0o644],
+    ['"0644"', '0644'],
+    ['1_000', 1_000],
+    ['{.: {}}', { '.': {} }],
+    ['[e1, .e1, ., -., 1e3, -.5, 1.5, .inf]', ['e1', '.e1', '.', '-.', 1_000, -0.5, 1.5, Infinity]],
+    ['yes', true],
+    ['off', false],
+    ['2026-11-22T15:20:40Z', '2026-11-22T15:20:40Z'],
+    ['190:20:30', '190:20:30'],
+    ['!!set {x}', { x: null }],
+    ['{<<: {b: 1}}', { '<<': { b: 1 } }],
+  ])('have values as manifests mean them: %s', (text, value) => {
+    expect(parseYamlText(`a: ${text}`)).toEqual({ a: value });
   });
 
   it('may hold much text in few tokens', () => {

@@ -1,11 +1,12 @@
 /**
- * YAML bodies. Reading YAML costs some microseconds a token and cannot be interrupted, so the tokens are
+ * YAML bodies: YAML 1.1, where `0644` is octal and `yes` is true, as manifests are written. Reading YAML costs some microseconds a token and cannot be interrupted, so the tokens are
  * counted first, which is cheap: a body with too many of them never holds up other requests. Of a key
  * that is there twice the last one counts, as in JSON.
  */
 import { badRequest, requestEntityTooLarge } from '@orch/apimachinery';
 import { Lexer, parse, YAMLError } from 'yaml';
 import { yamlAliasesMax, yamlDepthMax, yamlTokensMax } from '../limits.js';
+import { readTags } from './yaml-tags.js';
 
 const opens: ReadonlySet<string> = new Set(['{', '[']);
 const closes: ReadonlySet<string> = new Set(['}', ']']);
@@ -16,6 +17,8 @@ export function parseYamlText(text: string): unknown {
   try {
     // Its warnings would go to this process's standard error, for any client to fill.
     return parse(text, {
+      version: '1.1',
+      customTags: readTags,
       maxAliasCount: yamlAliasesMax,
       uniqueKeys: false,
       logLevel: 'error',

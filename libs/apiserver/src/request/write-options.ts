@@ -114,7 +114,10 @@ function isPolicy(text: string): text is PropagationPolicy {
   return policies.has(text);
 }
 
-/** `body`: undefined when none was sent; the query counts only then. */
+/**
+ * `body`: undefined when none was sent; the query counts only then, but for its dry run: nothing is
+ * deleted for a request that says so anywhere.
+ */
 export function parseDeleteOptions(
   query: Query,
   body: DeleteOptionsBody | undefined,
@@ -140,7 +143,7 @@ export function parseDeleteOptions(
       ]),
     );
   }
-  const dryRun = source.dryRun ?? [];
+  const dryRun = body ? [...(body.dryRun ?? []), ...query.all('dryRun')] : (source.dryRun ?? []);
   errors.push(...checkDryRun(dryRun));
   refuse('DeleteOptions', errors);
   const graceSeconds = source.gracePeriodSeconds;

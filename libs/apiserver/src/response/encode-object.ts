@@ -7,6 +7,7 @@ import { stringify } from 'yaml';
 import { encodingOf, objectOf } from '../registry/entry-view.js';
 import type { ServedResource } from '../registry/resource.js';
 import type { IncludeObject, Representation } from '../request/media-types.js';
+import { writtenTags } from '../request/yaml-tags.js';
 import { partialObject, rowOf, tableOf } from './table.js';
 
 export interface ViewOptions {
@@ -20,8 +21,19 @@ export function jsonBytes(value: unknown, pretty: boolean): Buffer {
   return Buffer.from(pretty ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value));
 }
 
+/** Clients read YAML 1.1 or 1.2: text that is no text to either of them is quoted. */
+const yamlStyle = {
+  version: '1.1',
+  compat: 'core',
+  customTags: writtenTags,
+  sortMapEntries: true,
+  aliasDuplicateObjects: false,
+  indentSeq: false,
+  lineWidth: 0,
+} as const;
+
 export function yamlBytes(value: unknown): Buffer {
-  return Buffer.from(stringify(value, { sortMapEntries: true, aliasDuplicateObjects: false }));
+  return Buffer.from(stringify(value, yamlStyle));
 }
 
 /** JSON of the object in a served version. */
