@@ -219,6 +219,7 @@ describe('strategic merge patch', () => {
   });
   it.each<[JsonObject, number, RegExp]>([
     [{ containers: [{ name: 'a', $patch: 'frob' }] }, 400, /^unknown patch type: frob in map: /],
+    [{ $patch: { toString: {} } }, 400, /^unknown patch type: {"toString":{}} in map: /],
     [{ containers: [{ image: 'x' }] }, 400, /does not contain declared merge key: name$/],
     [{ labels: { $retainKeys: ['a'], b: '3' } }, 400, /^invalid patch format of retainKeys$/],
     [
