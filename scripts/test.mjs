@@ -18,6 +18,11 @@ const stages = [
   { name: 'lint', command: ['npm', 'run', '-s', 'lint'] },
   { name: 'typecheck', command: ['npm', 'run', '-s', 'typecheck'] },
   vitest('unit', 'vitest.config.ts'),
+  {
+    name: 'fuzz',
+    command: ['node', 'scripts/fuzz.mjs', '--short', '--summary', join(scratch, 'fuzz.json')],
+    count: () => readJson('fuzz.json'),
+  },
   { name: 'simulation', command: ['node', 'scripts/simulate.mjs', '--short'] },
   {
     name: 'conformance',

@@ -43,6 +43,7 @@ export { applyJsonPatch } from './patch/json-patch.js';
 export {
   deepCopy,
   deepEqual,
+  isDeeperThan,
   isJsonObject,
   type Json,
   type JsonObject,

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { CliError } from './errors.js';
 import type { Io } from './io.js';
 import { parseManifests, readManifests } from './manifests.js';
 
@@ -31,6 +32,15 @@ describe('manifests', () => {
     expect(await names([directory])).toEqual(['a', 'b1', 'b2']);
     expect(await names([directory], true)).toEqual(['a', 'b1', 'b2', 'c']);
     expect(await names(['-', join(directory, 'a.json')])).toEqual(['piped', 'a']);
+  });
+
+  it.each([
+    ['of an anchor that is not there', 'a: *b\n', 'Unresolved alias'],
+    ['of what it is in', 'a: &a [*a]\n', 'nested deeper'],
+    ['of more than there may be', `a: &a [x,x]\nb: [${'*a,'.repeat(2_000)}]\n`, 'alias'],
+  ])('may not have an alias %s', (_, text, cause) => {
+    expect(() => parseManifests(`${map('x')}${text}`, 'f')).toThrow(CliError);
+    expect(() => parseManifests(`${map('x')}${text}`, 'f')).toThrow(new RegExp(cause));
   });
 
   it('are taken out of lists', () => {

@@ -1,8 +1,9 @@
 /** Objects out of files, folders and standard input: YAML and JSON, many documents, List kinds. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeeperThan, objectDepthMax } from '@orch/apimachinery';
 import type { ApiObject } from '@orch/client';
-import { parseAllDocuments, type Tags } from 'yaml';
+import { type Document, parseAllDocuments, type Tags } from 'yaml';
 import { CliError } from './errors.js';
 import type { Io } from './io.js';
 
@@ -61,8 +62,22 @@ export function parseManifests(text: string, source: string): Manifest[] {
       const [cause = ''] = error.message.split('\n');
       throw new CliError(`cannot read ${source}: ${cause.replace(/:$/, '')}`);
     }
-    return objectsOf(document.toJS({ maxAliasCount: 1_000 }), source);
+    return objectsOf(contentOf(document, source), source);
   });
+}
+
+/** Aliases may be of anchors that are not there, stand for themselves, or multiply. */
+function contentOf(document: Document, source: string): unknown {
+  try {
+    const value: unknown = document.toJS({ maxAliasCount: 1_000 });
+    if (!isDeeperThan(value, objectDepthMax)) return value;
+  } catch (error) {
+    if (error instanceof ReferenceError) {
+      throw new CliError(`cannot read ${source}: ${error.message}`);
+    }
+    if (!(error instanceof RangeError)) throw error;
+  }
+  throw new CliError(`cannot read ${source}: nested deeper than ${objectDepthMax} levels`);
 }
 
 function objectsOf(value: unknown, source: string): Manifest[] {

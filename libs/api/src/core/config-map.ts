@@ -12,7 +12,7 @@ function validateConfigMap(object: ConfigMap): FieldError[] {
   for (const [key, value] of Object.entries(object.data ?? {})) {
     const at = path('data').key(key);
     errors.push(...invalidEach(at, key, checkConfigMapKey(key)));
-    if (object.binaryData?.[key] !== undefined) {
+    if (Object.hasOwn(object.binaryData ?? {}, key)) {
       errors.push(fieldError.invalid(at, key, 'duplicate of key present in binaryData'));
     }
     byteCount += Buffer.byteLength(value);

@@ -81,6 +81,8 @@ function defaultRequests(container: Container): void {
   const limits = container.resources?.limits;
   if (!container.resources || !limits) return;
   const requests = { ...container.resources.requests };
-  for (const [name, limit] of Object.entries(limits)) requests[name] ??= deepCopy(limit);
+  for (const [name, limit] of Object.entries(limits)) {
+    if (!Object.hasOwn(requests, name)) requests[name] = deepCopy(limit);
+  }
   if (Object.keys(requests).length > 0) container.resources.requests = requests;
 }

@@ -137,7 +137,8 @@ export function validateResourceRequirements(
   for (const [name, text] of Object.entries(requests)) {
     const field = at.child('requests');
     errors.push(...validateResourceList({ [name]: text }, field));
-    errors.push(...validateAgainstLimit(name, text, limits[name], at));
+    const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
+    errors.push(...validateAgainstLimit(name, text, limit, at));
   }
   const names = new Set([...Object.keys(limits), ...Object.keys(requests)]);
   const hasHugePages = [...names].some(isHugePages);

@@ -16,10 +16,11 @@ import { base64ByteCount, dataBytesMax, validateFrozen } from './data.js';
 /** Texts for the client's convenience: written over the data and never given back. */
 function mergeStringData(object: Secret): void {
   if (object.stringData === undefined) return;
-  const data = { ...object.data };
-  for (const [key, text] of Object.entries(object.stringData)) {
-    data[key] = Buffer.from(text).toString('base64');
-  }
+  const written = Object.entries(object.stringData).map(
+    ([key, text]) => [key, Buffer.from(text).toString('base64')] as const,
+  );
+  // Keys are data, whatever their names.
+  const data = Object.fromEntries([...Object.entries(object.data ?? {}), ...written]);
   delete object.stringData;
   if (Object.keys(data).length > 0) object.data = data;
 }

@@ -152,6 +152,11 @@ describe('the text of a set', () => {
     for (let depth = 0; depth < 10_000; depth += 1) json = { 'f:a': json };
     expect(() => fieldSetFromJson(json)).toThrow(FieldSetError);
   });
+
+  it.each(['v', 'k'])('is refused when a step %s is nested without end', (kind) => {
+    const value = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+    expect(() => fieldSetFromJson({ [`${kind}:${value}`]: {} })).toThrow(FieldSetError);
+  });
 });
 
 describe('steps', () => {

@@ -3,7 +3,14 @@
  * object, `k:{"name":"a"}` for an element of a list found by its keys, `v:"a"` for an element of a set,
  * `i:0` for one found by its place. Equal steps have equal texts once they are canonical.
  */
-import { deepEqual, isJsonObject, type Json, type JsonObject } from '../patch/json-values.js';
+import { objectDepthMax } from '../limits.js';
+import {
+  deepEqual,
+  isDeeperThan,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+} from '../patch/json-values.js';
 import { quote } from '../status/value-format.js';
 
 export type PathElement = string;
@@ -63,11 +70,16 @@ function canonicalKey(value: Json, text: string): PathElement {
 }
 
 function parsed(text: string): Json {
+  let value: Json;
   try {
-    return JSON.parse(text) as Json;
+    value = JSON.parse(text) as Json;
   } catch {
     throw new FieldSetError(`not JSON: ${quote(text)}`);
   }
+  if (isDeeperThan(value, objectDepthMax)) {
+    throw new FieldSetError(`nested deeper than ${objectDepthMax} levels`);
+  }
+  return value;
 }
 
 /** By code points, which is the order of the UTF-8 bytes. */

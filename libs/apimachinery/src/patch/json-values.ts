@@ -16,9 +16,16 @@ export function deepEqual(a: unknown, b: unknown): boolean {
     return a.length === b.length && a.every((item, index) => deepEqual(item, b[index]));
   }
   if (!isJsonObject(a) || !isJsonObject(b)) return false;
-  for (const key of Object.keys(a)) if (!deepEqual(a[key], b[key])) return false;
-  for (const key of Object.keys(b)) if (a[key] === undefined && b[key] !== undefined) return false;
+  for (const key of Object.keys(a)) if (!deepEqual(a[key], own(b, key))) return false;
+  for (const key of Object.keys(b)) {
+    if (own(a, key) === undefined && b[key] !== undefined) return false;
+  }
   return true;
+}
+
+/** Names are data: what every object inherits, such as `constructor`, is not there. */
+function own(object: JsonObject, key: string): Json | undefined {
+  return hasKey(object, key) ? object[key] : undefined;
 }
 
 /** As `deepEqual`, but null, absent, empty lists and empty maps are the same. */
@@ -28,8 +35,8 @@ export function semanticallyEqual(a: unknown, b: unknown): boolean {
     return a.length === b.length && a.every((item, index) => semanticallyEqual(item, b[index]));
   }
   if (!isJsonObject(a) || !isJsonObject(b)) return false;
-  for (const key of Object.keys(a)) if (!semanticallyEqual(a[key], b[key])) return false;
-  for (const key of Object.keys(b)) if (!(key in a) && !isVoid(b[key])) return false;
+  for (const key of Object.keys(a)) if (!semanticallyEqual(a[key], own(b, key))) return false;
+  for (const key of Object.keys(b)) if (!hasKey(a, key) && !isVoid(b[key])) return false;
   return true;
 }
 

@@ -227,6 +227,7 @@ describe('strategic merge patch', () => {
     [{ containers: [{ name: 'a', $patch: 'frob' }] }, 400, /^unknown patch type: frob in map: /],
     [{ containers: [{ name: 'a', $patch: 'merge' }] }, 400, /^merging lists cannot yet be/],
     [{ labels: { a: '3', $patch: 'merge' } }, 400, /^unknown patch type: merge in map: /],
+    [{ $patch: { toString: {} } }, 400, /^unknown patch type: {"toString":{}} in map: /],
     [{ containers: [{ image: 'x' }] }, 400, /does not contain declared merge key: name$/],
     [{ labels: { $retainKeys: ['a'], b: '3' } }, 400, /^invalid patch format of retainKeys$/],
     [

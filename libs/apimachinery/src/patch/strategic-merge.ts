@@ -90,9 +90,9 @@ function directMap(patch: JsonObject): JsonObject {
 }
 
 function unknownDirective(patch: JsonObject): Error {
-  return badRequest(
-    `unknown patch type: ${patch[patchDirective]} in map: ${JSON.stringify(patch)}`,
-  );
+  const directive = patch[patchDirective];
+  const shown = typeof directive === 'string' ? directive : JSON.stringify(directive);
+  return badRequest(`unknown patch type: ${shown} in map: ${JSON.stringify(patch)}`);
 }
 
 /** Drops the keys that a union-like field does not keep. The list must name every key of the patch. */

@@ -16,6 +16,8 @@ export class QuantityError extends Error {
 const nanoDigits = 9;
 const nano = 10n ** 9n;
 const milli = 10n ** 6n;
+/** Below it, the exponent of the canonical text is one that is read again. */
+const nanosBound = 10n ** BigInt(nanoDigits + quantityExponentMax + 1);
 const int64Max = 2n ** 63n - 1n;
 /** Digits up to which a number is kept as it is; longer ones are capped to the largest int64. */
 const uncappedDigitCountMax = 18;
@@ -64,6 +66,7 @@ export class Quantity {
     let nanos = shift(digits * factor, scale);
     const isLong = (whole + fraction).replace(/^0+/, '').length > uncappedDigitCountMax;
     if ((isLong || suffix.format === 'binary') && nanos > int64Max * nano) nanos = int64Max * nano;
+    if (nanos >= nanosBound) throw wrongSuffix();
     return new Quantity(number[1] === '-' ? -nanos : nanos, suffix.format);
   }
 
@@ -152,9 +155,13 @@ function readSuffix(text: string): { format: QuantityFormat; power: number } {
   const exponent = /^[eE]([-+]?\d+)$/.exec(text);
   const power = exponent ? Number(exponent[1]) : Number.NaN;
   if (!(Math.abs(power) <= quantityExponentMax)) {
-    throw new QuantityError("unable to parse quantity's suffix");
+    throw wrongSuffix();
   }
   return { format: 'exponent', power };
+}
+
+function wrongSuffix(): QuantityError {
+  return new QuantityError("unable to parse quantity's suffix");
 }
 
 /** `value * 10^power`, rounded up for negative powers; `value` is not negative. */

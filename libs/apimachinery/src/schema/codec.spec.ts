@@ -20,6 +20,16 @@ function errorOf(check: () => unknown): SchemaError {
   throw new Error('nothing was thrown');
 }
 
+describe('numbers of free-form values', () => {
+  it.each(['1e999', '-1e999', '{"a":[1e999]}'])(
+    'are refused when they are out of range: %s',
+    (text) => {
+      const codec = codecFor('apiextensions/v1.JSON');
+      expect(() => codec.fromJson(JSON.parse(text))).toThrow(SchemaError);
+    },
+  );
+});
+
 describe('fromJson', () => {
   it('drops what the type does not know, nulls and empty optional fields', () => {
     const input = {

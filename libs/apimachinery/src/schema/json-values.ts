@@ -69,8 +69,11 @@ function canonicalTail(text: string): string {
   return canonical === tail ? text : text.slice(0, -4) + canonical;
 }
 
-/** Any JSON, as it is; only its depth is checked. */
+/** Any JSON, as it is; only its depth is checked, and that its numbers can be written again. */
 export function decodeAny(value: unknown, depth = 0): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new SchemaError('a number is out of range');
+  }
   if (typeof value !== 'object' || value === null) return value;
   if (depth > objectDepthMax) throw tooDeep();
   if (value instanceof Uint8Array) return value;

@@ -107,11 +107,19 @@ function operatorErrors(operator: SelectorOperator, values: readonly string[]): 
   }
 }
 
+/** Stands for a label whose own name cannot be looked up. */
+const unusedKey = 'label';
+
 /** The requirement as a function of an object's labels. */
 export function compileRequirement(requirement: Requirement): (labels: Labels) => boolean {
   const { key, operator } = requirement;
   const only = requirement.values[0] ?? '';
   const values = new Set(requirement.values);
+  // A label may be called as something that every object inherits; such names cost a little more.
+  if (key in Object.prototype) {
+    const holds = compileRequirement({ ...requirement, key: unusedKey });
+    return (labels) => holds(Object.hasOwn(labels, key) ? { [unusedKey]: labels[key]! } : {});
+  }
   switch (operator) {
     case '=':
     case '==':

@@ -17,6 +17,11 @@ describe('label selectors', () => {
     ['a<1', { a: 'x' }, false],
     ['in in (in)', { in: 'in' }, true],
     ['', { any: 'thing' }, true],
+    ['constructor', {}, false],
+    ['!constructor', {}, true],
+    ['constructor!=a', {}, true],
+    ['constructor notin (a)', { constructor: 'a' }, false],
+    ['constructor in (a),toString>1', { constructor: 'a', toString: '2' }, true],
   ])('%s on %j is %s', (text, labels, expected) => {
     expect(parseLabelSelector(text).matches(labels)).toBe(expected);
   });

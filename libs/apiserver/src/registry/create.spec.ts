@@ -1,6 +1,6 @@
 import { definitions } from '@orch/api';
 import { StatusError } from '@orch/apimachinery';
-import { Metrics, systemClock } from '@orch/component';
+import { FeatureGates, Metrics, systemClock } from '@orch/component';
 import type { Entry, Operation } from '@orch/store';
 import { describe, expect, it } from 'vitest';
 import { Admission } from '../admission/admission.js';
@@ -32,6 +32,7 @@ function partsWith(taken: number): { parts: RegistryParts; tried: string[] } {
           : { succeeded: true, entries: [entryOf(key)] },
     },
     clock: systemClock,
+    features: new FeatureGates('apiserver'),
     admission: new Admission([], systemClock, new AdmissionMetrics(new Metrics())),
     random: () => (drawn++ * 0.618) % 1,
     newUid: () => 'uid',

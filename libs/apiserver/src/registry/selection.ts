@@ -61,9 +61,22 @@ export class Selection {
   private fieldOf(object: ApiObject, field: string): string {
     if (field === 'metadata.name') return object.metadata?.name ?? '';
     if (field === 'metadata.namespace') return object.metadata?.namespace ?? '';
-    const label = this.served.served.selectableFieldAliases?.[field] ?? field;
-    return this.served.definition.selectableFields?.[label]?.(object) ?? '';
+    return selectableField(this.served, field)?.(object) ?? '';
   }
+}
+
+/** What reads the field of an object; undefined for one that cannot be selected by. */
+function selectableField(
+  { served, definition }: ServedResource,
+  field: string,
+): ((object: ApiObject) => string) | undefined {
+  const label = own(served.selectableFieldAliases, field) ?? field;
+  return own(definition.selectableFields, label);
+}
+
+/** The client names the member: what every object inherits is none. */
+function own<Value>(members: Readonly<Record<string, Value>> | undefined, name: string) {
+  return members && Object.hasOwn(members, name) ? members[name] : undefined;
 }
 
 /** Throws 400 for selectors that cannot be read and for fields that cannot be selected by. */
@@ -78,15 +91,14 @@ export function parseSelection(
   try {
     const labels = parseLabelSelector(labelText);
     const fields = parseFieldSelector(fieldText);
-    const own = served.definition.selectableFields;
-    const aliases = served.served.selectableFieldAliases;
+    const kinds = served.definition.selectableFields;
     checkSelectableFields(
       fields,
       (field) =>
         field === 'metadata.name' ||
-        (field === 'metadata.namespace' && (served.definition.namespaced || !own)) ||
-        own?.[aliases?.[field] ?? field] !== undefined,
-      own ? unsupportedFieldMessage : unknownFieldMessage,
+        (field === 'metadata.namespace' && (served.definition.namespaced || !kinds)) ||
+        selectableField(served, field) !== undefined,
+      kinds ? unsupportedFieldMessage : unknownFieldMessage,
     );
     return new Selection(served, labels, fields);
   } catch (error) {

@@ -55,6 +55,10 @@ describe('the body of an apply', () => {
       'failed to create typed patch object: expected kind ConfigMap, got "Secret"',
     ],
     [
+      { apiVersion: 'v1', kind: ['ConfigMap'] },
+      'failed to create typed patch object: expected kind ConfigMap, got ""',
+    ],
+    [
       { apiVersion: 'v1', kind: 'ConfigMap', data: { a: 1 } },
       'failed to create typed patch object: .data.a: expected string, got number 1',
     ],

@@ -64,13 +64,17 @@ export interface ConfigTarget {
   readonly shape: Shape;
 }
 
+/** What is no text may be anything: it is not shown. */
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : '';
+}
+
 /** Throws 400 for another version or kind, for managed fields and for what does not fit the type. */
 export function checkConfig(config: JsonObject, target: ConfigTarget): void {
   const { apiVersion = '', kind = '' } = config;
   if (apiVersion !== target.apiVersion) {
-    const shown = typeof apiVersion === 'string' ? apiVersion : '';
     throw badRequest(
-      `Incorrect version specified in apply patch. Specified patch version: ${shown}, expected: ${target.apiVersion}`,
+      `Incorrect version specified in apply patch. Specified patch version: ${textOf(apiVersion)}, expected: ${target.apiVersion}`,
     );
   }
   const { metadata } = config;
@@ -79,7 +83,7 @@ export function checkConfig(config: JsonObject, target: ConfigTarget): void {
   }
   if (kind !== target.kind) {
     throw badRequest(
-      `failed to create typed patch object: expected kind ${target.kind}, got ${JSON.stringify(kind)}`,
+      `failed to create typed patch object: expected kind ${target.kind}, got ${JSON.stringify(textOf(kind))}`,
     );
   }
   try {

@@ -51,6 +51,8 @@ describe('YAML bodies', () => {
   it.each([
     ['flow', '['.repeat(5_000)],
     ['block', '- '.repeat(20_000)],
+    ['map that holds itself', 'spec: &a\n  b: *a\n'],
+    ['list that holds itself', 'a: &a [*a, *a]'],
     ['aliases', `a: &a [x,x]\n${'b: &b [*a,*a,*a,*a,*a,*a]\nc: &a [*b,*b,*b,*b]\n'.repeat(9)}`],
   ])('nested without end are bad requests: %s', (_, text) => {
     const error = refusal(text);

@@ -3,7 +3,7 @@
  * counted first, which is cheap: a body with too many of them never holds up other requests. Of a key
  * that is there twice the last one counts, as in JSON.
  */
-import { badRequest, requestEntityTooLarge } from '@orch/apimachinery';
+import { badRequest, isDeeperThan, requestEntityTooLarge } from '@orch/apimachinery';
 import { Lexer, parse, YAMLError } from 'yaml';
 import { yamlAliasesMax, yamlDepthMax, yamlTokensMax } from '../limits.js';
 import { readTags } from './yaml-tags.js';
@@ -14,6 +14,13 @@ const closes: ReadonlySet<string> = new Set(['}', ']']);
 /** Throws YAMLError for what is no YAML, StatusError (400, 413) for what is too much of it. */
 export function parseYamlText(text: string): unknown {
   checkTokens(text);
+  const value = read(text);
+  // An alias inside of what it stands for makes a value without end.
+  if (isDeeperThan(value, yamlDepthMax)) throw tooDeep();
+  return value;
+}
+
+function read(text: string): unknown {
   try {
     // Its warnings would go to this process's standard error, for any client to fill.
     return parse(text, {

@@ -2,7 +2,13 @@
  * Fields of a body that its type does not have. They are dropped when decoding; clients may ask to be
  * warned of them or to have the request refused (`fieldValidation`).
  */
-import { badRequest, isJsonObject, schemaType, type TypeDescriptor } from '@orch/apimachinery';
+import {
+  badRequest,
+  isJsonObject,
+  objectDepthMax,
+  schemaType,
+  type TypeDescriptor,
+} from '@orch/apimachinery';
 import type { Query } from './query.js';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
@@ -19,10 +25,13 @@ export function fieldValidationOf(query: Query): FieldValidation {
   );
 }
 
-/** Paths such as `spec.containers[0].imag`; at most a fixed number of them. */
+/**
+ * Paths such as `spec.containers[0].imag`; at most a fixed number of them, and none below the depth that
+ * objects may have: decoding refuses what is deeper.
+ */
 export function unknownFields(type: string, value: unknown): string[] {
   const found: string[] = [];
-  walk(schemaType(type), value, '', found);
+  walk(schemaType(type), value, { path: '', depth: 0 }, found);
   return found.slice(0, unknownFieldsMax);
 }
 
@@ -54,26 +63,35 @@ function membersOf(descriptor: TypeDescriptor): ReadonlyMap<string, Member> {
   return members;
 }
 
-function walk(descriptor: TypeDescriptor, value: unknown, path: string, found: string[]): void {
+interface Place {
+  readonly path: string;
+  readonly depth: number;
+}
+
+function walk(descriptor: TypeDescriptor, value: unknown, at: Place, found: string[]): void {
   if (descriptor.encoding || !isJsonObject(value) || found.length >= unknownFieldsMax) return;
+  if (at.depth > objectDepthMax) return;
   const members = membersOf(descriptor);
   for (const [name, member] of Object.entries(value)) {
-    const at = path === '' ? name : `${path}.${name}`;
+    const path = at.path === '' ? name : `${at.path}.${name}`;
     const field = members.get(name);
-    if (!field) found.push(at);
-    else if (field.ref !== undefined) walkMember(field, member, at, found);
+    if (!field) found.push(path);
+    else if (field.ref !== undefined) {
+      walkMember(field, member, { path, depth: at.depth + 1 }, found);
+    }
   }
 }
 
-function walkMember(member: Member, value: unknown, path: string, found: string[]): void {
+function walkMember(member: Member, value: unknown, at: Place, found: string[]): void {
   const descriptor = schemaType(member.ref!);
+  const below = (step: string): Place => ({ path: at.path + step, depth: at.depth });
   if (member.cardinality === 'list' && Array.isArray(value)) {
     for (const [index, element] of value.entries()) {
-      walk(descriptor, element, `${path}[${index}]`, found);
+      walk(descriptor, element, below(`[${index}]`), found);
     }
   } else if (member.cardinality === 'map' && isJsonObject(value)) {
     for (const [key, element] of Object.entries(value)) {
-      walk(descriptor, element, `${path}.${key}`, found);
+      walk(descriptor, element, below(`.${key}`), found);
     }
-  } else walk(descriptor, value, path, found);
+  } else walk(descriptor, value, at, found);
 }

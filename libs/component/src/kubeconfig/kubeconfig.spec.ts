@@ -16,6 +16,33 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
+describe('a kubeconfig of another form', () => {
+  it.each([
+    ['[a]', 'it is not a map'],
+    ['clusters: 5', 'clusters is not a list'],
+    ['users: [{user: {exec: {args: [null, a]}}}]', 'users[0].user.exec.args[0] is not a string'],
+    ['contexts: [null]', 'contexts[0] is not a map'],
+    ['clusters: [{name: c, cluster: {server: {}}}]', 'clusters[0].cluster.server is not a string'],
+    ['users: [{name: u, user: {token: 5}}]', 'users[0].user.token is not a string'],
+    ['users: [{name: u, user: {as-groups: [1]}}]', 'users[0].user.as-groups[0] is not a string'],
+  ])('is refused: %s', (text, fault) => {
+    const path = join(directory, 'kubeconfig');
+    writeFileSync(path, text);
+    expect(() => connectionOf(path)).toThrow(KubeconfigError);
+    expect(() => connectionOf(path)).toThrow(fault);
+  });
+
+  it('is taken where a member has no value or is not known', () => {
+    const path = join(directory, 'kubeconfig');
+    writeFileSync(
+      path,
+      `{current-context: x, more: {a: 1}, users: null, clusters: [{name: c, cluster: {server: "https://a:1", certificate-authority-data: null}}],
+      contexts: [{name: x, context: {cluster: c, user: u, namespace: null}}]}`,
+    );
+    expect(connectionOf(path)).toMatchObject({ server: 'https://a:1', namespace: undefined });
+  });
+});
+
 describe('kubeconfig', () => {
   it('reads back what it wrote, for its owner only', () => {
     const path = join(directory, 'kubeconfig');

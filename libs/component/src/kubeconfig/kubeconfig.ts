@@ -8,6 +8,7 @@ import { dirname, resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { writeFileAtomic } from '../files/write-file-atomic.js';
 import { kubeconfigBytesMax, kubeconfigEndpointCountMax } from '../limits.js';
+import { formFault } from './kubeconfig-form.js';
 
 export interface Kubeconfig {
   apiVersion: string;
@@ -98,7 +99,8 @@ export function readKubeconfig(path: string): Kubeconfig {
     if (statSync(path).size > kubeconfigBytesMax) {
       throw new KubeconfigError(`kubeconfig ${path} is larger than ${kubeconfigBytesMax} bytes`);
     }
-    parsed = parse(readFileSync(path, 'utf8'));
+    // A member without a value is as good as absent.
+    parsed = parse(readFileSync(path, 'utf8'), (_key, value: unknown) => value ?? undefined);
   } catch (error) {
     if (error instanceof KubeconfigError) throw error;
     const cause = error instanceof Error ? error.message : String(error);
@@ -107,6 +109,8 @@ export function readKubeconfig(path: string): Kubeconfig {
   if (typeof parsed !== 'object' || parsed === null) {
     throw new KubeconfigError(`kubeconfig ${path} holds no configuration`);
   }
+  const fault = formFault(parsed);
+  if (fault !== undefined) throw new KubeconfigError(`kubeconfig ${path}: ${fault}`);
   const config = parsed as Partial<Kubeconfig>;
   return {
     ...config,

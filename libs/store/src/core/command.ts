@@ -44,8 +44,11 @@ export interface HashReport {
 
 const FORMAT = 2;
 const HEADER_BYTES = 22;
+const COMPACT_BYTES = 6;
 const HASH_BYTES = 18;
 const KINDS = ['txn', 'compact', 'expire', 'register', 'hash'] as const;
+/** Of the kinds whose commands are all of one size. */
+const BODY_BYTES = { compact: COMPACT_BYTES, expire: 0, register: 0, hash: HASH_BYTES } as const;
 const OPERATION_KINDS = ['put', 'delete', 'check'] as const;
 const EXPECT_ABSENT = 1;
 const EXPECT_REVISION = 2;
@@ -58,8 +61,7 @@ const OPERATION_BYTES_MAX = 2 + 2 + 6 + 4 + 6 + 4;
 
 export function encodeCommand(command: Command): Buffer {
   if (command.kind === 'txn') return encodeTxn(command, command.operations);
-  const bodyBytes = command.kind === 'compact' ? 6 : command.kind === 'hash' ? HASH_BYTES : 0;
-  const buffer = Buffer.allocUnsafe(HEADER_BYTES + bodyBytes);
+  const buffer = Buffer.allocUnsafe(HEADER_BYTES + BODY_BYTES[command.kind]);
   writeHeader(buffer, command);
   if (command.kind === 'compact') buffer.writeUIntBE(command.revision, HEADER_BYTES, 6);
   if (command.kind === 'hash') {
@@ -88,6 +90,9 @@ export function decodeCommand(buffer: Buffer): Command {
     timeMs: buffer.readUIntBE(16, 6),
   };
   const kind = KINDS[buffer[1]!];
+  if (kind !== undefined && kind !== 'txn' && buffer.length !== HEADER_BYTES + BODY_BYTES[kind]) {
+    throw wrongSize();
+  }
   switch (kind) {
     case 'txn':
       return { ...header, kind, operations: decodeOperations(buffer) };
@@ -163,42 +168,46 @@ function writeOperation(buffer: Buffer, start: number, operation: Operation): nu
 }
 
 function decodeOperations(buffer: Buffer): Operation[] {
-  const count = buffer.readUInt16BE(HEADER_BYTES);
+  let at = HEADER_BYTES;
+  /** Where the next bytes begin, as many as these. */
+  const take = (byteCount: number): number => {
+    at += byteCount;
+    if (at > buffer.length) throw wrongSize();
+    return at - byteCount;
+  };
+  const count = buffer.readUInt16BE(take(2));
   const operations: Operation[] = [];
-  let at = HEADER_BYTES + 2;
   for (let position = 0; position < count; position += 1) {
-    const kind = OPERATION_KINDS[buffer[at]!];
-    const flags = buffer[at + 1]!;
-    const keyBytes = buffer.readUInt16BE(at + 2);
-    at += 4;
-    const key = buffer.toString('utf8', at, at + keyBytes);
-    at += keyBytes;
+    const head = take(4);
+    const kind = OPERATION_KINDS[buffer[head]!];
+    const flags = buffer[head + 1]!;
+    const keyStart = take(buffer.readUInt16BE(head + 2));
+    const key = buffer.toString('utf8', keyStart, at);
     let expect: Expectation | undefined = flags & EXPECT_ABSENT ? { kind: 'absent' } : undefined;
     if (flags & EXPECT_REVISION) {
-      expect = { kind: 'revision', revision: buffer.readUIntBE(at, 6) as Revision };
-      at += 6;
+      expect = { kind: 'revision', revision: buffer.readUIntBE(take(6), 6) as Revision };
     }
     let revisionOffset: number | undefined;
     if (flags & HAS_OFFSET) {
-      revisionOffset = buffer.readUInt32BE(at);
-      at += 4;
+      revisionOffset = buffer.readUInt32BE(take(4));
     }
     let timeToLiveMs: number | undefined;
     if (flags & HAS_TIME_TO_LIVE) {
-      timeToLiveMs = buffer.readUIntBE(at, 6);
-      at += 6;
+      timeToLiveMs = buffer.readUIntBE(take(6), 6);
     }
     let bytes: Buffer | undefined;
     if (flags & HAS_BYTES) {
-      const length = buffer.readUInt32BE(at);
-      bytes = buffer.subarray(at + 4, at + 4 + length);
-      at += 4 + length;
+      const bytesStart = take(buffer.readUInt32BE(take(4)));
+      bytes = buffer.subarray(bytesStart, at);
     }
     operations.push(toOperation(kind, key, expect, revisionOffset, timeToLiveMs, bytes));
   }
-  if (at !== buffer.length)
-    throw new StoreError('Corrupt', 'a command in the log has a wrong size');
+  if (at !== buffer.length) throw wrongSize();
   return operations;
+}
+
+function wrongSize(): StoreError {
+  return new StoreError('Corrupt', 'a command in the log has a wrong size');
 }
 
 function toOperation(

@@ -56,8 +56,14 @@ export function encodeRecord(databaseKey: Buffer, record: VersionRecord): Buffer
   return scratch.subarray(0, payloadStart + entry.bytes.length);
 }
 
-/** Throws StoreError `Corrupt` when either checksum does not match. */
+/** Throws StoreError `Corrupt` when the key names no version or either checksum does not match. */
 export function decodeRecord(databaseKey: Buffer, record: Buffer): VersionRecord {
+  if (databaseKey.length !== VERSION_KEY_BYTES) {
+    throw new StoreError(
+      'Corrupt',
+      `a record lies under a key of ${databaseKey.length} bytes: restore this data directory from a backup or another replica`,
+    );
+  }
   const revision = Number(databaseKey.readBigUInt64BE(2)) as Revision;
   if (record.length < HEADER_BYTES) throw damaged(revision);
   const payloadStart = HEADER_BYTES + record.readUInt16BE(32);

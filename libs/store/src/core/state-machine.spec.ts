@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PROPOSERS_MAX, SEQUENCE_WINDOW } from '../limits.js';
 import { object, put, show } from '../testing/harness.js';
-import type { Operation, Revision } from '../versioned-store.js';
+import { type Operation, type Revision, StoreError } from '../versioned-store.js';
 import { type Command, decodeCommand, encodeCommand } from './command.js';
 import { ProposerTable } from './proposer-table.js';
 import { SequenceWindow } from './sequence-window.js';
@@ -58,6 +58,36 @@ describe('command codec', () => {
       { kind: 'hash', id, timeMs: 1, index: 2 ** 40, hash: 0xffff_fff0, member: PROPOSER },
     ];
     for (const command of commands) expect(decodeCommand(encodeCommand(command))).toEqual(command);
+  });
+
+  it('refuses what was cut short or has grown, wherever', () => {
+    const id = { proposer: '00000000000000aa', sequence: 1 };
+    const all: Command[] = [
+      {
+        kind: 'txn',
+        id,
+        timeMs: 1,
+        operations: [
+          {
+            kind: 'put',
+            key: 'a',
+            bytes: Buffer.from('xy'),
+            expect: { kind: 'revision', revision: 3 as Revision },
+            revisionOffset: 1,
+          },
+          { kind: 'delete', key: 'b', lastBytes: Buffer.from('z') },
+        ],
+      },
+      { kind: 'compact', id, timeMs: 1, revision: 2 as Revision },
+      { kind: 'expire', id, timeMs: 1 },
+      { kind: 'hash', id, timeMs: 1, index: 3, hash: 4, member: id.proposer },
+    ];
+    for (const bytes of all.map(encodeCommand)) {
+      for (let length = 0; length < bytes.length; length += 1) {
+        expect(() => decodeCommand(bytes.subarray(0, length))).toThrow(StoreError);
+      }
+      expect(() => decodeCommand(Buffer.concat([bytes, Buffer.alloc(1)]))).toThrow(StoreError);
+    }
   });
 
   it('refuses what it does not know', () => {

@@ -121,13 +121,22 @@ export class StateStreamReader {
     if (length > HEADER_BYTES_MAX) throw malformed('its header is too long');
     this.#neededBytes = 4 + length;
     if (bytes.length < this.#neededBytes) return 0;
-    const header = JSON.parse(bytes.toString('utf8', 4, 4 + length)) as Partial<Header>;
-    const { format, facts, sweptRevision } = header;
+    const { format, facts, sweptRevision } = parseHeader(bytes.toString('utf8', 4, 4 + length));
     if (format !== FORMAT || !facts || sweptRevision === undefined) {
       throw malformed(`it has format ${String(format)}, this program reads ${FORMAT}`);
     }
     this.header = { facts, sweptRevision };
     return 4 + length;
+  }
+}
+
+function parseHeader(text: string): Partial<Header> {
+  try {
+    // What is no object has none of the fields.
+    return (JSON.parse(text) as Partial<Header> | null) ?? {};
+  } catch (error) {
+    if (error instanceof SyntaxError) throw malformed('its header is not JSON');
+    throw error;
   }
 }
 

@@ -30,6 +30,7 @@ export class CommandSocket implements CommandStreams {
   readonly stdout: Writable | undefined;
   readonly stderr: Writable | undefined;
   private readonly left = new AbortController();
+  private inputHasEnded = false;
   private size: TerminalSize | undefined;
   private resized: ((size: TerminalSize) => void) | undefined;
   private readonly heard: () => void;
@@ -116,7 +117,7 @@ export class CommandSocket implements CommandStreams {
   private take(channel: number, data: Buffer): void {
     const { stdin, socket } = this;
     if (channel === channels.stdin) {
-      if (!stdin || stdin.destroyed || stdin.readableEnded || data.length === 0) return;
+      if (!stdin || stdin.destroyed || this.inputHasEnded || data.length === 0) return;
       if (!stdin.push(data)) socket.pause();
     } else if (channel === channels.resize) {
       const size = parseTerminalSize(data.toString('utf8'));
@@ -129,6 +130,7 @@ export class CommandSocket implements CommandStreams {
   }
 
   private endInput(): void {
+    this.inputHasEnded = true;
     if (this.stdin && !this.stdin.destroyed) this.stdin.push(null);
   }
 

@@ -127,6 +127,18 @@ describe('a command over a WebSocket', () => {
     expect(byteCount).toBe(512 * 64 * 1024);
   });
 
+  it('takes nothing for an input that its client has ended', async () => {
+    const { near, far } = await pair();
+    const streams = new CommandSocket(far, protocol(5), everything);
+    const resized = new Promise((done) => streams.onResize(done));
+    near.send(encodeMessage(channels.stdin, Buffer.from('all'), false));
+    near.send(Buffer.of(255, channels.stdin));
+    near.send(encodeMessage(channels.stdin, Buffer.from(' and more'), false));
+    near.send(encodeMessage(channels.resize, Buffer.from('{"Width":80,"Height":24}'), false));
+    await resized;
+    expect(await text(streams.stdin!)).toBe('all');
+  });
+
   it('knows that its client has gone', async () => {
     const { near, far } = await pair();
     const streams = new CommandSocket(far, protocol(5), everything);

@@ -1,0 +1,199 @@
+/** Objects of the kinds that are served: realistic ones, and random ones of their types. */
+import { definitions } from '@orch/api';
+import fc from 'fast-check';
+import { arbitraryObject } from '../../../libs/apimachinery/src/schema/testing/arbitrary-object.js';
+import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
+import { ResourceTable } from '../../../libs/apiserver/src/registry/resource-table.js';
+import { changedJson } from './json.js';
+
+export const table = new ResourceTable(definitions);
+
+// So that an input that fails is shown in a few words.
+for (const served of table.served) {
+  Object.assign(served, { [fc.toStringMethod]: () => `${served.apiVersion} ${served.kind}` });
+}
+
+const labels = { app: 'web', tier: 'front' };
+const template = {
+  metadata: { labels },
+  spec: {
+    restartPolicy: 'Always',
+    initContainers: [{ name: 'init', image: 'busybox', command: ['true'] }],
+    containers: [
+      {
+        name: 'main',
+        image: 'nginx:1.25',
+        env: [
+          { name: 'A', value: '1' },
+          { name: 'B', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+          { name: 'C', valueFrom: { configMapKeyRef: { name: 'c', key: 'k', optional: true } } },
+        ],
+        ports: [{ name: 'http', containerPort: 80, protocol: 'TCP' }],
+        resources: {
+          requests: { cpu: '100m', memory: '64Mi' },
+          limits: { cpu: '1', memory: '1Gi' },
+        },
+        volumeMounts: [{ name: 'data', mountPath: '/data', subPath: 'a' }],
+        livenessProbe: { httpGet: { path: '/', port: 'http', scheme: 'HTTP' }, periodSeconds: 5 },
+        readinessProbe: { tcpSocket: { port: 80 } },
+        lifecycle: { preStop: { exec: { command: ['sleep', '1'] } } },
+        securityContext: { runAsUser: 1000, capabilities: { add: ['NET_ADMIN'] } },
+      },
+    ],
+    volumes: [
+      { name: 'data', emptyDir: { sizeLimit: '1Gi' } },
+      { name: 'all', projected: { sources: [{ secret: { name: 's' } }], defaultMode: 420 } },
+    ],
+    tolerations: [
+      { key: 'a', operator: 'Equal', value: 'b', effect: 'NoExecute', tolerationSeconds: 5 },
+    ],
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [{ key: 'z', operator: 'In', values: ['1'] }] }],
+        },
+      },
+      podAntiAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          {
+            weight: 1,
+            podAffinityTerm: { labelSelector: { matchLabels: labels }, topologyKey: 'h' },
+          },
+        ],
+      },
+    },
+    topologySpreadConstraints: [
+      { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', labelSelector: {} },
+    ],
+    hostAliases: [{ ip: '127.0.0.1', hostnames: ['a.b'] }],
+    dnsConfig: { nameservers: ['1.1.1.1'], options: [{ name: 'ndots', value: '2' }] },
+    securityContext: { fsGroup: 1, sysctls: [{ name: 'net.core.somaxconn', value: '1' }] },
+  },
+};
+const selector = { matchLabels: labels, matchExpressions: [{ key: 'app', operator: 'Exists' }] };
+const involvedObject = { kind: 'Pod', namespace: 'default', name: 'a', uid: 'u', apiVersion: 'v1' };
+
+/** What is particular to each kind; metadata comes to it. */
+const bodies: Readonly<Record<string, object>> = {
+  Namespace: { spec: { finalizers: ['a.b/c'] } },
+  Node: {
+    spec: { podCIDR: '10.0.0.0/24', taints: [{ key: 'a', value: 'b', effect: 'NoSchedule' }] },
+    status: {
+      capacity: { cpu: '4', memory: '8Gi' },
+      addresses: [{ type: 'InternalIP', address: '10.0.0.1' }],
+    },
+  },
+  Pod: { spec: template.spec },
+  Service: {
+    spec: {
+      type: 'NodePort',
+      selector: labels,
+      ports: [{ name: 'http', port: 80, targetPort: 'http', nodePort: 30080, protocol: 'TCP' }],
+      sessionAffinity: 'ClientIP',
+      sessionAffinityConfig: { clientIP: { timeoutSeconds: 10 } },
+      ipFamilyPolicy: 'SingleStack',
+      clusterIP: '10.96.0.20',
+      loadBalancerSourceRanges: ['10.0.0.0/8'],
+    },
+  },
+  Endpoints: {
+    subsets: [
+      { addresses: [{ ip: '10.0.0.9', targetRef: involvedObject }], ports: [{ port: 80 }] },
+    ],
+  },
+  ConfigMap: { data: { a: 'b' }, binaryData: { c: 'AAEC' }, immutable: false },
+  Secret: { type: 'Opaque', data: { a: 'AAEC' }, stringData: { b: 'text' } },
+  ServiceAccount: { secrets: [{ name: 's' }], imagePullSecrets: [{ name: 'p' }] },
+  Event: {
+    involvedObject,
+    reason: 'Started',
+    message: 'm',
+    type: 'Normal',
+    count: 2,
+    firstTimestamp: '2026-01-02T03:04:05Z',
+    eventTime: '2026-01-02T03:04:05.123456Z',
+    reportingComponent: 'x.y/z',
+    reportingInstance: 'i',
+    action: 'a',
+    series: { count: 3, lastObservedTime: '2026-01-02T03:04:05.123456Z' },
+  },
+  Lease: {
+    spec: {
+      holderIdentity: 'a',
+      leaseDurationSeconds: 15,
+      renewTime: '2026-01-02T03:04:05.123456Z',
+    },
+  },
+  Deployment: {
+    spec: {
+      replicas: 3,
+      selector,
+      template,
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 1 } },
+    },
+  },
+  ReplicaSet: { spec: { replicas: 1, selector, template } },
+  PriorityClass: { value: 1000, preemptionPolicy: 'Never', globalDefault: false },
+};
+
+const metadata = {
+  name: 'a',
+  labels,
+  annotations: { note: 'x', 'a.b/c': '{"a":[1,2]}' },
+  finalizers: ['a.b/c'],
+  ownerReferences: [
+    {
+      apiVersion: 'v1',
+      kind: 'Node',
+      name: 'n',
+      uid: 'u',
+      controller: true,
+      blockOwnerDeletion: true,
+    },
+  ],
+  managedFields: [
+    {
+      manager: 'm',
+      operation: 'Update',
+      apiVersion: 'v1',
+      time: '2026-01-02T03:04:05Z',
+      fieldsType: 'FieldsV1',
+      fieldsV1: { 'f:metadata': { 'f:labels': { '.': {}, 'f:app': {} } } },
+    },
+  ],
+};
+
+/** A whole object of the kind as clients send it. */
+export function realisticObject(served: ServedResource): Record<string, unknown> {
+  const { apiVersion, kind } = served;
+  const namespace = served.definition.namespaced ? { namespace: 'default' } : {};
+  return { kind, apiVersion, metadata: { ...metadata, ...namespace }, ...bodies[kind] };
+}
+
+export const anyServed: fc.Arbitrary<ServedResource> = fc.constantFrom(...table.served);
+
+/** Right by its type, often refused by the rules of its kind. */
+function randomObject(served: ServedResource): fc.Arbitrary<unknown> {
+  return arbitraryObject(served.codec.name, 5).map((object) => ({
+    ...(object as object),
+    kind: served.kind,
+    apiVersion: served.apiVersion,
+  }));
+}
+
+/** Right ones, and some that are nearly. */
+export function changedObject(served: ServedResource): fc.Arbitrary<unknown> {
+  const names = served.codec.descriptor.fields.map((field) => field.name).filter(Boolean);
+  const whole = fc.constant(realisticObject(served));
+  return changedJson(
+    fc.oneof({ weight: 3, arbitrary: whole }, { weight: 2, arbitrary: randomObject(served) }),
+    ['spec', 'status', 'metadata', 'name', ...names],
+  );
+}
+
+/** A kind and an object for it, made further of what is given. */
+export function withServed<Input>(
+  make: (served: ServedResource) => fc.Arbitrary<Input>,
+): fc.Arbitrary<{ readonly served: ServedResource; readonly input: Input }> {
+  return anyServed.chain((served) => make(served).map((input) => ({ served, input })));
+}

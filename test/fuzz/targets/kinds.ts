@@ -1,0 +1,123 @@
+/**
+ * What the kinds do with an object that fits its type: defaults, conversion, preparation, rules, rows,
+ * stored bytes. Nothing of it may fail, however senseless the object: rules give errors as a list.
+ */
+import assert from 'node:assert/strict';
+import type { ApiObject, ResourceDefinition } from '@orch/api';
+import { fieldErrorMessage, invalid, SchemaError } from '@orch/apimachinery';
+import fc from 'fast-check';
+import { allocationContext, requestContext } from '../../../libs/api/src/testing/write.js';
+import { listedErrors } from '../../../libs/apiserver/src/registry/listed-errors.js';
+import { storedBytes } from '../../../libs/apiserver/src/registry/object-bytes.js';
+import {
+  metadataErrors,
+  metadataUpdateErrors,
+  prepareMetadataForCreate,
+  prepareMetadataForUpdate,
+} from '../../../libs/apiserver/src/registry/object-metadata.js';
+import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
+import { toStoredShape } from '../../../libs/apiserver/src/request/decode-object.js';
+import { jsonText } from '../inputs/json.js';
+import { changedObject, realisticObject, withServed } from '../inputs/objects.js';
+import { decodedOrRefused, type Target, target } from '../target.js';
+import { checkInherited, doneOrRefused } from './refusals.js';
+
+const nowMs = Date.parse('2026-01-02T03:04:05Z');
+
+/** As the registry gets it; undefined for what does not fit the type. */
+function decoded(served: ServedResource, value: unknown): ApiObject | undefined {
+  const object = decodedOrRefused(
+    () => served.codec.fromJson(JSON.parse(jsonText(value))),
+    SchemaError,
+    SyntaxError,
+  );
+  return object && toStoredShape(served, object);
+}
+
+/** No errors: it would be stored. */
+function created(served: ServedResource, object: ApiObject): boolean {
+  const { definition } = served;
+  const context = requestContext(served.served);
+  prepareMetadataForCreate(object, definition, 'uid', nowMs);
+  definition.prepareForCreate?.(object, context);
+  const errors = doneOrRefused(() =>
+    listedErrors(() => [
+      ...metadataErrors(object, definition),
+      ...(definition.validate?.(object, context) ?? []),
+      ...(definition.validateCreate?.(object, context) ?? []),
+    ]),
+  );
+  if (!errors || errors.length > 0) {
+    if (errors) assert.equal(invalid(served.groupKind, 'a', errors).code, 422);
+    return false;
+  }
+  definition.warnings?.(object);
+  doneOrRefused(() => definition.allocate?.(object, undefined, allocationContext()));
+  return true;
+}
+
+/** What an object in the store is asked for. */
+function read(definition: ResourceDefinition, served: ServedResource, object: ApiObject): void {
+  for (const column of definition.columns) column.cell(object, nowMs);
+  definition.rowConditions?.(object);
+  for (const value of Object.values(definition.selectableFields ?? {})) {
+    assert.equal(typeof value(object), 'string');
+  }
+  definition.specFinalizers?.(object);
+  definition.scale?.selector(object);
+  definition.scale?.replicas(object);
+  definition.deletionGracePeriodSeconds?.(object, undefined);
+  const bytes = storedBytes(served.resource, object);
+  const stored = JSON.parse(bytes.toString()) as ApiObject;
+  const back = served.resource.storedCodec.fromJson(stored);
+  const { resourceVersion: _, ...metadata } = object.metadata ?? {};
+  const { storedCodec } = served.resource;
+  assert.equal(storedCodec.toJson(back), storedCodec.toJson({ ...object, metadata }));
+  served.codec.toJson(served.fromStored(back));
+}
+
+function updated(served: ServedResource, object: ApiObject, old: ApiObject): void {
+  const { definition } = served;
+  const context = requestContext(served.served);
+  prepareMetadataForUpdate(object, old);
+  definition.prepareForUpdate?.(object, old, context);
+  const errors = doneOrRefused(() =>
+    listedErrors(() => [
+      ...metadataUpdateErrors(object, old),
+      ...metadataErrors(object, definition),
+      ...(definition.validate?.(object, context) ?? []),
+      ...(definition.validateUpdate?.(object, old, context) ?? []),
+    ]),
+  );
+  errors?.map(fieldErrorMessage);
+}
+
+function statusWritten(served: ServedResource, object: ApiObject, old: ApiObject): void {
+  const context = requestContext(served.served);
+  for (const part of [served.definition.status, served.definition.finalize]) {
+    const next = structuredClone(object);
+    part?.prepareForUpdate?.(next, old, context);
+    listedErrors(() => part?.validateUpdate?.(next, old) ?? []).map(fieldErrorMessage);
+  }
+}
+
+export const kindTargets: readonly Target[] = [
+  target(
+    'kinds',
+    withServed((served) => fc.tuple(changedObject(served), changedObject(served))),
+    ({ served, input: [first, second] }) => {
+      const { definition } = served;
+      const object = decoded(served, first);
+      if (object && created(served, object)) read(definition, served, object);
+      const old = decoded(served, realisticObject(served))!;
+      assert.ok(created(served, old) || definition.validateCreate, `${served.kind} is right`);
+      const next = decoded(served, second);
+      if (next) {
+        updated(served, structuredClone(next), old);
+        statusWritten(served, next, old);
+      }
+      checkInherited();
+    },
+    { share: 0.25 },
+  ),
+];
