@@ -160,6 +160,7 @@ describe('a damaged data directory', () => {
   });
 
   it.each([
+    ['that there are facts', (database: Raw) => database.del(Buffer.from('m/applied'))],
     ['the facts', (database: Raw) => flip(database, Buffer.from('m/applied'), () => 20)],
     ['the last record', (database: Raw) => flip(database, versionKey(COMMITS, 0), () => 3)],
     ['a record that a crash lost', (database: Raw) => database.del(versionKey(COMMITS - 1, 0))],

@@ -8,7 +8,7 @@ import { EMPTY_FACTS, StateMachine } from '../core/state-machine.js';
 import type { StoreOptions } from '../store-options.js';
 import { StoreError } from '../versioned-store.js';
 import { restoreState } from './recovery.js';
-import { StateDatabase } from './state-database.js';
+import { asStoreError, StateDatabase } from './state-database.js';
 
 const NO_CHECKPOINT =
   'the checkpoint of the state is missing: restore this data directory from a backup or another replica';
@@ -42,8 +42,9 @@ export async function openState(
     const installed = await database.readInstalled();
     const appliedIndex = machine.appliedIndex as LogIndex;
     return { machine, database, applied: { appliedIndex, installed, needsSnapshot: false } };
-  } catch (error) {
+  } catch (raised) {
     await database?.close();
+    const error = asStoreError(raised);
     if (!(error instanceof StoreError) || error.code !== 'Corrupt') throw error;
     const applied = { appliedIndex: 0 as LogIndex, installed: undefined, needsSnapshot: true };
     return { applied, unusable: error };
@@ -66,14 +67,17 @@ async function readState(
     // Nothing is written before this is.
     if (await database.readFacts()) throw new StoreError('Corrupt', NO_CHECKPOINT);
     await database.writeCheckpoint({ facts: EMPTY_FACTS, proposers: new Map() });
+    await database.writeFacts(EMPTY_FACTS);
     return new StateMachine(ringEventsMax, ringBytesMax);
   }
   const machine = new StateMachine(ringEventsMax, ringBytesMax);
   try {
     const newest = await database.readNewest();
-    if (newest) await restoreState(machine, database, newest, clock);
+    if (!newest) throw new StoreError('Corrupt', 'the facts of the newest state are missing');
+    await restoreState(machine, database, newest, clock);
     return machine;
-  } catch (error) {
+  } catch (raised) {
+    const error = asStoreError(raised);
     if (!(error instanceof StoreError) || error.code !== 'Corrupt') throw error;
     const { appliedIndex } = checkpoint.facts;
     logger.warn(
