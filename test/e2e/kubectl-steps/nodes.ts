@@ -47,7 +47,7 @@ export const nodes: Topic = {
       run: `
         before=$(kubectl get pods -l app=bound -o name)
         ${drain} --pod-selector=app=bound
-        kubectl get $before --ignore-not-found
+        test -z "$(kubectl get $before --ignore-not-found -o name)"
         until [[ $(kubectl get pods -l app=bound --field-selector status.phase=Pending -o name | wc -l) == 2 ]]; do sleep 0.2; done
         kubectl describe pods -l app=bound`,
       says: [/^(node|pod)\/\S+ (drained|evicted|deleted)$/m, /^Status: +Pending$/m],

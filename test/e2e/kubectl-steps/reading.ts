@@ -16,7 +16,8 @@ export const reading: Topic = {
         kubectl create configmap two --from-literal=order=1
         kubectl label configmap one two made=here
         kubectl expose deployment web --port=80
-        kubectl rollout status deployment/web --timeout=60s`,
+        kubectl rollout status deployment/web --timeout=60s
+        until [[ $(kubectl get endpoints web -o jsonpath='{.subsets[*].addresses[*].ip}' | wc -w) == 2 ]]; do sleep 0.2; done`,
       says: 'successfully rolled out',
     },
     {

@@ -26,7 +26,8 @@ export const workloads: Topic = {
         kubectl scale deployment web --replicas=3
         kubectl scale deployment web --current-replicas=7 --replicas=9 && exit 9
         kubectl scale deployment/web --current-replicas=3 --replicas=1
-        ${rolledOut}; kubectl get deployment web`,
+        until [[ $(kubectl get deployment web -o jsonpath='{.status.replicas}') == 1 ]]; do sleep 0.2; done
+        kubectl get deployment web`,
       says: ['deployment.apps/web scaled', 'xpected replicas to be 7, was 3', /^web +1\/1 +1 +1 /m],
     },
     {
