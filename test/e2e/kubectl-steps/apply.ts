@@ -129,6 +129,18 @@ export const apply: Topic = {
       since: 26,
     },
     {
+      does: 'prunes by a set of what was applied together',
+      run: `
+        export KUBECTL_APPLYSET=true
+        apply() { kubectl apply -n "$NAMESPACE" --prune --applyset=configmaps/together -f -; }
+        apply <<< '${configMap('in-set', {})}'
+        apply <<< '${configMap('also-in-set', {})}'
+        kubectl get cm -o name`,
+      says: [/^configmap\/in-set pruned$/m, /^configmap\/also-in-set$/m],
+      saysNot: /^configmap\/in-set$/m,
+      since: 27,
+    },
+    {
       does: 'deletes what a file names',
       run: `kubectl delete -f - <<< '${configMap('kept', {})}'; kubectl apply --dry-run=server -f - ${a({})}`,
       says: [/configmap "kept" deleted/, 'configmap/a created (server dry run)'],

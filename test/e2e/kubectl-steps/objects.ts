@@ -35,6 +35,11 @@ export const objects: Topic = {
       ],
     },
     {
+      does: 'creates under a name that the server makes',
+      run: `kubectl create -f - <<< '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"any-"}}'`,
+      says: /^configmap\/any-[a-z0-9]{5} created$/m,
+    },
+    {
       does: 'creates a token that tells who one is',
       run: "kubectl create token made | cut -d. -f2 | tr '_-' '/+' | base64 -d 2>/dev/null || true",
       says: /"sub":"system:serviceaccount:objects-\d+:made"/,

@@ -150,6 +150,20 @@ export const pods: Topic = {
       says: /^same$/m,
     },
     {
+      does: 'copies a pod to look into it, as it cannot be given a container',
+      run: `
+        kubectl debug talker --image=test/debug --copy-to=copy -- sleep 100000
+        kubectl wait --for=condition=Ready pod/copy --timeout=60s
+        kubectl get pod copy -o jsonpath='{.spec.containers[*].image}{"\\n"}'
+        kubectl delete pod copy --now
+        kubectl debug talker --image=test/debug`,
+      says: [
+        /^test\/talker test\/side test\/debug$/m,
+        /ephemeral containers are disabled for this cluster/,
+      ],
+      exits: 1,
+    },
+    {
       does: 'waits for what a field becomes',
       run: `
         kubectl run ends --image=test/ends --restart=Never --command -- true

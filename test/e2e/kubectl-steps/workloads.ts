@@ -37,6 +37,19 @@ export const workloads: Topic = {
       since: 24,
     },
     {
+      does: 'reads the scale and the status alone',
+      run: `
+        kubectl get deployment web --subresource=scale -o jsonpath='{.kind} {.spec.replicas}{"\\n"}'
+        kubectl get deployment web --subresource=status -o name`,
+      says: /^Scale 2\ndeployment\.apps\/web\n$/,
+      since: 24,
+    },
+    {
+      does: 'runs a command in and reads the log of any of its pods',
+      run: 'kubectl exec deployment/web -- echo there; kubectl logs deployment/web',
+      says: /^there$/m,
+    },
+    {
       does: 'sets the image, an environment and resources',
       run: `
         container=$(kubectl get deployment web -o jsonpath='{.spec.template.spec.containers[0].name}')
