@@ -207,9 +207,12 @@ describe('streams of a pod', () => {
 
   it('follow a log, and read its end', async () => {
     const log = new Log(config);
-    const end = new PassThrough();
-    await log.log(namespace, pod, container, end, { tailLines: 2 });
-    const lines = (await buffer(end)).toString().trim().split('\n');
+    const lines = await eventually('two lines', async () => {
+      const end = new PassThrough();
+      await log.log(namespace, pod, container, end, { tailLines: 2 });
+      const found = (await buffer(end)).toString().trim().split('\n');
+      return found.length > 1 && found;
+    });
     expect(lines).toHaveLength(2);
     const last = Number(lines[1]!.slice('tick '.length));
 
