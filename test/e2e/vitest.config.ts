@@ -16,6 +16,8 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    // Of suites in one file that say they may run at once.
+    maxConcurrency: 2,
     bail: 0,
   },
 });

@@ -1,7 +1,10 @@
 /** Named maxima of streams between clients, API server and node agents. */
 
-/** One message of a WebSocket. Higher: more memory a connection; lower: clients with large writes fail. */
-export const webSocketMessageBytesMax = 1024 * 1024;
+/**
+ * One message of a WebSocket. Higher: more memory a connection; lower: clients with large writes fail,
+ * which send in one message what they were given at once. Other servers of the interface take as much.
+ */
+export const webSocketMessageBytesMax = 32 * 1024 * 1024;
 /** Bytes held for a reader of one stream before nothing more is read from its connection. */
 export const streamBufferBytesMax = 256 * 1024;
 /** Bytes of one frame that this side sends. */

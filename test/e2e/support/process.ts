@@ -41,6 +41,8 @@ export function run(
     child.on('close', (code, signal) =>
       done({ code: code ?? 1, stdout, stderr: signal ? `${stderr}\nended by ${signal}` : stderr }),
     );
+    // A command may end before it has read what it is given; its exit code says whether that is well.
+    child.stdin.on('error', () => undefined);
     child.stdin.end(options.input ?? '');
   });
 }

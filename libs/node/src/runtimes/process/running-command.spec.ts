@@ -154,6 +154,18 @@ for (const { mode, skip } of modes) {
       expect((await runtime.containerStatus(id)).exitCode).toBe(0);
     });
 
+    it('of the container itself keep their exit code when they end with their input', async () => {
+      const codes = [];
+      for (let run = 0; run < 20; run += 1) {
+        const id = await start(`once-${run}`, 'read -r line; exit 7', true);
+        const joined = await runtime.attach(id, { stdin: true, endsInput: true });
+        joined.stdin?.end('word\n');
+        await joined.exited;
+        codes.push((await runtime.containerStatus(id)).exitCode);
+      }
+      expect(codes).toEqual(Array(20).fill(7));
+    });
+
     it('of a container with a terminal are joined as they are typed', async () => {
       const id = await start('shell', 'exec bash --norc', true, true);
       const joined = await runtime.attach(id, { stdin: true, endsInput: false });

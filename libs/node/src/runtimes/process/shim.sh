@@ -103,6 +103,15 @@ start_command() {
   exec "${launch[@]}" <"$input" >"$directory/stdout" 2>"$directory/stderr" 3>&- 8>&- 9>&-
 }
 
+# Records how the command ended. A process of its own that nobody signals: bash loses the exit code of a
+# process that ends while a signal interrupts the wait for it.
+watch_command() {
+  start_command &
+  printf '%s\n' "$!" >&9
+  wait "$!"
+  printf '%s\n' "$?" >"$directory/code"
+}
+
 forward() { # signal
   interrupted=1
   local target
@@ -160,8 +169,9 @@ run() {
   local stdout_pump=$!
   pump stderr "$log" <"$directory/stderr" 3>&- 8>&- 9>&- &
   local stderr_pump=$!
-  start_command &
-  child=$!
+  watch_command 3>&- 8>&- &
+  local watcher=$!
+  read -r -u 9 child
   trap 'forward TERM' TERM
   trap 'forward KILL' USR1
   trap 'interrupted=1; exec 8>&-' USR2
@@ -170,10 +180,14 @@ run() {
   exec 3>&- 2>/dev/null
   while
     interrupted=0
-    wait "$child"
-    code=$?
+    wait "$watcher"
     ((interrupted))
   do :; done
+  if [[ -s $directory/code ]]; then code=$(<"$directory/code"); else
+    # Whoever knew it was killed.
+    forward KILL
+    code=137
+  fi
   trap '' TERM USR1 USR2
   drain_logs
   printf '%s %s\n' "$code" "$EPOCHREALTIME" >"$exit_file"

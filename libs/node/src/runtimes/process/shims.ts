@@ -104,7 +104,7 @@ export class Shims {
     }
     const found = new Map<string, number>();
     for (const [pid, directory] of candidates) {
-      // Its log pumps are forks with the same command line.
+      // What it has forked, such as its log pumps, has the same command line.
       const parentPid = processEntry(pid)?.parentPid ?? 0;
       if (candidates.get(parentPid) === directory) continue;
       const started = readStart(directory);

@@ -178,6 +178,22 @@ describe('the agent', () => {
     expect(said).toBe('hello');
   });
 
+  it('takes megabytes in one message, as clients send what they were given at once', async () => {
+    const path = '/exec/default/p/u/main?input=1&output=1&command=wc&command=-c';
+    const socket = new WebSocket(address() + path, [channelProtocol('v5')]);
+    let said = '';
+    socket.on('message', (data) => {
+      const message = decodeMessage(data as Buffer, false);
+      if (message?.channel === channels.stdout) said += message.data;
+    });
+    await once(socket, 'open');
+    const bytes = Buffer.alloc(8 * 1024 * 1024);
+    socket.send(encodeMessage(channels.stdin, bytes, false));
+    socket.send(Buffer.of(closeChannel, channels.stdin));
+    await once(socket, 'close');
+    expect(said).toBe(`${bytes.length}\n`);
+  });
+
   it('survives requests and bytes of any kind', async () => {
     const { port } = server.address() as AddressInfo;
     const path = fc.constantFrom(

@@ -1,0 +1,19 @@
+/** What each kubectl does. A step that builds on another comes after it in the same topic. */
+import type { Topic } from '../support/kubectl-session.js';
+import { apply } from './apply.js';
+import { discovery } from './discovery.js';
+import { nodes } from './nodes.js';
+import { objects } from './objects.js';
+import { pods } from './pods.js';
+import { reading } from './reading.js';
+import { workloads } from './workloads.js';
+
+export const topics: readonly Topic[] = [
+  discovery,
+  objects,
+  apply,
+  reading,
+  workloads,
+  pods,
+  nodes,
+];
