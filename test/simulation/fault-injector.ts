@@ -64,6 +64,11 @@ export class FaultInjector {
     return this.founded;
   }
 
+  /** One has lost its state, and has not got it back. */
+  get lacksState(): boolean {
+    return this.damagedState !== undefined && !isWhole(this.damagedState);
+  }
+
   /** No more faults come. */
   get stopped(): boolean {
     return this.ended;

@@ -157,7 +157,10 @@ async function healMajority(
 ): Promise<Violation[]> {
   const halves = await votersOf(world, operator);
   const sound = world.nodes.filter((node) => !operator.lost.has(node));
-  const majority: SimNode[] = [];
+  const isVoter = ({ name }: SimNode) =>
+    halves.some((half) => half.some((voter) => voter.name === name));
+  // Where one has lost its state, perhaps only the one that would stay away has it.
+  const majority: SimNode[] = injector.lacksState ? sound.filter(isVoter) : [];
   for (const node of sound.sort(() => random.next() - 0.5)) {
     const lacking = halves.filter((half) => !isMajority(majority, half));
     if (lacking.some((half) => half.some(({ name }) => name === node.name))) majority.push(node);
