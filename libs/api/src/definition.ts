@@ -112,7 +112,7 @@ export interface AllocationContext extends RequestContext {
 export interface SubresourceStatus<T extends ApiObject> {
   /** Takes over from `old` what the write may not change; for status by default the `spec`. */
   readonly prepareForUpdate?: (object: T, old: T, context: RequestContext) => void;
-  readonly validateUpdate?: (object: T, old: T) => readonly FieldError[];
+  readonly validateUpdate?: (object: T, old: T, context: RequestContext) => readonly FieldError[];
   /**
    * What `prepareForUpdate` takes over from `old`, as paths such as `metadata.labels`: nobody comes to
    * own it by this write. By default the `spec`, and the `status` where `spec` is what is written.

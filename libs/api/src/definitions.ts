@@ -12,6 +12,7 @@ import { secret } from './core/secret.js';
 import { service } from './core/service.js';
 import { serviceAccount } from './core/service-account.js';
 import type { ResourceDefinition } from './definition.js';
+import { podDisruptionBudget } from './policy/pod-disruption-budget.js';
 import { priorityClass } from './scheduling/priority-class.js';
 
 export const definitions: readonly ResourceDefinition[] = [
@@ -27,5 +28,6 @@ export const definitions: readonly ResourceDefinition[] = [
   lease,
   deployment,
   replicaSet,
+  podDisruptionBudget,
   priorityClass,
 ];

@@ -1,4 +1,4 @@
-/** What the kinds that keep a number of pods have in common. */
+/** Rules that kinds which keep a number of pods, or count their generations, have in common. */
 import {
   type FieldError,
   type FieldPath,
@@ -7,7 +7,7 @@ import {
   semanticallyEqual,
 } from '@orch/apimachinery';
 import type { LabelSelector, ObjectMeta } from '@orch/types/meta/v1';
-import { checkNotNegative } from '../shared/rules.js';
+import { checkNotNegative } from './rules.js';
 
 interface Counted {
   metadata?: ObjectMeta;
@@ -46,7 +46,7 @@ export function validateCounts(
       );
     }
   }
-  if (count('availableReplicas') > count('readyReplicas')) {
+  if (parts.includes('availableReplicas') && count('availableReplicas') > count('readyReplicas')) {
     errors.push(
       fieldError.invalid(
         at.child('availableReplicas'),
