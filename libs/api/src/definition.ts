@@ -127,6 +127,8 @@ export interface SubresourceScale<T extends ApiObject> {
   readonly statusReplicas: (object: T) => number;
   /** Selector in its text form. */
   readonly selector: (object: T) => string;
+  /** What is not found where the object is missing; `<plural>/scale` of its group when absent. */
+  readonly notFoundAs?: { readonly group: string; readonly resource: string };
 }
 
 export interface ResourceDefinition<T extends ApiObject = ApiObject> {

@@ -1,6 +1,9 @@
 /** Every kind that the API serves. */
+import { controllerRevision } from './apps/controller-revision.js';
+import { daemonSet } from './apps/daemon-set.js';
 import { deployment } from './apps/deployment.js';
 import { replicaSet } from './apps/replica-set.js';
+import { statefulSet } from './apps/stateful-set.js';
 import { lease } from './coordination/lease.js';
 import { configMap } from './core/config-map.js';
 import { endpoints } from './core/endpoints.js';
@@ -28,6 +31,9 @@ export const definitions: readonly ResourceDefinition[] = [
   lease,
   deployment,
   replicaSet,
+  statefulSet,
+  daemonSet,
+  controllerRevision,
   podDisruptionBudget,
   priorityClass,
 ];

@@ -20,7 +20,12 @@ import { define, type TableColumn } from '../definition.js';
 import { isNoAmount, validateAmount, validateAtMostAll } from '../shared/amounts.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { checkNotNegative } from '../shared/rules.js';
-import { countGeneration, validateCounts, validateSelectorUpdate } from '../shared/workloads.js';
+import {
+  countGeneration,
+  validateCollisionCount,
+  validateCounts,
+  validateSelectorUpdate,
+} from '../shared/workloads.js';
 
 const rollingShare = '25%';
 
@@ -182,16 +187,7 @@ export const deployment = define<Deployment>({
         ['updatedReplicas', 'readyReplicas', 'availableReplicas'],
         at,
       );
-      if ((status.collisionCount ?? 0) < (old.status?.collisionCount ?? 0)) {
-        errors.push(
-          fieldError.invalid(
-            at.child('collisionCount'),
-            status.collisionCount ?? 0,
-            'cannot be decremented',
-          ),
-        );
-      }
-      return errors;
+      return [...errors, ...validateCollisionCount(object.status, old.status)];
     },
   },
   scale: {

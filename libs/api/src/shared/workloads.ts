@@ -4,6 +4,7 @@ import {
   type FieldPath,
   fieldError,
   immutable,
+  path,
   semanticallyEqual,
 } from '@orch/apimachinery';
 import type { LabelSelector, ObjectMeta } from '@orch/types/meta/v1';
@@ -26,6 +27,21 @@ export function validateSelectorUpdate(
   at: FieldPath,
 ): FieldError[] {
   return semanticallyEqual(selector, old) ? [] : [immutable(at, selector)];
+}
+
+interface Collided {
+  readonly collisionCount?: number;
+}
+
+/** How often a name was taken already only ever grows. */
+export function validateCollisionCount(
+  status: Collided | undefined,
+  old: Collided | undefined,
+): FieldError[] {
+  const count = status?.collisionCount ?? 0;
+  const before = old?.collisionCount;
+  if (before === undefined || (status?.collisionCount !== undefined && count >= before)) return [];
+  return [fieldError.invalid(path('status', 'collisionCount'), count, 'cannot be decremented')];
 }
 
 type Counts = Readonly<Record<string, unknown>>;
