@@ -4,6 +4,8 @@ import { daemonSet } from './apps/daemon-set.js';
 import { deployment } from './apps/deployment.js';
 import { replicaSet } from './apps/replica-set.js';
 import { statefulSet } from './apps/stateful-set.js';
+import { cronJob } from './batch/cron-job.js';
+import { job } from './batch/job.js';
 import { lease } from './coordination/lease.js';
 import { configMap } from './core/config-map.js';
 import { endpoints } from './core/endpoints.js';
@@ -34,6 +36,8 @@ export const definitions: readonly ResourceDefinition[] = [
   statefulSet,
   daemonSet,
   controllerRevision,
+  job,
+  cronJob,
   podDisruptionBudget,
   priorityClass,
 ];

@@ -76,6 +76,7 @@ export {
   schemaType,
 } from './schema/registry.js';
 export { SchemaError } from './schema/schema-error.js';
+export { parseDuration } from './schema/time-encoding.js';
 export * from './selectors/field-selector.js';
 export {
   everyLabelSelector,

@@ -20,6 +20,19 @@ export function countGeneration(object: Counted): void {
   object.metadata.generation = (object.metadata.generation ?? 0) + 1;
 }
 
+interface Templated extends Counted {
+  spec?: { template?: { metadata?: ObjectMeta } };
+}
+
+/** An object without labels has those of its template. */
+export function labelAsTemplate(object: Templated): void {
+  const labels = object.spec?.template?.metadata?.labels ?? {};
+  if (Object.keys(labels).length === 0) return;
+  object.metadata ??= {};
+  if (Object.keys(object.metadata.labels ?? {}).length === 0)
+    object.metadata.labels = { ...labels };
+}
+
 /** A selector is for ever. */
 export function validateSelectorUpdate(
   selector: LabelSelector | undefined,

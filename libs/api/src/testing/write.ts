@@ -56,6 +56,7 @@ export function create<T extends ApiObject>(
   const object = decode<T>(definition, { metadata: { name: 'x' }, ...body }, version);
   const context = requestContext(version);
   definition.prepareForCreate?.(object, context);
+  definition.prepareNamed?.(object, undefined);
   const meta = validateObjectMeta(object.metadata ?? {}, {
     namespaced: definition.namespaced,
     validateName: definition.validateName ?? subdomainName,

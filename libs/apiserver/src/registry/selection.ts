@@ -79,14 +79,15 @@ export function parseSelection(
     const labels = parseLabelSelector(labelText);
     const fields = parseFieldSelector(fieldText);
     const own = served.definition.selectableFields;
-    const aliases = served.served.selectableFieldAliases;
+    const { selectableFieldAliases: aliases, emptySelectableFields: empty } = served.served;
     checkSelectableFields(
       fields,
       (field) =>
         field === 'metadata.name' ||
         (field === 'metadata.namespace' && (served.definition.namespaced || !own)) ||
+        empty?.includes(field) ||
         own?.[aliases?.[field] ?? field] !== undefined,
-      own ? unsupportedFieldMessage : unknownFieldMessage,
+      own || empty ? unsupportedFieldMessage : unknownFieldMessage,
     );
     return new Selection(served, labels, fields);
   } catch (error) {
