@@ -13,6 +13,8 @@ import { event } from './core/event.js';
 import { namespace } from './core/namespace.js';
 import { node } from './core/node.js';
 import { pod } from './core/pod.js';
+import { podTemplate } from './core/pod-template-kind.js';
+import { replicationController } from './core/replication-controller.js';
 import { secret } from './core/secret.js';
 import { service } from './core/service.js';
 import { serviceAccount } from './core/service-account.js';
@@ -24,6 +26,8 @@ export const definitions: readonly ResourceDefinition[] = [
   namespace,
   node,
   pod,
+  podTemplate,
+  replicationController,
   service,
   endpoints,
   configMap,

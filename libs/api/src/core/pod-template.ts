@@ -162,13 +162,14 @@ export function isBrokenSelector(selector: LabelSelector | undefined): boolean {
 /** Names and images of the containers of a template. */
 export function templateColumns<T extends ApiObject>(
   templateOf: (object: T) => PodTemplateSpec | undefined,
+  priority = 1,
 ): TableColumn<T>[] {
   const containers = (object: T) => templateOf(object)?.spec?.containers ?? [];
   return [
     {
       name: 'Containers',
       type: 'string',
-      priority: 1,
+      priority,
       description: 'Names of the containers in the template.',
       cell: (object) =>
         containers(object)
@@ -178,7 +179,7 @@ export function templateColumns<T extends ApiObject>(
     {
       name: 'Images',
       type: 'string',
-      priority: 1,
+      priority,
       description: 'Images of the containers in the template.',
       cell: (object) =>
         containers(object)
