@@ -4,6 +4,7 @@ import { daemonSet } from './apps/daemon-set.js';
 import { deployment } from './apps/deployment.js';
 import { replicaSet } from './apps/replica-set.js';
 import { statefulSet } from './apps/stateful-set.js';
+import { horizontalPodAutoscaler } from './autoscaling/horizontal-pod-autoscaler.js';
 import { cronJob } from './batch/cron-job.js';
 import { job } from './batch/job.js';
 import { lease } from './coordination/lease.js';
@@ -40,6 +41,7 @@ export const definitions: readonly ResourceDefinition[] = [
   statefulSet,
   daemonSet,
   controllerRevision,
+  horizontalPodAutoscaler,
   job,
   cronJob,
   podDisruptionBudget,
