@@ -21,6 +21,7 @@ import { service } from './core/service.js';
 import { serviceAccount } from './core/service-account.js';
 import type { ResourceDefinition } from './definition.js';
 import { podDisruptionBudget } from './policy/pod-disruption-budget.js';
+import { podSecurityPolicy } from './policy/pod-security-policy.js';
 import { priorityClass } from './scheduling/priority-class.js';
 
 export const definitions: readonly ResourceDefinition[] = [
@@ -45,5 +46,6 @@ export const definitions: readonly ResourceDefinition[] = [
   job,
   cronJob,
   podDisruptionBudget,
+  podSecurityPolicy,
   priorityClass,
 ];
