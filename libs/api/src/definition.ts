@@ -50,9 +50,16 @@ export interface ServedVersion<T extends ApiObject = ApiObject> {
   readonly setDefaults?: (object: ApiObject, features: Features) => void;
   /** Names that this version gives to selectable fields: its label -> the label in `selectableFields`. */
   readonly selectableFieldAliases?: Readonly<Record<string, string>>;
+  /** Fields that may be selected by in this version and that nothing sets: they compare as empty. */
+  readonly emptySelectableFields?: readonly string[];
+  /** In place of the kind's, where versions differ. */
+  readonly defaultPropagation?: DefaultPropagation;
   /** Warn clients of this version (`Warning` header). Releases are `major.minor`. */
   readonly deprecation?: Deprecation;
 }
+
+/** What a delete does with dependents when it does not say. `unsupported`: they are never looked at. */
+export type DefaultPropagation = 'background' | 'orphan' | 'unsupported';
 
 export interface Deprecation {
   readonly since: string;
@@ -115,7 +122,7 @@ export interface AllocationContext extends RequestContext {
 export interface SubresourceStatus<T extends ApiObject> {
   /** Takes over from `old` what the write may not change; for status by default the `spec`. */
   readonly prepareForUpdate?: (object: T, old: T, context: RequestContext) => void;
-  readonly validateUpdate?: (object: T, old: T) => readonly FieldError[];
+  readonly validateUpdate?: (object: T, old: T, context: RequestContext) => readonly FieldError[];
   /**
    * What `prepareForUpdate` takes over from `old`, as paths such as `metadata.labels`: nobody comes to
    * own it by this write. By default the `spec`, and the `status` where `spec` is what is written.
@@ -130,6 +137,8 @@ export interface SubresourceScale<T extends ApiObject> {
   readonly statusReplicas: (object: T) => number;
   /** Selector in its text form. */
   readonly selector: (object: T) => string;
+  /** What is not found where the object is missing; `<plural>/scale` of its group when absent. */
+  readonly notFoundAs?: { readonly group: string; readonly resource: string };
 }
 
 export interface ResourceDefinition<T extends ApiObject = ApiObject> {
@@ -164,6 +173,11 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly prepareForCreate?: (object: T, context: RequestContext) => void;
   readonly prepareForUpdate?: (object: T, old: T, context: RequestContext) => void;
   /**
+   * At creation, after `prepareForCreate`, once the object has its name: puts it where it stands beside
+   * the metadata. Again when a generated name (`before`) was taken and another one took its place.
+   */
+  readonly prepareNamed?: (object: T, before: string | undefined) => void;
+  /**
    * Rules for the object alone, metadata excepted (`validateObjectMeta` is the registry's). At creation
    * and, before `validateUpdate`, for the new object at update. The order of an update's errors:
    * `validateObjectMetaUpdate` twice, `validateObjectMeta`, `validate`, `validateUpdate`.
@@ -194,8 +208,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly unconditionalUpdate?: boolean;
   /** DELETE answers with the object instead of a Status. */
   readonly deleteReturnsObject?: boolean;
-  /** Default propagation; `background` when absent. `unsupported`: dependents are never looked at. */
-  readonly defaultPropagation?: 'background' | 'orphan' | 'unsupported';
+  /** `background` when absent. */
+  readonly defaultPropagation?: DefaultPropagation;
   /**
    * Graceful deletion: seconds to keep the object after a delete was asked for; 0 is at once. The
    * registry sets deletionTimestamp and deletionGracePeriodSeconds from it. `requested` is the

@@ -36,6 +36,7 @@ export {
   label1035Name,
   labelName,
   type NameFormat,
+  pathSegmentName,
   randomSuffix,
   subdomainName,
 } from './names/object-names.js';
@@ -76,6 +77,7 @@ export {
   schemaType,
 } from './schema/registry.js';
 export { SchemaError } from './schema/schema-error.js';
+export { parseDuration } from './schema/time-encoding.js';
 export * from './selectors/field-selector.js';
 export {
   everyLabelSelector,

@@ -97,7 +97,7 @@ function statusWritten(served: ServedResource, object: ApiObject, old: ApiObject
   for (const part of [served.definition.status, served.definition.finalize]) {
     const next = structuredClone(object);
     part?.prepareForUpdate?.(next, old, context);
-    listedErrors(() => part?.validateUpdate?.(next, old) ?? []).map(fieldErrorMessage);
+    listedErrors(() => part?.validateUpdate?.(next, old, context) ?? []).map(fieldErrorMessage);
   }
 }
 

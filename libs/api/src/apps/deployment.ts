@@ -1,12 +1,10 @@
 /** Deployment: replicas of a template, changed over step by step. */
 import {
-  checkPercent,
   type FieldError,
   type FieldPath,
   fieldError,
   type IntOrString,
   path,
-  percentOf,
   semanticallyEqual,
 } from '@orch/apimachinery';
 import type { Deployment, DeploymentSpec } from '@orch/types/apps/v1';
@@ -19,9 +17,15 @@ import {
   validateSelectedTemplate,
 } from '../core/pod-template.js';
 import { define, type TableColumn } from '../definition.js';
+import { isNoAmount, validateAmount, validateAtMostAll } from '../shared/amounts.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
-import { checkNotNegative, notNegative } from '../shared/rules.js';
-import { countGeneration, validateCounts, validateSelectorUpdate } from './shared.js';
+import { checkNotNegative } from '../shared/rules.js';
+import {
+  countGeneration,
+  validateCollisionCount,
+  validateCounts,
+  validateSelectorUpdate,
+} from '../shared/workloads.js';
 
 const rollingShare = '25%';
 
@@ -87,10 +91,10 @@ function validateRolling(
   at: FieldPath,
 ): FieldError[] {
   const errors = [
-    ...validateShare(maxUnavailable, at.child('maxUnavailable')),
-    ...validateShare(maxSurge, at.child('maxSurge')),
+    ...validateAmount(maxUnavailable, at.child('maxUnavailable')),
+    ...validateAmount(maxSurge, at.child('maxSurge')),
   ];
-  if (amountOf(maxUnavailable) === 0 && amountOf(maxSurge) === 0) {
+  if (isNoAmount(maxUnavailable) && isNoAmount(maxSurge)) {
     errors.push(
       fieldError.invalid(
         at.child('maxUnavailable'),
@@ -99,29 +103,7 @@ function validateRolling(
       ),
     );
   }
-  const percent = percentOf(maxUnavailable);
-  if (percent !== undefined && percent > 100) {
-    errors.push(
-      fieldError.invalid(
-        at.child('maxUnavailable'),
-        maxUnavailable,
-        'must not be greater than 100%',
-      ),
-    );
-  }
-  return errors;
-}
-
-function amountOf(value: IntOrString): number | undefined {
-  return typeof value === 'number' ? value : percentOf(value);
-}
-
-/** A number that is not negative, or a percentage. */
-function validateShare(value: IntOrString, at: FieldPath): FieldError[] {
-  if (typeof value === 'number') {
-    return value < 0 ? [fieldError.invalid(at, value, notNegative)] : [];
-  }
-  return checkPercent(value).map((message) => fieldError.invalid(at, value, message));
+  return [...errors, ...validateAtMostAll(maxUnavailable, at.child('maxUnavailable'))];
 }
 
 const columns: readonly TableColumn<Deployment>[] = [
@@ -204,16 +186,7 @@ export const deployment = define<Deployment>({
         ['updatedReplicas', 'readyReplicas', 'availableReplicas'],
         at,
       );
-      if ((status.collisionCount ?? 0) < (old.status?.collisionCount ?? 0)) {
-        errors.push(
-          fieldError.invalid(
-            at.child('collisionCount'),
-            status.collisionCount ?? 0,
-            'cannot be decremented',
-          ),
-        );
-      }
-      return errors;
+      return [...errors, ...validateCollisionCount(object.status, old.status)];
     },
   },
   scale: {

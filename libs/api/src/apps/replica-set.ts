@@ -12,7 +12,7 @@ import {
 import { define, type TableColumn } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { checkNotNegative } from '../shared/rules.js';
-import { countGeneration, validateCounts, validateSelectorUpdate } from './shared.js';
+import { countGeneration, validateCounts, validateSelectorUpdate } from '../shared/workloads.js';
 
 function validateReplicaSet(object: ReplicaSet): FieldError[] {
   const spec: Partial<ReplicaSetSpec> = object.spec ?? {};

@@ -2,6 +2,7 @@
 import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { PodSpec, Toleration } from '@orch/types/core/v1';
+import { invalidEach } from '../shared/rules.js';
 import { validateTolerations } from './affinity-validation.js';
 import { parseList } from './annotation-list.js';
 import { validateLocalDescendingPath } from './path-rules.js';
@@ -75,12 +76,17 @@ function validateSeccomp(annotations: Annotations, at: FieldPath): FieldError[] 
 const seccompProfiles = ['runtime/default', 'docker/default', 'unconfined'];
 const localPrefix = 'localhost/';
 
-function validateSeccompProfile(profile: string, at: FieldPath): FieldError[] {
+export function validateSeccompProfile(profile: string, at: FieldPath): FieldError[] {
   if (seccompProfiles.includes(profile)) return [];
   if (profile.startsWith(localPrefix)) {
     return validateLocalDescendingPath(profile.slice(localPrefix.length), at);
   }
   return [fieldError.invalid(at, profile, 'must be a valid seccomp profile')];
+}
+
+export function checkAppArmorProfile(profile: string): string[] {
+  if (['', 'runtime/default', 'unconfined'].includes(profile)) return [];
+  return profile.startsWith(localPrefix) ? [] : [`invalid AppArmor profile name: "${profile}"`];
 }
 
 function validateAppArmor(annotations: Annotations, spec: PodSpec, at: FieldPath): FieldError[] {
@@ -93,14 +99,7 @@ function validateAppArmor(annotations: Annotations, spec: PodSpec, at: FieldPath
     if (!key.startsWith(prefix)) continue;
     const name = key.slice(prefix.length);
     if (!names.has(name)) errors.push(fieldError.invalid(at.key(key), name, 'container not found'));
-    if (
-      !['', 'runtime/default', 'unconfined'].includes(profile) &&
-      !profile.startsWith(localPrefix)
-    ) {
-      errors.push(
-        fieldError.invalid(at.key(key), profile, `invalid AppArmor profile name: "${profile}"`),
-      );
-    }
+    errors.push(...invalidEach(at.key(key), profile, checkAppArmorProfile(profile)));
   }
   return errors;
 }

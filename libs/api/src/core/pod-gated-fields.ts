@@ -14,7 +14,8 @@ const affinities = ['podAffinity', 'podAntiAffinity'];
 const probes = ['livenessProbe', 'readinessProbe', 'startupProbe'];
 
 /** What has the metadata and the spec of a pod. */
-const podFields: readonly GatedField[] = [
+/** From the object that has the spec on. */
+export const podFields: readonly GatedField[] = [
   {
     gate: 'AppArmor',
     path: 'metadata.annotations',

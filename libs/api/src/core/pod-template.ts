@@ -23,12 +23,18 @@ import { setPodSpecDefaults } from './pod-defaults.js';
 import { validatePodSpec } from './pod-spec-validation.js';
 import { validateSeccompAgreement } from './seccomp.js';
 
+/** Stands for the spec of a template of which nothing is said. */
+export const emptyPodSpec: PodSpec = { restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' };
+
 export function setPodTemplateDefaults(template: PodTemplateSpec | undefined): void {
   if (template?.spec) setPodSpecDefaults(template.spec);
 }
 
-function validatePodTemplate(template: PodTemplateSpec | undefined, at: FieldPath): FieldError[] {
-  const spec: PodSpec = template?.spec ?? { restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' };
+export function validatePodTemplate(
+  template: PodTemplateSpec | undefined,
+  at: FieldPath,
+): FieldError[] {
+  const spec = template?.spec ?? emptyPodSpec;
   return [
     ...validateLabels(template?.metadata?.labels, at.child('labels')),
     ...validateAnnotations(template?.metadata?.annotations, at.child('annotations')),
@@ -48,32 +54,56 @@ export function validateSelectedTemplate(
 ): FieldError[] {
   const errors = validateSelector(selector, kindText, at.child('selector'));
   // A selector that cannot be read hides the rest.
-  if (isBroken(selector)) return errors;
+  if (isBrokenSelector(selector)) return errors;
   const templateAt = at.child('template');
-  const labels = template?.metadata?.labels;
-  if (!selectorMatches(selector, labels) && !isEmptyObject(selector)) {
-    errors.push(
-      fieldError.invalid(
-        templateAt.child('metadata', 'labels'),
-        stringMap(labels),
-        '`selector` does not match template `labels`',
-      ),
-    );
-  }
-  errors.push(...validatePodTemplate(template, templateAt));
+  errors.push(
+    ...validateTemplateLabels(selector, template, templateAt),
+    ...validatePodTemplate(template, templateAt),
+  );
   const spec = template?.spec;
   if (replicas > 1) errors.push(...validateSharedDisks(spec, templateAt.child('spec')));
+  return [...errors, ...validateEndlessPods(spec, 'ReplicaSet', templateAt.child('spec'))];
+}
+
+/** A selector that selects anything in particular selects the pods of the template. */
+export function validateTemplateLabels(
+  selector: LabelSelector | undefined,
+  template: PodTemplateSpec | undefined,
+  at: FieldPath,
+): FieldError[] {
+  const labels = template?.metadata?.labels;
+  return selectorMatches(selector, labels) || isEmptySelector(selector)
+    ? []
+    : [labelsMismatch(labels, at)];
+}
+
+export function labelsMismatch(
+  labels: Readonly<Record<string, string>> | undefined,
+  at: FieldPath,
+): FieldError {
+  return fieldError.invalid(
+    at.child('metadata', 'labels'),
+    stringMap(labels),
+    '`selector` does not match template `labels`',
+  );
+}
+
+/** Pods that are to be there all the time always restart, and have no deadline. */
+export function validateEndlessPods(
+  spec: PodSpec | undefined,
+  kind: string,
+  at: FieldPath,
+): FieldError[] {
+  const errors: FieldError[] = [];
   const policy = spec?.restartPolicy ?? 'Always';
   if (policy !== 'Always') {
-    errors.push(
-      fieldError.notSupported(templateAt.child('spec', 'restartPolicy'), policy, ['Always']),
-    );
+    errors.push(fieldError.notSupported(at.child('restartPolicy'), policy, ['Always']));
   }
   if (spec?.activeDeadlineSeconds !== undefined) {
     errors.push(
       fieldError.forbidden(
-        templateAt.child('spec', 'activeDeadlineSeconds'),
-        'activeDeadlineSeconds in ReplicaSet is not Supported',
+        at.child('activeDeadlineSeconds'),
+        `activeDeadlineSeconds in ${kind} is not Supported`,
       ),
     );
   }
@@ -81,7 +111,7 @@ export function validateSelectedTemplate(
 }
 
 /** A disk that is written to is on one machine only. */
-function validateSharedDisks(spec: PodSpec | undefined, at: FieldPath): FieldError[] {
+export function validateSharedDisks(spec: PodSpec | undefined, at: FieldPath): FieldError[] {
   return (spec?.volumes ?? []).flatMap(({ gcePersistentDisk }, index) =>
     gcePersistentDisk && !gcePersistentDisk.readOnly
       ? [
@@ -95,22 +125,23 @@ function validateSharedDisks(spec: PodSpec | undefined, at: FieldPath): FieldErr
   );
 }
 
-function validateSelector(
+export function validateSelector(
   selector: LabelSelector | undefined,
   kindText: string,
   at: FieldPath,
+  brokenText = 'invalid label selector',
 ): FieldError[] {
   if (!selector) return [fieldError.required(at)];
   const errors = validateLabelSelector(selector, at);
-  if (isEmptyObject(selector)) {
+  if (isEmptySelector(selector)) {
     errors.push(fieldError.invalid(at, selector, `empty selector is invalid for ${kindText}`));
-  } else if (isBroken(selector)) {
-    errors.push(fieldError.invalid(at, selector, 'invalid label selector'));
+  } else if (isBrokenSelector(selector)) {
+    errors.push(fieldError.invalid(at, selector, brokenText));
   }
   return errors;
 }
 
-function isEmptyObject(selector: LabelSelector | undefined): boolean {
+export function isEmptySelector(selector: LabelSelector | undefined): boolean {
   if (!selector) return false;
   return (
     Object.keys(selector.matchLabels ?? {}).length === 0 &&
@@ -118,7 +149,7 @@ function isEmptyObject(selector: LabelSelector | undefined): boolean {
   );
 }
 
-function isBroken(selector: LabelSelector | undefined): boolean {
+export function isBrokenSelector(selector: LabelSelector | undefined): boolean {
   try {
     labelSelectorFromObject(selector);
     return false;
@@ -131,13 +162,14 @@ function isBroken(selector: LabelSelector | undefined): boolean {
 /** Names and images of the containers of a template. */
 export function templateColumns<T extends ApiObject>(
   templateOf: (object: T) => PodTemplateSpec | undefined,
+  priority = 1,
 ): TableColumn<T>[] {
   const containers = (object: T) => templateOf(object)?.spec?.containers ?? [];
   return [
     {
       name: 'Containers',
       type: 'string',
-      priority: 1,
+      priority,
       description: 'Names of the containers in the template.',
       cell: (object) =>
         containers(object)
@@ -147,7 +179,7 @@ export function templateColumns<T extends ApiObject>(
     {
       name: 'Images',
       type: 'string',
-      priority: 1,
+      priority,
       description: 'Images of the containers in the template.',
       cell: (object) =>
         containers(object)

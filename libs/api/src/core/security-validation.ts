@@ -15,7 +15,7 @@ import { validateWindowsOptions } from './windows-validation.js';
 const idMax = 2 ** 31 - 1;
 const sysctlPattern = '([a-z0-9]([-_a-z0-9]*[a-z0-9])?\\.)*[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const sysctlName = new RegExp(`^${sysctlPattern}$`);
-const sysctlLengthMax = 253;
+export const sysctlLengthMax = 253;
 
 export function validateSecurityContext(
   context: SecurityContext | undefined,

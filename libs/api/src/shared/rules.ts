@@ -42,8 +42,9 @@ export function checkRequired(
   value: string | undefined,
   at: FieldPath,
   format: (text: string) => readonly string[] = () => [],
+  missing = '',
 ): FieldError[] {
-  if (!value) return [fieldError.required(at)];
+  if (!value) return [fieldError.required(at, missing)];
   return invalidEach(at, value, format(value));
 }
 

@@ -12,6 +12,7 @@ const envVarNamePattern = '[-._a-zA-Z][-._a-zA-Z0-9]*';
 const configMapKeyPattern = '[-._a-zA-Z0-9]+';
 const httpHeaderNamePattern = '[-A-Za-z0-9]+';
 const percentPattern = '[0-9]+%';
+const conditionReasonPattern = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?';
 
 const dns1123LabelLengthMax = 63;
 const dns1123SubdomainLengthMax = 253;
@@ -141,12 +142,26 @@ const percent: Format = {
   ),
 };
 
+const conditionReason: Format = {
+  expression: whole(conditionReasonPattern),
+  message: patternMessage(
+    "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'",
+    conditionReasonPattern,
+    'my_name',
+    'MY_NAME',
+    'MyName',
+    'ReasonA,ReasonB',
+    'ReasonA:ReasonB',
+  ),
+};
+
 export const checkDns1123Label = (text: string): string[] => check(text, dns1123Label);
 export const checkDns1123Subdomain = (text: string): string[] => check(text, dns1123Subdomain);
 export const checkDns1035Label = (text: string): string[] => check(text, dns1035Label);
 export const checkLabelValue = (text: string): string[] => check(text, labelValue);
 export const checkHttpHeaderName = (text: string): string[] => check(text, httpHeaderName);
 export const checkPercent = (text: string): string[] => check(text, percent);
+export const checkConditionReason = (text: string): string[] => check(text, conditionReason);
 
 export function checkEnvVarName(text: string): string[] {
   return [...check(text, envVarName), ...dotPrefixMessages(text)];

@@ -19,6 +19,14 @@ export const subdomainName: NameFormat = withPrefix(checkDns1123Subdomain);
 export const labelName: NameFormat = withPrefix(checkDns1123Label);
 export const label1035Name: NameFormat = withPrefix(checkDns1035Label);
 
+/** Whatever can stand in a path. */
+export const pathSegmentName: NameFormat = (name, prefix) => {
+  if (!prefix && (name === '.' || name === '..')) return [`may not be '${name}'`];
+  return ['/', '%']
+    .filter((part) => name.includes(part))
+    .map((part) => `may not contain '${part}'`);
+};
+
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const suffixLength = 5;
 /** Longest prefix that is kept, so that the whole fits in a DNS label. */

@@ -49,7 +49,10 @@ describe('aggregated discovery', () => {
       metadata: { name: 'apps', creationTimestamp: null },
       versions: [{ version: 'v1', freshness: 'Current' }],
     });
-    expect(items[0].versions[0].resources[0]).toEqual({
+    const deployments = items[0].versions[0].resources.find(
+      (one: { resource: string }) => one.resource === 'deployments',
+    );
+    expect(deployments).toEqual({
       resource: 'deployments',
       responseKind: { group: 'apps', version: 'v1', kind: 'Deployment' },
       scope: 'Namespaced',

@@ -13,7 +13,7 @@ import { encodeValue } from '../response/encode-object.js';
 import { type Exchange, sendBody } from '../response/exchange.js';
 import { sendDocument } from '../response/rendered-document.js';
 import { AggregatedDiscovery, aggregatedVersion } from './aggregated-discovery.js';
-import { groupOrder } from './group-order.js';
+import { groupOrder, versionOrder } from './group-order.js';
 
 interface GroupVersion {
   readonly groupVersion: string;
@@ -200,7 +200,11 @@ function groupsOf(table: ResourceTable): Group[] {
   return [...versionsByGroup]
     .sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1))
     .map(([name, versions]) => {
-      const sorted = [...versions].sort(compareVersions).map((version) => ({
+      const own = versionOrder[heads.get(name) ?? ''];
+      const order = own
+        ? (a: string, b: string) => own.indexOf(a) - own.indexOf(b)
+        : compareVersions;
+      const sorted = [...versions].sort(order).map((version) => ({
         groupVersion: `${name}/${version}`,
         version,
       }));

@@ -22,3 +22,8 @@ export const groupOrder: readonly string[] = [
   'flowcontrol.apiserver',
   'internal.apiserver',
 ];
+
+/** Versions, preferred first, of groups that list them in an order of their own. */
+export const versionOrder: Readonly<Record<string, readonly string[]>> = {
+  autoscaling: ['v1', 'v2beta1', 'v2beta2'],
+};

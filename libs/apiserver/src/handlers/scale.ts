@@ -82,13 +82,16 @@ export function scaleHandler(part: SubresourceScale<ApiObject>): (call: Call) =>
 
 async function getScale(call: Call, part: SubresourceScale<ApiObject>): Promise<void> {
   const entry = await readEntry(call);
-  if (!entry) throw scaleNotFound(call);
+  if (!entry) throw scaleNotFound(call, part);
   sendScale(call, entry, part);
 }
 
-function scaleNotFound({ served, info }: Call): Error {
-  const resource = `${served.definition.plural}/scale`;
-  return notFound({ group: served.group, resource }, info.name);
+function scaleNotFound({ served, info }: Call, part: SubresourceScale<ApiObject>): Error {
+  const { group, resource } = part.notFoundAs ?? {
+    group: served.served.group,
+    resource: `${served.definition.plural}/scale`,
+  };
+  return notFound({ group: dialect().group(group), resource }, info.name);
 }
 
 /** What to make of the stored object's scale. */
@@ -197,6 +200,6 @@ async function writeScale(
     );
     sendScale(call, entry, part);
   } catch (error) {
-    throw isStatus(error, 'NotFound') ? scaleNotFound(call) : error;
+    throw isStatus(error, 'NotFound') ? scaleNotFound(call, part) : error;
   }
 }

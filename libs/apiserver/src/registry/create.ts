@@ -66,7 +66,11 @@ export async function createObject(
   const metadata = metadataOf(object);
   const prefix = metadata.name ? '' : (metadata.generateName ?? '');
   for (let attempt = 1; ; attempt += 1) {
+    const before = metadata.name || undefined;
     if (prefix !== '') metadata.name = generatedName(prefix, parts.random);
+    if (attempt === 1 || prefix !== '') {
+      definition.prepareNamed?.(object, attempt === 1 ? undefined : before);
+    }
     if (attempt === 1) await validate(parts, served, namespace, object, context);
     const entry = await createFitting(parts, served, namespace, object, context);
     if (entry !== 'nameTaken') return entry;

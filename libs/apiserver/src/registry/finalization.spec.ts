@@ -53,12 +53,14 @@ describe('deletion', () => {
 
   it('adds and exchanges the finalizers of the propagation policy', () => {
     const add = (finalizers: string[], policy: DeleteOptions['propagationPolicy']) =>
-      propagationFinalizers(finalizers, options({ propagationPolicy: policy }), kind('configmaps'));
+      propagationFinalizers(finalizers, options({ propagationPolicy: policy }), 'background');
     expect(add([], 'Orphan')).toEqual(['orphan']);
     expect(add(['a/b', 'foregroundDeletion'], 'Orphan')).toEqual(['a/b', 'orphan']);
     expect(add(['orphan'], 'Background')).toEqual([]);
     expect(add([], 'Background')).toBeUndefined();
     expect(add(['orphan'], undefined)).toBeUndefined();
+    expect(propagationFinalizers([], options({}), 'orphan')).toEqual(['orphan']);
+    expect(propagationFinalizers([], options({}), 'unsupported')).toBeUndefined();
   });
 
   it('gives pods time, which may only get shorter', () => {

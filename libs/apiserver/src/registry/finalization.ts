@@ -3,7 +3,7 @@
  * An object goes in two steps where something holds it: it is marked, and goes when nothing is left
  * in its finalizers.
  */
-import type { ApiObject, RequestContext, ResourceDefinition } from '@orch/api';
+import type { ApiObject, DefaultPropagation, RequestContext, ResourceDefinition } from '@orch/api';
 import { formatTime, parseTime } from '@orch/apimachinery';
 import type { DeleteOptions } from '../request/write-options.js';
 
@@ -18,14 +18,25 @@ export type DeletionStep =
   /** It is on its way already. */
   | { readonly kind: 'none' };
 
+/** As the version that the client deletes in has it, or else the kind. */
+function defaultPropagation(
+  definition: ResourceDefinition,
+  { requestVersion }: RequestContext,
+): DefaultPropagation {
+  const served = definition.versions.find(
+    ({ group, version }) => group === requestVersion?.group && version === requestVersion.version,
+  );
+  return served?.defaultPropagation ?? definition.defaultPropagation ?? 'background';
+}
+
 /** Finalizers after the propagation policy has had its say; undefined when nothing changes. */
 export function propagationFinalizers(
   finalizers: readonly string[],
   options: DeleteOptions,
-  definition: ResourceDefinition,
+  propagation: DefaultPropagation,
 ): string[] | undefined {
-  if (definition.defaultPropagation === 'unsupported') return undefined;
-  const orphan = orphans(finalizers, options, definition);
+  if (propagation === 'unsupported') return undefined;
+  const orphan = orphans(finalizers, options, propagation);
   const foreground = foregrounds(finalizers, options);
   const next = finalizers.filter(
     (finalizer) => finalizer !== orphanFinalizer && finalizer !== foregroundFinalizer,
@@ -40,7 +51,7 @@ export function propagationFinalizers(
 function orphans(
   finalizers: readonly string[],
   options: DeleteOptions,
-  definition: ResourceDefinition,
+  propagation: DefaultPropagation,
 ): boolean {
   if (options.orphanDependents !== undefined) return options.orphanDependents;
   if (options.propagationPolicy !== undefined) return options.propagationPolicy === 'Orphan';
@@ -48,7 +59,7 @@ function orphans(
     if (finalizer === orphanFinalizer) return true;
     if (finalizer === foregroundFinalizer) return false;
   }
-  return definition.defaultPropagation === 'orphan';
+  return propagation === 'orphan';
 }
 
 function foregrounds(finalizers: readonly string[], options: DeleteOptions): boolean {
@@ -126,7 +137,11 @@ export function planDeletion(
   const beginning = metadata.deletionTimestamp === undefined;
   const grace = beginGrace(object, options, definition, nowMs);
   if (grace === 'pending') return { kind: 'none' };
-  const finalizers = propagationFinalizers(metadata.finalizers ?? [], options, definition);
+  const finalizers = propagationFinalizers(
+    metadata.finalizers ?? [],
+    options,
+    defaultPropagation(definition, context),
+  );
   if (finalizers) setFinalizers(object, finalizers);
   const held =
     (metadata.finalizers?.length ?? 0) > 0 || (definition.specFinalizers?.(object).length ?? 0) > 0;

@@ -29,7 +29,7 @@ export class ResourceTable {
       this.byStoredPath.set(resource.keyPrefix, resource);
       for (const version of resource.definition.versions) {
         const entry = new ServedResource(resource, version, features);
-        if (entry.isStored) this.asStored.set(resource, entry);
+        if (entry.apiVersion === resource.storedApiVersion) this.asStored.set(resource, entry);
         if (config && !config.serves(resource.definition, version)) continue;
         served.push(entry);
         resource.versions.set(entry.apiVersion, entry);

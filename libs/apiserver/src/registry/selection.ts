@@ -92,13 +92,15 @@ export function parseSelection(
     const labels = parseLabelSelector(labelText);
     const fields = parseFieldSelector(fieldText);
     const kinds = served.definition.selectableFields;
+    const empty = served.served.emptySelectableFields;
     checkSelectableFields(
       fields,
       (field) =>
         field === 'metadata.name' ||
         (field === 'metadata.namespace' && (served.definition.namespaced || !kinds)) ||
+        empty?.includes(field) ||
         selectableField(served, field) !== undefined,
-      kinds ? unsupportedFieldMessage : unknownFieldMessage,
+      kinds || empty ? unsupportedFieldMessage : unknownFieldMessage,
     );
     return new Selection(served, labels, fields);
   } catch (error) {

@@ -28,7 +28,7 @@ const file: FileDescriptor = {
     },
     StatefulSetUpdateStrategy: {
       fields: [
-        { name: "type", number: 1, kind: "string", default: "RollingUpdate", enumType: "StatefulSetUpdateStrategyType" },
+        { name: "type", number: 1, kind: "string", enumType: "StatefulSetUpdateStrategyType" },
         { name: "rollingUpdate", number: 2, kind: "message", ref: "apps/v1.RollingUpdateStatefulSetStrategy", nullable: true },
       ],
     },

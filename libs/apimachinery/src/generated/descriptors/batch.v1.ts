@@ -31,10 +31,10 @@ const file: FileDescriptor = {
     },
     JobSpec: {
       fields: [
-        { name: "parallelism", number: 1, kind: "int32", nullable: true, default: "1" },
+        { name: "parallelism", number: 1, kind: "int32", nullable: true },
         { name: "completions", number: 2, kind: "int32", nullable: true },
         { name: "activeDeadlineSeconds", number: 3, kind: "int64", nullable: true },
-        { name: "backoffLimit", number: 7, kind: "int32", nullable: true, default: "6" },
+        { name: "backoffLimit", number: 7, kind: "int32", nullable: true },
         { name: "selector", number: 4, kind: "message", ref: "meta/v1.LabelSelector", nullable: true },
         { name: "manualSelector", number: 5, kind: "bool", nullable: true },
         { name: "template", number: 6, kind: "message", ref: "core/v1.PodTemplateSpec", required: true },

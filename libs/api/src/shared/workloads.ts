@@ -1,13 +1,14 @@
-/** What the kinds that keep a number of pods have in common. */
+/** Rules that kinds which keep a number of pods, or count their generations, have in common. */
 import {
   type FieldError,
   type FieldPath,
   fieldError,
   immutable,
+  path,
   semanticallyEqual,
 } from '@orch/apimachinery';
 import type { LabelSelector, ObjectMeta } from '@orch/types/meta/v1';
-import { checkNotNegative } from '../shared/rules.js';
+import { checkNotNegative } from './rules.js';
 
 interface Counted {
   metadata?: ObjectMeta;
@@ -19,6 +20,19 @@ export function countGeneration(object: Counted): void {
   object.metadata.generation = (object.metadata.generation ?? 0) + 1;
 }
 
+interface Templated extends Counted {
+  spec?: { template?: { metadata?: ObjectMeta } };
+}
+
+/** An object without labels has those of its template. */
+export function labelAsTemplate(object: Templated): void {
+  const labels = object.spec?.template?.metadata?.labels ?? {};
+  if (Object.keys(labels).length === 0) return;
+  object.metadata ??= {};
+  if (Object.keys(object.metadata.labels ?? {}).length === 0)
+    object.metadata.labels = { ...labels };
+}
+
 /** A selector is for ever. */
 export function validateSelectorUpdate(
   selector: LabelSelector | undefined,
@@ -26,6 +40,21 @@ export function validateSelectorUpdate(
   at: FieldPath,
 ): FieldError[] {
   return semanticallyEqual(selector, old) ? [] : [immutable(at, selector)];
+}
+
+interface Collided {
+  readonly collisionCount?: number;
+}
+
+/** How often a name was taken already only ever grows. */
+export function validateCollisionCount(
+  status: Collided | undefined,
+  old: Collided | undefined,
+): FieldError[] {
+  const count = status?.collisionCount ?? 0;
+  const before = old?.collisionCount;
+  if (before === undefined || (status?.collisionCount !== undefined && count >= before)) return [];
+  return [fieldError.invalid(path('status', 'collisionCount'), count, 'cannot be decremented')];
 }
 
 type Counts = Readonly<Record<string, unknown>>;
@@ -46,7 +75,7 @@ export function validateCounts(
       );
     }
   }
-  if (count('availableReplicas') > count('readyReplicas')) {
+  if (parts.includes('availableReplicas') && count('availableReplicas') > count('readyReplicas')) {
     errors.push(
       fieldError.invalid(
         at.child('availableReplicas'),

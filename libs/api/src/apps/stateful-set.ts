@@ -1,0 +1,186 @@
+/** StatefulSet: pods of one template that keep their names and their disks. */
+import {
+  type FieldError,
+  type FieldPath,
+  fieldError,
+  path,
+  semanticallyEqual,
+  validateAnnotations,
+  validateLabels,
+} from '@orch/apimachinery';
+import type { StatefulSet, StatefulSetSpec } from '@orch/types/apps/v1';
+import type { PodTemplateSpec } from '@orch/types/core/v1';
+import { validatePodAnnotations } from '../core/pod-annotations.js';
+import { gatedTemplateFields } from '../core/pod-gated-fields.js';
+import {
+  emptyPodSpec,
+  isBrokenSelector,
+  selectorText,
+  setPodTemplateDefaults,
+  templateColumns,
+  validateEndlessPods,
+  validateSelector,
+  validateTemplateLabels,
+} from '../core/pod-template.js';
+import { define, type TableColumn } from '../definition.js';
+import { ageColumn, nameColumn } from '../shared/columns.js';
+import { checkNotNegative } from '../shared/rules.js';
+import { countGeneration, validateCollisionCount, validateCounts } from '../shared/workloads.js';
+
+const policies = ['OrderedReady', 'Parallel'];
+
+function setStatefulSetDefaults({ spec }: StatefulSet): void {
+  if (!spec) return;
+  spec.updateStrategy ??= {};
+  const strategy = spec.updateStrategy;
+  if (!strategy.type) {
+    strategy.type = 'RollingUpdate';
+    strategy.rollingUpdate ??= {};
+  }
+  if (strategy.type === 'RollingUpdate' && strategy.rollingUpdate) {
+    strategy.rollingUpdate.partition ??= 0;
+  }
+  for (const claim of spec.volumeClaimTemplates ?? []) {
+    claim.apiVersion = 'v1';
+    claim.kind = 'PersistentVolumeClaim';
+  }
+  setPodTemplateDefaults(spec.template);
+}
+
+function validateStatefulSet(object: StatefulSet): FieldError[] {
+  const spec: Partial<StatefulSetSpec> = object.spec ?? {};
+  const at = path('spec');
+  const errors: FieldError[] = [];
+  if (spec.podManagementPolicy && !policies.includes(spec.podManagementPolicy)) {
+    const field = at.child('podManagementPolicy');
+    const message = "must be 'OrderedReady' or 'Parallel'";
+    errors.push(fieldError.invalid(field, spec.podManagementPolicy, message));
+  }
+  const templateAt = at.child('template');
+  errors.push(
+    ...validateStrategy(spec, at.child('updateStrategy')),
+    ...checkNotNegative(spec.replicas, at.child('replicas')),
+    ...validateSelector(spec.selector, 'statefulset', at.child('selector'), ''),
+  );
+  if (!isBrokenSelector(spec.selector)) {
+    errors.push(
+      ...validateTemplateLabels(spec.selector, spec.template, templateAt),
+      ...validateTemplateMetadata(spec.template, templateAt),
+    );
+  }
+  const pods = spec.template?.spec;
+  return [...errors, ...validateEndlessPods(pods, 'StatefulSet', templateAt.child('spec'))];
+}
+
+/** The rest of the template is looked at when pods are made of it. */
+function validateTemplateMetadata(
+  template: PodTemplateSpec | undefined,
+  at: FieldPath,
+): FieldError[] {
+  const { labels, annotations } = template?.metadata ?? {};
+  const field = at.child('annotations');
+  return [
+    ...validateLabels(labels, at.child('labels')),
+    ...validateAnnotations(annotations, field),
+    ...validatePodAnnotations(annotations, template?.spec ?? emptyPodSpec, field),
+  ];
+}
+
+function validateStrategy(spec: Partial<StatefulSetSpec>, at: FieldPath): FieldError[] {
+  const strategy = spec.updateStrategy;
+  const rolling = strategy?.rollingUpdate;
+  const field = at.child('rollingUpdate');
+  switch (strategy?.type ?? 'RollingUpdate') {
+    case 'OnDelete':
+      return rolling
+        ? [fieldError.invalid(field, true, "only allowed for updateStrategy 'RollingUpdate'")]
+        : [];
+    case 'RollingUpdate':
+      return checkNotNegative(rolling?.partition, field.child('partition'));
+    default:
+      return [fieldError.invalid(at, strategy, "must be 'RollingUpdate' or 'OnDelete'")];
+  }
+}
+
+/** What may not change is everything but three fields. */
+function validateStatefulSetUpdate(object: StatefulSet, old: StatefulSet): FieldError[] {
+  const fixed = ({ spec }: StatefulSet) => ({
+    ...spec,
+    replicas: undefined,
+    template: undefined,
+    updateStrategy: undefined,
+  });
+  if (semanticallyEqual(fixed(object), fixed(old))) return [];
+  return [
+    fieldError.forbidden(
+      path('spec'),
+      "updates to statefulset spec for fields other than 'replicas', 'template', and 'updateStrategy' are forbidden",
+    ),
+  ];
+}
+
+const columns: readonly TableColumn<StatefulSet>[] = [
+  nameColumn(),
+  {
+    name: 'Ready',
+    type: 'string',
+    description: 'Ready pods out of those wanted.',
+    cell: (object) => `${object.status?.readyReplicas ?? 0}/${object.spec?.replicas ?? 0}`,
+  },
+  ageColumn(),
+  ...templateColumns<StatefulSet>((object) => object.spec?.template),
+];
+
+export const statefulSet = define<StatefulSet>({
+  plural: 'statefulsets',
+  singular: '',
+  kind: 'StatefulSet',
+  shortNames: ['sts'],
+  categories: ['all'],
+  namespaced: true,
+  versions: [
+    { group: 'apps', version: 'v1', setDefaults: (object) => setStatefulSetDefaults(object) },
+  ],
+  stored: { group: 'apps', version: 'v1' },
+  hasGeneration: true,
+
+  gatedFields: gatedTemplateFields,
+  prepareForCreate(object) {
+    object.status = { replicas: 0 };
+  },
+  prepareForUpdate(object, old) {
+    object.status = old.status;
+    if (!semanticallyEqual(object.spec, old.spec)) countGeneration(object);
+  },
+  validate: validateStatefulSet,
+  validateUpdate: validateStatefulSetUpdate,
+
+  columns,
+  status: {
+    validateUpdate: (object, old) => [
+      ...validateCounts(
+        object.status ?? {},
+        [
+          'replicas',
+          'readyReplicas',
+          'currentReplicas',
+          'updatedReplicas',
+          'observedGeneration',
+          'collisionCount',
+        ],
+        ['readyReplicas', 'currentReplicas', 'updatedReplicas'],
+        path('status'),
+      ),
+      ...validateCollisionCount(object.status, old.status),
+    ],
+  },
+  scale: {
+    replicas: (object) => object.spec?.replicas ?? 0,
+    setReplicas: (object, replicas) => {
+      if (object.spec) object.spec.replicas = replicas;
+    },
+    statusReplicas: (object) => object.status?.replicas ?? 0,
+    selector: (object) => selectorText(object.spec?.selector),
+    notFoundAs: { group: 'apps', resource: 'statefulsets' },
+  },
+});

@@ -1,0 +1,143 @@
+/** Every kind that is served, beside what is known of it: `test/conformance/facts`. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { dialect } from '@orch/component';
+import { describe, expect, it } from 'vitest';
+import type { ResourceDefinition, ServedVersion } from './definition.js';
+import { definitions } from './definitions.js';
+
+interface ResourceFacts {
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly warning?: {
+    readonly deprecatedSince: string;
+    readonly unavailableFrom?: string;
+    readonly use?: readonly [string, string];
+  };
+}
+
+interface GroupFacts {
+  readonly name: string;
+  readonly resources: Readonly<Record<string, Readonly<Record<string, ResourceFacts>>>>;
+}
+
+interface ColumnFacts {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  readonly priority: number;
+}
+
+type ByVersion<T> = Readonly<Record<string, Readonly<Record<string, T>>>>;
+
+function factsOf<T>(name: string): T {
+  const path = resolve(import.meta.dirname, `../../../test/conformance/facts/${name}.json`);
+  return JSON.parse(readFileSync(path, 'utf8')) as T;
+}
+
+const { groups } = factsOf<{ groups: readonly GroupFacts[] }>('resources');
+const tables = factsOf<ByVersion<readonly ColumnFacts[]>>('tables');
+const selectable = factsOf<{ special: ByVersion<readonly string[]> }>('selectable-fields');
+
+const allVerbs = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+];
+const served = definitions.flatMap((definition) =>
+  definition.versions.map((version) => {
+    const apiVersion = dialect().apiVersion(version.group, version.version);
+    return [`${apiVersion} ${definition.plural}`, apiVersion, definition, version] as const;
+  }),
+);
+
+function resourcesOf({ group, version }: ServedVersion): Readonly<Record<string, ResourceFacts>> {
+  const known = groups.find(({ name }) => name === dialect().group(group));
+  return known?.resources[version] ?? {};
+}
+
+function warningOf({ deprecation }: ServedVersion): ResourceFacts['warning'] {
+  if (!deprecation) return undefined;
+  const { since, unavailableFrom, use } = deprecation;
+  return {
+    deprecatedSince: since,
+    ...(unavailableFrom !== undefined && { unavailableFrom }),
+    ...(use && { use: [dialect().apiVersion(use.group, use.version), use.kind] as const }),
+  };
+}
+
+/** Undefined where no field but those of the metadata may be selected by. */
+function selectableOf(
+  { selectableFields, namespaced }: ResourceDefinition,
+  { selectableFieldAliases = {}, emptySelectableFields = [] }: ServedVersion,
+): string[] | undefined {
+  if (!selectableFields && emptySelectableFields.length === 0) return undefined;
+  return [
+    'metadata.name',
+    ...(namespaced ? ['metadata.namespace'] : []),
+    ...Object.keys(selectableFields ?? {}),
+    ...Object.keys(selectableFieldAliases),
+    ...emptySelectableFields,
+  ];
+}
+
+describe.each(served)('%s', (_name, apiVersion, definition, version) => {
+  const facts = resourcesOf(version)[definition.plural];
+
+  it('is what it is known to be', () => {
+    expect({
+      kind: definition.kind,
+      namespaced: definition.namespaced,
+      verbs: definition.verbs ?? allVerbs,
+      shortNames: definition.shortNames ?? [],
+      categories: definition.categories ?? [],
+      warning: warningOf(version),
+    }).toEqual({
+      kind: facts?.kind,
+      namespaced: facts?.namespaced,
+      verbs: facts?.verbs,
+      shortNames: facts?.shortNames,
+      categories: facts?.categories,
+      warning: facts?.warning,
+    });
+  });
+
+  it('has the subresources that every kind may have', () => {
+    const known = Object.keys(resourcesOf(version))
+      .filter((name) => name.startsWith(`${definition.plural}/`))
+      .map((name) => name.slice(definition.plural.length + 1))
+      .filter((name) => ['status', 'scale', 'finalize'].includes(name));
+    const own = (['status', 'scale', 'finalize'] as const).filter((name) => definition[name]);
+    expect([...own].sort()).toEqual(known.sort());
+  });
+
+  it('has the columns that are known of it', () => {
+    const columns = tables[apiVersion]?.[definition.plural];
+    if (!columns) return;
+    expect(
+      definition.columns.map(({ name, type, format = '', priority = 0 }) => ({
+        name,
+        type,
+        format,
+        priority,
+      })),
+    ).toEqual(columns);
+  });
+
+  it('can be selected by the fields that are known of it', () => {
+    const known = selectable.special[apiVersion]?.[definition.plural];
+    const own = selectableOf(definition, version);
+    // Where a version has names of its own for fields, the stored ones are taken as well.
+    if (version.selectableFieldAliases)
+      expect(own).toEqual(expect.arrayContaining([...(known ?? [])]));
+    else expect(own?.sort()).toEqual(known && [...known].sort());
+  });
+});

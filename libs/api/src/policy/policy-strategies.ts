@@ -1,0 +1,78 @@
+/** Rules of what a policy says about users, groups and labels of processes: a rule, and ranges of ids. */
+import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
+import type {
+  IDRange,
+  PodSecurityPolicySpec,
+  RunAsGroupStrategyOptions,
+} from '@orch/types/policy/v1beta1';
+import { checkOneOf } from '../shared/rules.js';
+
+const groupRules = ['MayRunAs', 'MustRunAs', 'RunAsAny'];
+
+interface Strategy {
+  readonly rule?: string;
+  readonly ranges?: readonly IDRange[];
+}
+
+export function validateStrategies(
+  spec: Partial<PodSecurityPolicySpec>,
+  at: FieldPath,
+): FieldError[] {
+  const userRules = ['MustRunAs', 'MustRunAsNonRoot', 'RunAsAny'];
+  const labelRules = ['MustRunAs', 'RunAsAny'];
+  return [
+    ...validateStrategy(spec.runAsUser, userRules, at.child('runAsUser')),
+    ...validateRunAsGroup(spec.runAsGroup, at.child('runAsGroup')),
+    ...checkOneOf(spec.seLinux?.rule ?? '', labelRules, at.child('seLinux', 'rule')),
+    ...validateStrategy(spec.supplementalGroups, groupRules, at.child('supplementalGroups')),
+    ...validateStrategy(spec.fsGroup, groupRules, at.child('fsGroup')),
+  ];
+}
+
+function validateStrategy(
+  { rule = '', ranges }: Strategy = {},
+  rules: readonly string[],
+  at: FieldPath,
+): FieldError[] {
+  return [
+    ...checkOneOf(rule, rules, at.child('rule')),
+    ...validateRanges(ranges, at.child('ranges')),
+  ];
+}
+
+function validateRunAsGroup(
+  strategy: RunAsGroupStrategyOptions | undefined,
+  at: FieldPath,
+): FieldError[] {
+  if (!strategy) return [];
+  const { rule, ranges = [] } = strategy;
+  const rangesAt = at.child('ranges');
+  switch (rule) {
+    case 'RunAsAny':
+      return ranges.length === 0
+        ? []
+        : [fieldError.invalid(rangesAt, ranges, 'Ranges must be empty')];
+    case 'MustRunAs':
+    case 'MayRunAs':
+      return ranges.length === 0
+        ? [fieldError.invalid(rangesAt, ranges, 'must provide at least one range')]
+        : validateRanges(ranges, rangesAt);
+    default:
+      return [
+        fieldError.notSupported(at.child('rule'), rule, ['MustRunAs', 'RunAsAny', 'MayRunAs']),
+      ];
+  }
+}
+
+function validateRanges(ranges: readonly IDRange[] = [], at: FieldPath): FieldError[] {
+  return ranges.flatMap(({ min, max }, index) => {
+    const field = at.index(index);
+    const errors: FieldError[] = [];
+    if (min < 0) errors.push(fieldError.invalid(field.child('min'), min, 'min cannot be negative'));
+    if (max < 0) errors.push(fieldError.invalid(field.child('max'), max, 'max cannot be negative'));
+    if (min > max) {
+      errors.push(fieldError.invalid(field.child('min'), min, 'min cannot be greater than max'));
+    }
+    return errors;
+  });
+}
