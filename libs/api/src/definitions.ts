@@ -12,6 +12,10 @@ import { secret } from './core/secret.js';
 import { service } from './core/service.js';
 import { serviceAccount } from './core/service-account.js';
 import type { ResourceDefinition } from './definition.js';
+import { clusterRole } from './rbac/cluster-role.js';
+import { clusterRoleBinding } from './rbac/cluster-role-binding.js';
+import { role } from './rbac/role.js';
+import { roleBinding } from './rbac/role-binding.js';
 import { priorityClass } from './scheduling/priority-class.js';
 
 export const definitions: readonly ResourceDefinition[] = [
@@ -28,4 +32,8 @@ export const definitions: readonly ResourceDefinition[] = [
   deployment,
   replicaSet,
   priorityClass,
+  role,
+  roleBinding,
+  clusterRole,
+  clusterRoleBinding,
 ];

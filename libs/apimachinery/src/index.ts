@@ -36,6 +36,7 @@ export {
   label1035Name,
   labelName,
   type NameFormat,
+  pathSegmentName,
   randomSuffix,
   subdomainName,
 } from './names/object-names.js';
