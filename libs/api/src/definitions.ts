@@ -12,6 +12,9 @@ import { secret } from './core/secret.js';
 import { service } from './core/service.js';
 import { serviceAccount } from './core/service-account.js';
 import type { ResourceDefinition } from './definition.js';
+import { ingress } from './networking/ingress.js';
+import { ingressClass } from './networking/ingress-class.js';
+import { networkPolicy } from './networking/network-policy.js';
 import { clusterRole } from './rbac/cluster-role.js';
 import { clusterRoleBinding } from './rbac/cluster-role-binding.js';
 import { role } from './rbac/role.js';
@@ -36,4 +39,7 @@ export const definitions: readonly ResourceDefinition[] = [
   roleBinding,
   clusterRole,
   clusterRoleBinding,
+  networkPolicy,
+  ingress,
+  ingressClass,
 ];
