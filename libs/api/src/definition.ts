@@ -144,6 +144,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly versions: readonly ServedVersion<T>[];
   /** The version in which objects are stored: the hub. */
   readonly stored: { readonly group: string; readonly version: string };
+  /** Head of the group that refusals of invalid objects name; that of the request when absent. */
+  readonly errorGroup?: string;
 
   /** Metadata.name format; DNS subdomain when absent. Returns messages. */
   readonly validateName?: (name: string, prefix: boolean) => readonly string[];

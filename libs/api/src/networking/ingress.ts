@@ -83,6 +83,7 @@ export const ingress = define<Ingress>({
     { group: 'extensions', version: 'v1beta1', ...conversion, deprecation: replaced('1.14') },
   ],
   stored: { group: 'networking', version: 'v1' },
+  errorGroup: 'extensions',
   hasGeneration: true,
   prepareForCreate(object) {
     object.status = { loadBalancer: {} };

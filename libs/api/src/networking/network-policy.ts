@@ -134,6 +134,7 @@ export const networkPolicy = define<NetworkPolicy>({
     { group: 'networking', version: 'v1', setDefaults: (object) => setPolicyTypes(object) },
   ],
   stored: { group: 'networking', version: 'v1' },
+  errorGroup: 'extensions',
   hasGeneration: true,
   prepareForCreate: dropEndPorts,
   prepareForUpdate(object, old) {

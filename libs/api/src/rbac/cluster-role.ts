@@ -12,6 +12,7 @@ import type { LabelSelector } from '@orch/types/meta/v1';
 import type { ClusterRole } from '@orch/types/rbac.authorization/v1';
 import { define } from '../definition.js';
 import { createdAtColumn, nameColumn } from '../shared/columns.js';
+import { dropEmptyLists } from '../shared/empty-lists.js';
 import { rbacGroup, rbacVersions, validatePolicyRules } from './policy-rules.js';
 
 function validateClusterRole(object: ClusterRole): FieldError[] {
@@ -54,6 +55,8 @@ export const clusterRole = define<ClusterRole>({
   versions: rbacVersions<ClusterRole>('ClusterRole'),
   stored: { group: rbacGroup, version: 'v1' },
   validateName: pathSegmentName,
+  prepareForCreate: (object) => dropEmptyLists(object, 'rules'),
+  prepareForUpdate: (object) => dropEmptyLists(object, 'rules'),
   validate: validateClusterRole,
   // An update reports what is wrong with the object twice, as clients know it.
   validateUpdate: validateClusterRole,

@@ -44,6 +44,9 @@ describe('roles', () => {
       'metadata.name: Invalid value: "..": may not be \'..\'',
     ]);
   });
+  it('have no empty list of rules', () => {
+    expect(create(role, { rules: [] }).object).not.toHaveProperty('rules');
+  });
   it('report an update twice', () => {
     const { object } = create<Role>(role, { rules: [] });
     const { errors } = update(role, object, (changed: Role) => {
