@@ -12,6 +12,7 @@ import { secret } from './core/secret.js';
 import { service } from './core/service.js';
 import { serviceAccount } from './core/service-account.js';
 import type { ResourceDefinition } from './definition.js';
+import { endpointSlice } from './discovery/endpoint-slice.js';
 import { ingress } from './networking/ingress.js';
 import { ingressClass } from './networking/ingress-class.js';
 import { networkPolicy } from './networking/network-policy.js';
@@ -42,4 +43,5 @@ export const definitions: readonly ResourceDefinition[] = [
   networkPolicy,
   ingress,
   ingressClass,
+  endpointSlice,
 ];
