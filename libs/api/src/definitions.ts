@@ -7,6 +7,8 @@ import { endpoints } from './core/endpoints.js';
 import { event } from './core/event.js';
 import { namespace } from './core/namespace.js';
 import { node } from './core/node.js';
+import { persistentVolume } from './core/persistent-volume.js';
+import { persistentVolumeClaim } from './core/persistent-volume-claim.js';
 import { pod } from './core/pod.js';
 import { secret } from './core/secret.js';
 import { service } from './core/service.js';
@@ -31,6 +33,8 @@ export const definitions: readonly ResourceDefinition[] = [
   configMap,
   secret,
   serviceAccount,
+  persistentVolume,
+  persistentVolumeClaim,
   event,
   lease,
   deployment,

@@ -166,3 +166,15 @@ describe('admission of nodes', () => {
     expect(node.spec?.taints).toEqual([{ key: 'node.orch.io/not-ready', effect: 'NoSchedule' }]);
   });
 });
+
+describe('admission of storage', () => {
+  it.each([
+    ['persistentvolumes', 'orch.io/pv-protection'],
+    ['persistentvolumeclaims', 'orch.io/pvc-protection'],
+  ])('keeps %s that are in use', async (plural, finalizer) => {
+    const object: ApiObject = { metadata: { name: 'x', finalizers: ['a/b'] } };
+    await admit(object, {}, plural);
+    await admit(object, {}, plural);
+    expect(object.metadata?.finalizers).toEqual(['a/b', finalizer]);
+  });
+});

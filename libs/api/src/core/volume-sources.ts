@@ -248,7 +248,8 @@ export function validateStorageOs(source: StorageOSVolumeSource, at: FieldPath):
 
 const driverNameLengthMax = 63;
 
-function validateDriverName(driver: string | undefined, at: FieldPath): FieldError[] {
+/** Names of storage drivers. */
+export function validateDriverName(driver: string | undefined, at: FieldPath): FieldError[] {
   const name = driver ?? '';
   const errors: FieldError[] = [];
   if (name === '') errors.push(fieldError.required(at));
