@@ -5,11 +5,13 @@ import { lease } from './coordination/lease.js';
 import { configMap } from './core/config-map.js';
 import { endpoints } from './core/endpoints.js';
 import { event } from './core/event.js';
+import { limitRange } from './core/limit-range.js';
 import { namespace } from './core/namespace.js';
 import { node } from './core/node.js';
 import { persistentVolume } from './core/persistent-volume.js';
 import { persistentVolumeClaim } from './core/persistent-volume-claim.js';
 import { pod } from './core/pod.js';
+import { resourceQuota } from './core/resource-quota.js';
 import { secret } from './core/secret.js';
 import { service } from './core/service.js';
 import { serviceAccount } from './core/service-account.js';
@@ -35,6 +37,8 @@ export const definitions: readonly ResourceDefinition[] = [
   serviceAccount,
   persistentVolume,
   persistentVolumeClaim,
+  limitRange,
+  resourceQuota,
   event,
   lease,
   deployment,
