@@ -20,11 +20,17 @@ import { endpointSlice } from './discovery/endpoint-slice.js';
 import { ingress } from './networking/ingress.js';
 import { ingressClass } from './networking/ingress-class.js';
 import { networkPolicy } from './networking/network-policy.js';
+import { runtimeClass } from './node/runtime-class.js';
 import { clusterRole } from './rbac/cluster-role.js';
 import { clusterRoleBinding } from './rbac/cluster-role-binding.js';
 import { role } from './rbac/role.js';
 import { roleBinding } from './rbac/role-binding.js';
 import { priorityClass } from './scheduling/priority-class.js';
+import { csiDriver } from './storage/csi-driver.js';
+import { csiNode } from './storage/csi-node.js';
+import { csiStorageCapacity } from './storage/csi-storage-capacity.js';
+import { storageClass } from './storage/storage-class.js';
+import { volumeAttachment } from './storage/volume-attachment.js';
 
 export const definitions: readonly ResourceDefinition[] = [
   namespace,
@@ -52,4 +58,10 @@ export const definitions: readonly ResourceDefinition[] = [
   ingress,
   ingressClass,
   endpointSlice,
+  storageClass,
+  csiDriver,
+  csiNode,
+  volumeAttachment,
+  csiStorageCapacity,
+  runtimeClass,
 ];
