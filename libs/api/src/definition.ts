@@ -47,6 +47,8 @@ export interface ServedVersion<T extends ApiObject = ApiObject> {
   readonly setDefaults?: (object: ApiObject) => void;
   /** Names that this version gives to selectable fields: its label -> the label in `selectableFields`. */
   readonly selectableFieldAliases?: Readonly<Record<string, string>>;
+  /** Served without the `status` subresource: the version is older than that. */
+  readonly withoutStatus?: boolean;
   /** Warn clients of this version (`Warning` header). Releases are `major.minor`. */
   readonly deprecation?: Deprecation;
 }

@@ -84,8 +84,10 @@ export const volumeAttachment = define<VolumeAttachment>({
   kind: 'VolumeAttachment',
   namespaced: false,
   versions: [
-    ...storageVersions('VolumeAttachment', '1.19'),
-    alphaVersion('VolumeAttachment', 'v1'),
+    ...storageVersions('VolumeAttachment', '1.19').map((version) =>
+      version.version === 'v1' ? version : { ...version, withoutStatus: true },
+    ),
+    { ...alphaVersion('VolumeAttachment', 'v1'), withoutStatus: true },
   ],
   stored: { group: storageGroup, version: 'v1' },
   prepareForCreate(object, context) {
