@@ -54,6 +54,8 @@ export interface ServedVersion<T extends ApiObject = ApiObject> {
   readonly emptySelectableFields?: readonly string[];
   /** In place of the kind's, where versions differ. */
   readonly defaultPropagation?: DefaultPropagation;
+  /** Served without the `status` subresource: the version is older than that. */
+  readonly withoutStatus?: boolean;
   /** Warn clients of this version (`Warning` header). Releases are `major.minor`. */
   readonly deprecation?: Deprecation;
 }
@@ -156,6 +158,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly versions: readonly ServedVersion<T>[];
   /** The version in which objects are stored: the hub. */
   readonly stored: { readonly group: string; readonly version: string };
+  /** Head of the group that refusals of invalid objects name; that of the request when absent. */
+  readonly errorGroup?: string;
 
   /** Metadata.name format; DNS subdomain when absent. Returns messages. */
   readonly validateName?: (name: string, prefix: boolean) => readonly string[];

@@ -11,18 +11,36 @@ import { lease } from './coordination/lease.js';
 import { configMap } from './core/config-map.js';
 import { endpoints } from './core/endpoints.js';
 import { event } from './core/event.js';
+import { limitRange } from './core/limit-range.js';
 import { namespace } from './core/namespace.js';
 import { node } from './core/node.js';
+import { persistentVolume } from './core/persistent-volume.js';
+import { persistentVolumeClaim } from './core/persistent-volume-claim.js';
 import { pod } from './core/pod.js';
 import { podTemplate } from './core/pod-template-kind.js';
 import { replicationController } from './core/replication-controller.js';
+import { resourceQuota } from './core/resource-quota.js';
 import { secret } from './core/secret.js';
 import { service } from './core/service.js';
 import { serviceAccount } from './core/service-account.js';
 import type { ResourceDefinition } from './definition.js';
+import { endpointSlice } from './discovery/endpoint-slice.js';
+import { ingress } from './networking/ingress.js';
+import { ingressClass } from './networking/ingress-class.js';
+import { networkPolicy } from './networking/network-policy.js';
+import { runtimeClass } from './node/runtime-class.js';
 import { podDisruptionBudget } from './policy/pod-disruption-budget.js';
 import { podSecurityPolicy } from './policy/pod-security-policy.js';
+import { clusterRole } from './rbac/cluster-role.js';
+import { clusterRoleBinding } from './rbac/cluster-role-binding.js';
+import { role } from './rbac/role.js';
+import { roleBinding } from './rbac/role-binding.js';
 import { priorityClass } from './scheduling/priority-class.js';
+import { csiDriver } from './storage/csi-driver.js';
+import { csiNode } from './storage/csi-node.js';
+import { csiStorageCapacity } from './storage/csi-storage-capacity.js';
+import { storageClass } from './storage/storage-class.js';
+import { volumeAttachment } from './storage/volume-attachment.js';
 
 export const definitions: readonly ResourceDefinition[] = [
   namespace,
@@ -35,6 +53,10 @@ export const definitions: readonly ResourceDefinition[] = [
   configMap,
   secret,
   serviceAccount,
+  persistentVolume,
+  persistentVolumeClaim,
+  limitRange,
+  resourceQuota,
   event,
   lease,
   deployment,
@@ -48,4 +70,18 @@ export const definitions: readonly ResourceDefinition[] = [
   podDisruptionBudget,
   podSecurityPolicy,
   priorityClass,
+  role,
+  roleBinding,
+  clusterRole,
+  clusterRoleBinding,
+  networkPolicy,
+  ingress,
+  ingressClass,
+  endpointSlice,
+  storageClass,
+  csiDriver,
+  csiNode,
+  volumeAttachment,
+  csiStorageCapacity,
+  runtimeClass,
 ];

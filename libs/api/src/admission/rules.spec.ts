@@ -59,7 +59,7 @@ const newPod = (spec: object = {}): Pod => ({
 });
 
 describe('admission of pods', () => {
-  it('refuses runtime classes and overhead, which there are none of', async () => {
+  it('refuses runtime classes that are not there, and overhead without one', async () => {
     expect(await refusal(admit(newPod({ runtimeClassName: 'small' }), withAccount))).toBe(
       'pods "p" is forbidden: pod rejected: RuntimeClass "small" not found',
     );
@@ -68,6 +68,29 @@ describe('admission of pods', () => {
     );
   });
 
+  it('takes overhead and nodes from runtime classes', async () => {
+    const toleration = { key: 'small', operator: 'Exists' };
+    const objects = {
+      ...withAccount,
+      'node/runtimeclasses//small': {
+        handler: 'h',
+        overhead: { podFixed: { cpu: '1' } },
+        scheduling: { nodeSelector: { size: 's' }, tolerations: [toleration] },
+      },
+    };
+    const pod = newPod({ runtimeClassName: 'small', nodeSelector: { a: 'b' } });
+    await admit(pod, objects);
+    expect(pod.spec).toMatchObject({ overhead: { cpu: '1' }, nodeSelector: { a: 'b', size: 's' } });
+    expect(pod.spec?.tolerations).toContainEqual(toleration);
+    const refused = (spec: object) =>
+      refusal(admit(newPod({ runtimeClassName: 'small', ...spec }), objects));
+    expect(await refused({ overhead: { cpu: '2' } })).toContain(
+      "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
+    );
+    expect(await refused({ nodeSelector: { size: 'l' } })).toContain(
+      'pod rejected: conflict: runtimeClass.scheduling.nodeSelector[size] = s; pod.spec.nodeSelector[size] = l',
+    );
+  });
   it('gives them account, token, pull secrets, priority and tolerations', async () => {
     const pod = newPod();
     await admit(pod, withAccount);
@@ -166,5 +189,17 @@ describe('admission of nodes', () => {
     const node: Node = { metadata: { name: 'n' } };
     await admit(node, {}, 'nodes');
     expect(node.spec?.taints).toEqual([{ key: 'node.orch.io/not-ready', effect: 'NoSchedule' }]);
+  });
+});
+
+describe('admission of storage', () => {
+  it.each([
+    ['persistentvolumes', 'orch.io/pv-protection'],
+    ['persistentvolumeclaims', 'orch.io/pvc-protection'],
+  ])('keeps %s that are in use', async (plural, finalizer) => {
+    const object: ApiObject = { metadata: { name: 'x', finalizers: ['a/b'] } };
+    await admit(object, {}, plural);
+    await admit(object, {}, plural);
+    expect(object.metadata?.finalizers).toEqual(['a/b', finalizer]);
   });
 });

@@ -2,6 +2,7 @@
 import type { AdmissionRule } from './admission-rule.js';
 import { defaultTolerationsRule } from './default-tolerations.js';
 import { priorityRule } from './priority.js';
+import { protectStorageRule } from './protect-storage.js';
 import { runtimeClassRule } from './runtime-class.js';
 import { serviceAccountRule } from './service-account.js';
 import { taintNewNodesRule } from './taint-new-nodes.js';
@@ -11,5 +12,6 @@ export const admissionRules: readonly AdmissionRule[] = [
   taintNewNodesRule,
   priorityRule,
   defaultTolerationsRule,
+  protectStorageRule,
   runtimeClassRule,
 ];

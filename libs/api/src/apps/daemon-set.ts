@@ -26,9 +26,9 @@ import {
 import { type ApiObject, define, type TableColumn } from '../definition.js';
 import { isNoAmount, validateAmount, validateAtMostAll } from '../shared/amounts.js';
 import { ageColumn, mapCell, nameColumn } from '../shared/columns.js';
+import { countGeneration } from '../shared/generation.js';
 import { checkNotNegative, selectorMatches } from '../shared/rules.js';
 import {
-  countGeneration,
   validateCollisionCount,
   validateCounts,
   validateSelectorUpdate,

@@ -19,9 +19,9 @@ import {
 import { define, type TableColumn } from '../definition.js';
 import { isNoAmount, validateAmount, validateAtMostAll } from '../shared/amounts.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
+import { countGeneration } from '../shared/generation.js';
 import { checkNotNegative } from '../shared/rules.js';
 import {
-  countGeneration,
   validateCollisionCount,
   validateCounts,
   validateSelectorUpdate,

@@ -24,8 +24,9 @@ import {
 } from '../core/pod-template.js';
 import { define, type TableColumn } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
+import { countGeneration } from '../shared/generation.js';
 import { checkNotNegative } from '../shared/rules.js';
-import { countGeneration, validateCollisionCount, validateCounts } from '../shared/workloads.js';
+import { validateCollisionCount, validateCounts } from '../shared/workloads.js';
 
 const policies = ['OrderedReady', 'Parallel'];
 

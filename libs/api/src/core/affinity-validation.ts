@@ -65,7 +65,7 @@ function validateWeight(weight: number | undefined, at: FieldPath): FieldError[]
     : [];
 }
 
-function validateNodeSelector(selector: NodeSelector, at: FieldPath): FieldError[] {
+export function validateNodeSelector(selector: NodeSelector, at: FieldPath): FieldError[] {
   const terms = selector.nodeSelectorTerms ?? [];
   const field = at.child('nodeSelectorTerms');
   if (terms.length === 0) {

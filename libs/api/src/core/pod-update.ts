@@ -11,7 +11,7 @@ import {
   semanticallyEqual,
 } from '@orch/apimachinery';
 import type { ContainerStatus, Pod, PodSpec, Toleration } from '@orch/types/core/v1';
-import { checkOptional, checkQualified, checkRange } from '../shared/rules.js';
+import { changedFields, checkOptional, checkQualified, checkRange } from '../shared/rules.js';
 import { validateTolerations } from './affinity-validation.js';
 import { validateImageSpaces } from './container-validation.js';
 import { appArmorPrefix, mirrorAnnotation } from './pod-annotations.js';
@@ -33,7 +33,12 @@ export function validatePodUpdate(object: Pod, old: Pod): FieldError[] {
   if (deadline.length > 0 && spec.activeDeadlineSeconds !== undefined) return errors;
   errors.push(...validateTolerationUpdate(spec, oldSpec, at.child('tolerations')));
   if (!semanticallyEqual(fixedPart(spec, oldSpec), oldSpec)) {
-    errors.push(fieldError.forbidden(at, `${changeable}\n${difference(spec, oldSpec)}`));
+    errors.push(
+      fieldError.forbidden(
+        at,
+        `${changeable}\n${changedFields(fixedPart(spec, oldSpec), oldSpec)}`,
+      ),
+    );
   }
   return errors;
 }
@@ -130,15 +135,6 @@ function fixedPart(spec: PodSpec, old: PodSpec): PodSpec {
 }
 
 /** Names of the fields that differ; for people. */
-function difference(spec: PodSpec, old: PodSpec): string {
-  const fixed = fixedPart(spec, old);
-  const fields = new Set([...Object.keys(fixed), ...Object.keys(old)]) as Set<keyof PodSpec>;
-  return [...fields]
-    .filter((field) => !semanticallyEqual(fixed[field], old[field]))
-    .map((field) => `  ${field} differs`)
-    .join('\n');
-}
-
 export function validatePodStatusUpdate(object: Pod, old: Pod): FieldError[] {
   const errors = validateFixedAnnotations(object, old);
   const status = object.status ?? {};

@@ -3,8 +3,9 @@ import { type FieldError, fieldError, path, semanticallyEqual } from '@orch/apim
 import type { ReplicationController, ReplicationControllerSpec } from '@orch/types/core/v1';
 import { define, type TableColumn } from '../definition.js';
 import { ageColumn, mapCell, nameColumn } from '../shared/columns.js';
+import { countGeneration } from '../shared/generation.js';
 import { checkNotNegative } from '../shared/rules.js';
-import { countGeneration, labelAsTemplate, validateCounts } from '../shared/workloads.js';
+import { labelAsTemplate, validateCounts } from '../shared/workloads.js';
 import { gatedTemplateFields } from './pod-gated-fields.js';
 import {
   labelsMismatch,

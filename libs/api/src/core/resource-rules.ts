@@ -1,4 +1,4 @@
-/** Rules of resource names and amounts: containers' limits and requests, node capacity, divisors. */
+/** Rules of resource names and amounts: containers' limits and requests, quotas, capacity, divisors. */
 import {
   checkQualifiedName,
   type FieldError,
@@ -57,24 +57,47 @@ function isExtended(name: string): boolean {
 }
 
 /** More may be promised than there is. */
-function mayOvercommit(name: string): boolean {
+export function mayOvercommit(name: string): boolean {
   return isNative(name) && !isHugePages(name);
 }
 
-function validateContainerResourceName(name: string, at: FieldPath): FieldError[] {
+/** Names that any list of amounts may hold: standard ones, and qualified ones. */
+export function validateResourceName(name: string, at: FieldPath): FieldError[] {
   const errors = invalidEach(at, name, checkQualifiedName(name));
+  if (errors.length > 0 || name.includes('/')) return errors;
+  if (!standardNames.has(name) && !isHugePagesOrQuota(name)) {
+    errors.push(
+      fieldError.invalid(at, name, 'must be a standard resource type or fully qualified'),
+    );
+  }
+  return errors;
+}
+
+function isHugePagesOrQuota(name: string): boolean {
+  return isHugePages(name) || name.startsWith(`${quotaPrefix}${hugePagesPrefix}`);
+}
+
+export function validateContainerResourceName(name: string, at: FieldPath): FieldError[] {
+  const errors = validateResourceName(name, at);
   if (!name.includes('/')) {
-    const isHuge = isHugePages(name) || name.startsWith(`${quotaPrefix}${hugePagesPrefix}`);
-    if (errors.length === 0 && !standardNames.has(name) && !isHuge) {
-      errors.push(
-        fieldError.invalid(at, name, 'must be a standard resource type or fully qualified'),
-      );
-    }
     if (!standardContainerNames.has(name) && !isHugePages(name)) {
       errors.push(fieldError.invalid(at, name, 'must be a standard resource for containers'));
     }
   } else if (!isNative(name) && !isExtended(name)) {
     errors.push(fieldError.invalid(at, name, "doesn't follow extended resource name standard"));
+  }
+  return errors;
+}
+
+/** Claims count in quotas by what they request. */
+export function isStandardQuotaName(name: string): boolean {
+  return (standardNames.has(name) && name !== 'storage') || isHugePagesOrQuota(name);
+}
+
+export function validateQuotaResourceName(name: string, at: FieldPath): FieldError[] {
+  const errors = validateResourceName(name, at);
+  if (!name.includes('/') && !isStandardQuotaName(name)) {
+    errors.push(fieldError.invalid(at, name, 'must be a standard resource for quota'));
   }
   return errors;
 }

@@ -13,7 +13,7 @@ import {
   validateLabels,
 } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
-import type { Service, ServicePort, ServiceSpec } from '@orch/types/core/v1';
+import type { LoadBalancerStatus, Service, ServicePort, ServiceSpec } from '@orch/types/core/v1';
 import {
   checkOneOf,
   checkQualified,
@@ -319,11 +319,18 @@ function validateTrafficPolicy(spec: ServiceSpec, at: FieldPath): FieldError[] {
 }
 
 export function validateServiceStatus(object: Service): FieldError[] {
-  const at = path('status', 'loadBalancer', 'ingress');
-  return (object.status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }, index) => {
+  return validateBalancerStatus(object.status?.loadBalancer, path('status', 'loadBalancer'));
+}
+
+/** Where traffic comes in, for all kinds that are balanced. */
+export function validateBalancerStatus(
+  balancer: LoadBalancerStatus | undefined,
+  at: FieldPath,
+): FieldError[] {
+  return (balancer?.ingress ?? []).flatMap(({ ip, hostname }, index) => {
     const errors: FieldError[] = [];
-    const ipAt = at.index(index).child('ip');
-    const hostAt = at.index(index).child('hostname');
+    const ipAt = at.child('ingress').index(index).child('ip');
+    const hostAt = at.child('ingress').index(index).child('hostname');
     if (ip && !isIp(ip)) {
       errors.push(fieldError.invalid(ipAt, ip, 'must be a valid IP address'));
     }

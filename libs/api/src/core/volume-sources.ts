@@ -248,6 +248,7 @@ export function validateStorageOs(source: StorageOSVolumeSource, at: FieldPath):
 
 const driverNameLengthMax = 63;
 
+/** Names of storage drivers. */
 export function validateDriverName(driver: string | undefined, at: FieldPath): FieldError[] {
   const name = driver ?? '';
   const errors: FieldError[] = [];

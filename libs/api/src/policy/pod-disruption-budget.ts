@@ -12,8 +12,8 @@ import { define, type RequestContext, type TableColumn } from '../definition.js'
 import { validateAmount, validateAtMostAll } from '../shared/amounts.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { validateConditions } from '../shared/conditions.js';
+import { countGeneration } from '../shared/generation.js';
 import { checkNotNegative } from '../shared/rules.js';
-import { countGeneration } from '../shared/workloads.js';
 import { betaBudgetFromStored, betaBudgetToStored } from './budget-selector.js';
 
 const noStatus = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };

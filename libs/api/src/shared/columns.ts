@@ -24,6 +24,16 @@ export function ageColumn<T extends ApiObject>(): TableColumn<T> {
   };
 }
 
+/** For kinds that show no more than when they were made. */
+export function createdAtColumn<T extends ApiObject>(): TableColumn<T> {
+  return {
+    name: 'Created At',
+    type: 'date',
+    description: 'When the object was created.',
+    cell: (object) => object.metadata?.creationTimestamp ?? '',
+  };
+}
+
 /** `<none>` in place of an absent or empty text. */
 export function textOrNone(text: string | undefined): string {
   return text === undefined || text === '' ? none : text;

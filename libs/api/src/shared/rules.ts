@@ -7,6 +7,7 @@ import {
   inclusiveRangeMessage,
   labelSelectorFromObject,
   SelectorError,
+  semanticallyEqual,
 } from '@orch/apimachinery';
 import type { LabelSelector } from '@orch/types/meta/v1';
 
@@ -93,4 +94,13 @@ export function selectorMatches(
     if (error instanceof SelectorError) return false;
     throw error;
   }
+}
+
+/** A line for each field in which two objects differ. */
+export function changedFields<T extends object>(object: T, old: T): string {
+  const fields = new Set([...Object.keys(object), ...Object.keys(old)]) as Set<keyof T & string>;
+  return [...fields]
+    .filter((field) => !semanticallyEqual(object[field], old[field]))
+    .map((field) => `  ${field} differs`)
+    .join('\n');
 }

@@ -1,4 +1,4 @@
-/** Rules that kinds which keep a number of pods, or count their generations, have in common. */
+/** Rules that kinds which keep a number of pods have in common. */
 import {
   type FieldError,
   type FieldPath,
@@ -12,12 +12,6 @@ import { checkNotNegative } from './rules.js';
 
 interface Counted {
   metadata?: ObjectMeta;
-}
-
-/** One more than the stored generation; the registry has put that in place. */
-export function countGeneration(object: Counted): void {
-  object.metadata ??= {};
-  object.metadata.generation = (object.metadata.generation ?? 0) + 1;
 }
 
 interface Templated extends Counted {

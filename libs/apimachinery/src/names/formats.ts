@@ -219,3 +219,37 @@ export function checkPortName(text: string): string[] {
 export function checkPortNumber(port: number): string[] {
   return port >= 1 && port <= 65535 ? [] : [inclusiveRangeMessage(1, 65535)];
 }
+
+/** One segment of a path: names that go into addresses as they are. */
+export function checkPathSegment(text: string): string[] {
+  return text === '.' || text === '..' ? [`may not be '${text}'`] : checkPathSegmentPart(text);
+}
+
+/** The beginning of a segment. */
+export function checkPathSegmentPart(text: string): string[] {
+  return ['/', '%']
+    .filter((part) => text.includes(part))
+    .map((part) => `may not contain '${part}'`);
+}
+
+const httpPathPattern = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+const httpPath = whole(httpPathPattern);
+
+/** The path of a URL, as far as its characters go. */
+export function checkHttpPath(text: string): string[] {
+  return httpPath.test(text) ? [] : [patternMessage('Invalid path', httpPathPattern)];
+}
+
+const wildcardSubdomainPattern = `\\*\\.${dns1123SubdomainPattern}`;
+const wildcardSubdomain: Format = {
+  expression: whole(wildcardSubdomainPattern),
+  lengthMax: dns1123SubdomainLengthMax,
+  message: patternMessage(
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+    wildcardSubdomainPattern,
+    '*.example.com',
+  ),
+};
+
+/** A subdomain below any label: `*.example.com`. */
+export const checkWildcardSubdomain = (text: string): string[] => check(text, wildcardSubdomain);

@@ -2,7 +2,13 @@
  * Formats of metadata.name by kind, and generated names. A name given as a prefix (`generateName`) may
  * end in a dash, because characters follow.
  */
-import { checkDns1035Label, checkDns1123Label, checkDns1123Subdomain } from './formats.js';
+import {
+  checkDns1035Label,
+  checkDns1123Label,
+  checkDns1123Subdomain,
+  checkPathSegment,
+  checkPathSegmentPart,
+} from './formats.js';
 
 /** Messages of what is wrong with a name, or with a prefix of one. */
 export type NameFormat = (name: string, prefix: boolean) => readonly string[];
@@ -18,14 +24,9 @@ function withPrefix(check: (name: string) => readonly string[]): NameFormat {
 export const subdomainName: NameFormat = withPrefix(checkDns1123Subdomain);
 export const labelName: NameFormat = withPrefix(checkDns1123Label);
 export const label1035Name: NameFormat = withPrefix(checkDns1035Label);
-
 /** Whatever can stand in a path. */
-export const pathSegmentName: NameFormat = (name, prefix) => {
-  if (!prefix && (name === '.' || name === '..')) return [`may not be '${name}'`];
-  return ['/', '%']
-    .filter((part) => name.includes(part))
-    .map((part) => `may not contain '${part}'`);
-};
+export const pathSegmentName: NameFormat = (name, prefix) =>
+  prefix ? checkPathSegmentPart(name) : checkPathSegment(name);
 
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const suffixLength = 5;

@@ -92,7 +92,7 @@ export function subresourcesOf(served: ServedResource, parts: SubresourceParts):
   const { definition } = served;
   const { kind, status, finalize, scale } = definition;
   const all: Subresource[] = [];
-  if (status) {
+  if (status && !served.served.withoutStatus) {
     all.push({
       name: 'status',
       kind,

@@ -88,6 +88,7 @@ export class ServedResource {
   readonly kind: string;
   readonly listKind: string;
   readonly groupResource: GroupResource;
+  /** As errors of invalid objects name it. */
   readonly groupKind: GroupKind;
   readonly codec: Codec<ApiObject>;
   /** Stored bytes are what this version sends, but perhaps for the head. */
@@ -115,7 +116,10 @@ export class ServedResource {
     this.kind = definition.kind;
     this.listKind = definition.listKind ?? `${definition.kind}List`;
     this.groupResource = { group: this.group, resource: definition.plural };
-    this.groupKind = { group: this.group, kind: definition.kind };
+    this.groupKind = {
+      group: dialect().group(definition.errorGroup ?? served.group),
+      kind: definition.kind,
+    };
     this.schemaPackage = `${served.group}/${served.version}`;
     this.codec = codecFor<ApiObject>(`${this.schemaPackage}.${definition.kind}`);
     this.sameShape = served.fromStored === undefined;

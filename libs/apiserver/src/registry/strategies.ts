@@ -1,5 +1,5 @@
 /** The ways in which a stored object is written: as a whole, its status, its finalizers. */
-import type { ResourceDefinition, SubresourceStatus } from '@orch/api';
+import type { SubresourceStatus } from '@orch/api';
 import { type FieldSet, setOfFields } from '@orch/apimachinery';
 import { metadataErrors } from './object-metadata.js';
 import type { ServedResource } from './resource.js';
@@ -10,8 +10,8 @@ const specFields = setOfFields('spec');
 const noFields = setOfFields();
 
 /** What a write of the object itself sets back. */
-function resetByObject({ status }: ResourceDefinition): FieldSet {
-  return status ? statusFields : noFields;
+function resetByObject({ definition, served }: ServedResource): FieldSet {
+  return definition.status && !served.withoutStatus ? statusFields : noFields;
 }
 
 const resetByPart = new WeakMap<SubresourceStatus<object>, FieldSet>();
@@ -27,10 +27,11 @@ function resetBy(subresource: string, part: SubresourceStatus<object>): FieldSet
 }
 
 /** Replace and patch of the object itself. */
-export function objectStrategy({ definition }: ServedResource): UpdateStrategy {
+export function objectStrategy(served: ServedResource): UpdateStrategy {
+  const { definition } = served;
   return {
     subresource: '',
-    resetFields: resetByObject(definition),
+    resetFields: resetByObject(served),
     prepare: (object, old, context) => definition.prepareForUpdate?.(object, old, context),
     validate: (object, old, context) => [
       ...metadataErrors(object, definition),

@@ -1,0 +1,128 @@
+/** Rules of claims of volumes, and of what claims and volumes share. */
+import {
+  checkDns1123Subdomain,
+  type FieldError,
+  type FieldPath,
+  fieldError,
+  immutable,
+  path,
+  Quantity,
+  semanticallyEqual,
+  validateLabelSelector,
+} from '@orch/apimachinery';
+import { dialect } from '@orch/component';
+import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '@orch/types/core/v1';
+import { changedFields, checkOneOf, invalidEach } from '../shared/rules.js';
+
+const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce'];
+
+/** Rules of a claim's spec. */
+export function validateClaimSpec(spec: PersistentVolumeClaimSpec, at: FieldPath): FieldError[] {
+  const errors: FieldError[] = [];
+  const modes = spec.accessModes ?? [];
+  if (modes.length === 0) {
+    errors.push(fieldError.required(at.child('accessModes'), 'at least 1 access mode is required'));
+  }
+  errors.push(...validateLabelSelector(spec.selector, at.child('selector')));
+  errors.push(...validateAccessModes(modes, at.child('accessModes')));
+  const storage = spec.resources?.requests?.storage;
+  const storageAt = at.child('resources').key('storage');
+  if (storage === undefined) errors.push(fieldError.required(storageAt));
+  else errors.push(...validatePositive(storage, storageAt));
+  if (spec.storageClassName) {
+    const name = spec.storageClassName;
+    errors.push(...invalidEach(at.child('storageClassName'), name, checkDns1123Subdomain(name)));
+  }
+  errors.push(...validateVolumeMode(spec.volumeMode, at.child('volumeMode')));
+  errors.push(...validateDataSource(spec, at.child('dataSource')));
+  return errors;
+}
+
+export function validatePositive(text: string, at: FieldPath): FieldError[] {
+  const amount = Quantity.parse(text);
+  return amount.nanos > 0n
+    ? []
+    : [fieldError.invalid(at, amount.toString(), 'must be greater than zero')];
+}
+
+function validateDataSource(spec: PersistentVolumeClaimSpec, at: FieldPath): FieldError[] {
+  const { dataSource } = spec;
+  if (!dataSource) return [];
+  const errors: FieldError[] = [];
+  if (!dataSource.name) errors.push(fieldError.required(at.child('name')));
+  if (!dataSource.kind) errors.push(fieldError.required(at.child('kind')));
+  if (!dataSource.apiGroup && dataSource.kind !== 'PersistentVolumeClaim') {
+    errors.push(fieldError.invalid(at, dataSource.kind ?? '', ''));
+  }
+  return errors;
+}
+
+/** Errors name the list. */
+export function validateAccessModes(modes: readonly string[], at: FieldPath): FieldError[] {
+  return modes
+    .filter((mode) => !accessModes.includes(mode))
+    .map((mode) => fieldError.notSupported(at, mode, accessModes));
+}
+
+export function validateVolumeMode(mode: string | undefined, at: FieldPath): FieldError[] {
+  return mode === undefined ? [] : checkOneOf(mode, ['Block', 'Filesystem'], at);
+}
+
+/** The class in its annotation of before the field. */
+export const classAnnotation = () => dialect().key('storage-class', 'volume.beta');
+
+/**
+ * A claim stays as it was asked for. Its volume is named once, the class may move from its annotation
+ * to the field, and a bound claim may grow.
+ */
+export function validateClaimUpdate(
+  object: PersistentVolumeClaim,
+  old: PersistentVolumeClaim,
+): FieldError[] {
+  const spec = structuredClone(object.spec ?? {});
+  const before = structuredClone(old.spec ?? {});
+  const errors: FieldError[] = [];
+  if (!before.volumeName) before.volumeName = spec.volumeName;
+  if (movesClass(object, old)) delete spec.storageClassName;
+  else errors.push(...validateClassAnnotation(object, old));
+  const size = spec.resources?.requests?.storage ?? '0';
+  const sizeBefore = before.resources?.requests?.storage ?? '0';
+  if (object.status?.phase === 'Bound' && spec.resources?.requests) {
+    spec.resources.requests.storage = sizeBefore;
+  }
+  const at = path('spec');
+  if (!semanticallyEqual(spec, before)) {
+    const detail = 'spec is immutable after creation except resources.requests for bound claims';
+    errors.push(fieldError.forbidden(at, `${detail}\n${changedFields(spec, before)}`));
+  }
+  if (Quantity.parse(size).compare(Quantity.parse(sizeBefore)) < 0) {
+    const field = at.child('resources', 'requests', 'storage');
+    errors.push(fieldError.forbidden(field, 'field can not be less than previous value'));
+  }
+  if (object.spec?.volumeMode !== old.spec?.volumeMode) {
+    errors.push(immutable(path('volumeMode'), object.spec?.volumeMode));
+  }
+  return errors;
+}
+
+function movesClass(object: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
+  const before = old.metadata?.annotations?.[classAnnotation()];
+  const after = object.metadata?.annotations?.[classAnnotation()];
+  return (
+    before !== undefined &&
+    old.spec?.storageClassName === undefined &&
+    object.spec?.storageClassName === before &&
+    (after === undefined || after === before)
+  );
+}
+
+function validateClassAnnotation(
+  object: PersistentVolumeClaim,
+  old: PersistentVolumeClaim,
+): FieldError[] {
+  const key = classAnnotation();
+  const value = object.metadata?.annotations?.[key] ?? '';
+  return value === (old.metadata?.annotations?.[key] ?? '')
+    ? []
+    : [immutable(path('metadata', 'annotations', key), value)];
+}

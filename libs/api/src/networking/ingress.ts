@@ -1,0 +1,108 @@
+/** Ingress: which service answers for which host and path, from outside; in two groups over one storage. */
+import { fieldError, path, semanticallyEqual } from '@orch/apimachinery';
+import { dialect } from '@orch/component';
+import type { Ingress } from '@orch/types/networking/v1';
+import { validateBalancerStatus } from '../core/service-validation.js';
+import { define, type TableColumn } from '../definition.js';
+import { ageColumn, nameColumn, none } from '../shared/columns.js';
+import { countGeneration } from '../shared/generation.js';
+import { replacedBy } from '../shared/versions.js';
+import { ingressFromStored, ingressToStored } from './ingress-conversion.js';
+import { validateIngress } from './ingress-validation.js';
+
+/** The class has a field now; the annotation of before must not stand beside it. */
+function validateClassAnnotation({ metadata, spec }: Ingress) {
+  const key = dialect().key('ingress.class');
+  const value = metadata?.annotations?.[key];
+  return value === undefined || spec?.ingressClassName === undefined
+    ? []
+    : [
+        fieldError.invalid(
+          path('annotations', key),
+          value,
+          'can not be set when the class field is also set',
+        ),
+      ];
+}
+
+const shownHostCountMax = 3;
+
+/** The hosts of the rules, the first three and how many more rules there are. */
+function hostsCell({ spec }: Ingress): string {
+  const rules = spec?.rules ?? [];
+  const hosts: string[] = [];
+  let more = false;
+  for (const { host } of rules) {
+    if (hosts.length === shownHostCountMax) more = true;
+    else if (host) hosts.push(host);
+  }
+  if (hosts.length === 0) return '*';
+  const shown = hosts.join(',');
+  return more ? `${shown} + ${rules.length - shownHostCountMax} more...` : shown;
+}
+
+function addressCell({ status }: Ingress): string {
+  return (status?.loadBalancer?.ingress ?? [])
+    .map(({ ip, hostname }) => ip || hostname || '')
+    .filter((address) => address !== '')
+    .join(',');
+}
+
+const columns: readonly TableColumn<Ingress>[] = [
+  nameColumn(),
+  {
+    name: 'Class',
+    type: 'string',
+    description: 'Class of ingresses it belongs to.',
+    cell: (object) => object.spec?.ingressClassName ?? none,
+  },
+  { name: 'Hosts', type: 'string', description: 'Hosts it answers for.', cell: hostsCell },
+  { name: 'Address', type: 'string', description: 'Where it is reached.', cell: addressCell },
+  {
+    name: 'Ports',
+    type: 'string',
+    description: 'Ports it is reached at.',
+    cell: (object) => (object.spec?.tls?.length ? '80, 443' : '80'),
+  },
+  ageColumn(),
+];
+
+const conversion = { toStored: ingressToStored, fromStored: ingressFromStored };
+const replaced = (since: string) =>
+  replacedBy('networking', 'v1', 'Ingress', { since, unavailableFrom: '1.22' });
+
+export const ingress = define<Ingress>({
+  plural: 'ingresses',
+  singular: '',
+  kind: 'Ingress',
+  shortNames: ['ing'],
+  namespaced: true,
+  versions: [
+    { group: 'networking', version: 'v1' },
+    { group: 'networking', version: 'v1beta1', ...conversion, deprecation: replaced('1.19') },
+    { group: 'extensions', version: 'v1beta1', ...conversion, deprecation: replaced('1.14') },
+  ],
+  stored: { group: 'networking', version: 'v1' },
+  errorGroup: 'extensions',
+  hasGeneration: true,
+  prepareForCreate(object) {
+    object.status = { loadBalancer: {} };
+  },
+  prepareForUpdate(object, old) {
+    object.status = old.status;
+    if (!semanticallyEqual(object.spec, old.spec)) countGeneration(object);
+  },
+  validateCreate: (object, context) => [
+    ...validateIngress(object, undefined, context),
+    ...validateClassAnnotation(object),
+  ],
+  validateUpdate: validateIngress,
+  columns,
+  status: {
+    prepareForUpdate(object, old) {
+      object.spec = old.spec;
+    },
+    validateUpdate: ({ status }) =>
+      validateBalancerStatus(status?.loadBalancer, path('status', 'loadBalancer')),
+  },
+});

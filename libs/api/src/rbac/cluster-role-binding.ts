@@ -1,0 +1,28 @@
+/** ClusterRoleBinding: gives a cluster role to subjects, everywhere. */
+import { pathSegmentName } from '@orch/apimachinery';
+import type { ClusterRoleBinding } from '@orch/types/rbac.authorization/v1';
+import { define } from '../definition.js';
+import {
+  bindingColumns,
+  bindingVersions,
+  validateBinding,
+  validateRoleRefUpdate,
+} from './bindings.js';
+import { rbacGroup } from './policy-rules.js';
+
+const validate = (object: ClusterRoleBinding) => validateBinding(object, ['ClusterRole'], false);
+
+export const clusterRoleBinding = define<ClusterRoleBinding>({
+  plural: 'clusterrolebindings',
+  singular: '',
+  kind: 'ClusterRoleBinding',
+  namespaced: false,
+  versions: bindingVersions<ClusterRoleBinding>('ClusterRoleBinding'),
+  stored: { group: rbacGroup, version: 'v1' },
+  validateName: pathSegmentName,
+  validate,
+  // An update reports what is wrong with the object twice, as clients know it.
+  validateUpdate: (object, old) => [...validate(object), ...validateRoleRefUpdate(object, old)],
+  createOnUpdate: true,
+  columns: bindingColumns(),
+});
