@@ -1,6 +1,11 @@
 /** Every kind that the API serves. */
 import { deployment } from './apps/deployment.js';
 import { replicaSet } from './apps/replica-set.js';
+import { tokenReview } from './authentication/token-review.js';
+import { localSubjectAccessReview } from './authorization/local-subject-access-review.js';
+import { selfSubjectAccessReview } from './authorization/self-subject-access-review.js';
+import { selfSubjectRulesReview } from './authorization/self-subject-rules-review.js';
+import { subjectAccessReview } from './authorization/subject-access-review.js';
 import { lease } from './coordination/lease.js';
 import { configMap } from './core/config-map.js';
 import { endpoints } from './core/endpoints.js';
@@ -28,4 +33,9 @@ export const definitions: readonly ResourceDefinition[] = [
   deployment,
   replicaSet,
   priorityClass,
+  tokenReview,
+  subjectAccessReview,
+  localSubjectAccessReview,
+  selfSubjectAccessReview,
+  selfSubjectRulesReview,
 ];

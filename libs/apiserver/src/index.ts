@@ -19,6 +19,7 @@ export {
   type Authorizer,
   allowAuthenticated,
   type Decision,
+  permissionsOfAuthenticated,
 } from './authorization/authorizer.js';
 export { type BootstrapSettings, bootstrapCluster } from './bootstrap/bootstrap.js';
 export { ServerEndpoints } from './bootstrap/server-endpoints.js';

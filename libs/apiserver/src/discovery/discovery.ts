@@ -155,7 +155,7 @@ export class Discovery {
         verbs: [...served.resource.verbs],
         ...(shortNames && { shortNames }),
         ...(categories && { categories }),
-        storageVersionHash: storageVersionHash(served),
+        ...(!definition.virtual && { storageVersionHash: storageVersionHash(served) }),
       },
       ...this.subresourcesOf(served).map((subresource) => subresourceEntry(served, subresource)),
     ];

@@ -7,10 +7,11 @@ import { badRequest, methodNotSupported, pathNotFound, StatusError } from '@orch
 import type { Logger } from '@orch/component';
 import type { Authenticator } from '../authentication/authenticator.js';
 import type { User } from '../authentication/user.js';
-import { type Authorizer, authorize } from '../authorization/authorizer.js';
+import { type Authorizer, authorize, type PermissionLister } from '../authorization/authorizer.js';
 import type { Call, Handler } from '../handlers/call.js';
 import { handlePatch } from '../handlers/patch.js';
 import { handleGet, handleList, handleWatch } from '../handlers/read.js';
+import { reviewHandler } from '../handlers/reviews.js';
 import {
   type Subresource,
   type SubresourceParts,
@@ -44,6 +45,7 @@ export interface ApiHandlerSettings extends SubresourceParts {
   readonly parts: RegistryParts;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
+  readonly permissions: PermissionLister;
   readonly inFlight: InFlight;
   readonly metrics: ApiMetrics;
   readonly watches: WatchRegistry;
@@ -69,6 +71,7 @@ const notFoundText = Buffer.from('404 page not found\n');
 export class ApiHandler {
   private readonly handlers: Readonly<Record<string, Handler>>;
   private readonly subresources = new Map<ServedResource, ReadonlyMap<string, Subresource>>();
+  private readonly answerReview: Handler;
   private readonly answerResource: Answer = (admitted) => this.dispatch(admitted);
 
   constructor(private readonly settings: ApiHandlerSettings) {
@@ -82,6 +85,7 @@ export class ApiHandler {
       delete: handleDelete,
       deletecollection: handleDeleteCollection,
     };
+    this.answerReview = reviewHandler(settings);
     for (const served of settings.parts.table.served) {
       const all = subresourcesOf(served, settings);
       this.subresources.set(served, new Map(all.map((entry) => [entry.name, entry])));
@@ -199,6 +203,7 @@ export class ApiHandler {
     if (!fits || (everywhere && needsNamespace) || !this.allows(served, verb)) {
       throw methodNotSupported();
     }
+    if (served.definition.virtual) return this.answerReview;
     return this.handlers[verb] ?? unknownVerb();
   }
 
