@@ -26,7 +26,12 @@ export type Verb =
 export interface RequestContext {
   /** RFC 3339, seconds; the time of the request. */
   readonly now: string;
-  readonly user: { readonly name: string; readonly groups: readonly string[] };
+  readonly user: {
+    readonly name: string;
+    readonly uid: string;
+    readonly groups: readonly string[];
+    readonly extra: Readonly<Record<string, readonly string[]>>;
+  };
   readonly dryRun: boolean;
   /** The version the client wrote in, where rules differ by version; absent: the stored one. */
   readonly requestVersion?: { readonly group: string; readonly version: string };
@@ -106,13 +111,13 @@ export interface AllocationContext extends RequestContext {
 }
 
 /**
- * A subresource whose body is the whole object (`status`, `finalize`). The registry reports the errors of
+ * A subresource whose body is the whole object (`status`, `finalize`, `approval`). The registry reports the errors of
  * the metadata twice, as for other updates, and then these; `validate` of the kind does not run.
  */
 export interface SubresourceStatus<T extends ApiObject> {
   /** Takes over from `old` what the write may not change; for status by default the `spec`. */
   readonly prepareForUpdate?: (object: T, old: T, context: RequestContext) => void;
-  readonly validateUpdate?: (object: T, old: T) => readonly FieldError[];
+  readonly validateUpdate?: (object: T, old: T, context: RequestContext) => readonly FieldError[];
   /**
    * What `prepareForUpdate` takes over from `old`, as paths such as `metadata.labels`: nobody comes to
    * own it by this write. By default the `spec`, and the `status` where `spec` is what is written.
@@ -219,6 +224,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly status?: SubresourceStatus<T>;
   /** The `finalize` subresource (namespaces). */
   readonly finalize?: SubresourceStatus<T>;
+  /** The `approval` subresource (certificate signing requests). */
+  readonly approval?: SubresourceStatus<T>;
   readonly scale?: SubresourceScale<T>;
   /** Objects disappear that long after the last write (events). */
   readonly timeToLiveMs?: number;

@@ -6,6 +6,7 @@ import { localSubjectAccessReview } from './authorization/local-subject-access-r
 import { selfSubjectAccessReview } from './authorization/self-subject-access-review.js';
 import { selfSubjectRulesReview } from './authorization/self-subject-rules-review.js';
 import { subjectAccessReview } from './authorization/subject-access-review.js';
+import { certificateSigningRequest } from './certificates/certificate-signing-request.js';
 import { lease } from './coordination/lease.js';
 import { configMap } from './core/config-map.js';
 import { endpoints } from './core/endpoints.js';
@@ -38,4 +39,5 @@ export const definitions: readonly ResourceDefinition[] = [
   localSubjectAccessReview,
   selfSubjectAccessReview,
   selfSubjectRulesReview,
+  certificateSigningRequest,
 ];

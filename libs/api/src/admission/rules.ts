@@ -1,5 +1,6 @@
 /** Every admission rule, in the order in which they run. */
 import type { AdmissionRule } from './admission-rule.js';
+import { certificateSubjectRule } from './certificate-subject.js';
 import { defaultTolerationsRule } from './default-tolerations.js';
 import { priorityRule } from './priority.js';
 import { runtimeClassRule } from './runtime-class.js';
@@ -12,4 +13,5 @@ export const admissionRules: readonly AdmissionRule[] = [
   priorityRule,
   defaultTolerationsRule,
   runtimeClassRule,
+  certificateSubjectRule,
 ];

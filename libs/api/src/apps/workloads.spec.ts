@@ -1,6 +1,6 @@
 import type { Deployment, ReplicaSet } from '@orch/types/apps/v1';
 import { describe, expect, it } from 'vitest';
-import { cells, create, update } from '../testing/write.js';
+import { cells, create, requestContext, update } from '../testing/write.js';
 import { deployment } from './deployment.js';
 import { replicaSet } from './replica-set.js';
 
@@ -119,6 +119,7 @@ describe('deployments', () => {
     const errors = deployment.status?.validateUpdate?.(
       { status: { replicas: 1, updatedReplicas: 2 } } as Deployment,
       {},
+      requestContext(),
     );
     expect(errors?.map(({ field }) => field)).toEqual(['status.updatedReplicas']);
   });

@@ -1,6 +1,6 @@
 import type { Pod, PodSpec } from '@orch/types/core/v1';
 import { describe, expect, it } from 'vitest';
-import { cells, create, update } from '../testing/write.js';
+import { cells, create, requestContext, update } from '../testing/write.js';
 import { pod } from './pod.js';
 import { defaultPullPolicy } from './pod-defaults.js';
 
@@ -306,6 +306,7 @@ describe('status of pods', () => {
     const errors = pod.status?.validateUpdate?.(
       podIn({ running: {} }),
       podIn({ terminated: { exitCode: 0 } }),
+      requestContext(),
     );
     expect(errors?.map(({ field }) => field)).toEqual(['status.containerStatuses[0].state']);
   });
@@ -313,6 +314,7 @@ describe('status of pods', () => {
     const errors = pod.status?.validateUpdate?.(
       { status: { podIPs: [{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }] } } as Pod,
       {},
+      requestContext(),
     );
     expect(errors?.map(({ detail }) => detail)).toEqual([
       'may specify no more than one IP for each IP family',

@@ -53,6 +53,6 @@ export function partStrategy(subresource: string, part: SubresourceStatus<object
       if (part.prepareForUpdate) part.prepareForUpdate(object, old, context);
       else if (subresource === 'status') (object as HasSpec).spec = (old as HasSpec).spec;
     },
-    validate: (object, old) => part.validateUpdate?.(object, old) ?? [],
+    validate: (object, old, context) => part.validateUpdate?.(object, old, context) ?? [],
   };
 }
