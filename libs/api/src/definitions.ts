@@ -1,4 +1,6 @@
 /** Every kind that the API serves. */
+import { mutatingWebhookConfiguration } from './admissionregistration/mutating-webhook-configuration.js';
+import { validatingWebhookConfiguration } from './admissionregistration/validating-webhook-configuration.js';
 import { deployment } from './apps/deployment.js';
 import { replicaSet } from './apps/replica-set.js';
 import { tokenReview } from './authentication/token-review.js';
@@ -40,4 +42,6 @@ export const definitions: readonly ResourceDefinition[] = [
   selfSubjectAccessReview,
   selfSubjectRulesReview,
   certificateSigningRequest,
+  mutatingWebhookConfiguration,
+  validatingWebhookConfiguration,
 ];

@@ -11,8 +11,9 @@ import {
 } from '../core/pod-template.js';
 import { define, type TableColumn } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
+import { countGeneration } from '../shared/generation.js';
 import { checkNotNegative } from '../shared/rules.js';
-import { countGeneration, validateCounts, validateSelectorUpdate } from './shared.js';
+import { validateCounts, validateSelectorUpdate } from './shared.js';
 
 function validateReplicaSet(object: ReplicaSet): FieldError[] {
   const spec: Partial<ReplicaSetSpec> = object.spec ?? {};

@@ -6,18 +6,8 @@ import {
   immutable,
   semanticallyEqual,
 } from '@orch/apimachinery';
-import type { LabelSelector, ObjectMeta } from '@orch/types/meta/v1';
+import type { LabelSelector } from '@orch/types/meta/v1';
 import { checkNotNegative } from '../shared/rules.js';
-
-interface Counted {
-  metadata?: ObjectMeta;
-}
-
-/** One more than the stored generation; the registry has put that in place. */
-export function countGeneration(object: Counted): void {
-  object.metadata ??= {};
-  object.metadata.generation = (object.metadata.generation ?? 0) + 1;
-}
 
 /** A selector is for ever. */
 export function validateSelectorUpdate(
