@@ -15,6 +15,7 @@ import {
   bootstrapCluster,
   ClaimIndex,
   Discovery,
+  flowControlUpkeep,
   InFlight,
   IssuerDocuments,
   KindRules,
@@ -129,16 +130,21 @@ export async function startApiServer(context: Context): Promise<void> {
   });
   logger.info({ address: options.bindAddress, port }, 'serving');
   const endpoints = new ServerEndpoints(parts, { ip: advertiseAddress(options), port }, logger);
+  const upkeep = [flowControlUpkeep(parts, logger)];
   await untilTaken(context, async () => {
     await bootstrapCluster(parts, {
       serviceClusterIpRange: settings.serviceClusterIpRanges[0]!,
       securePort: port,
     });
+    for (const one of upkeep) await one.start();
     await endpoints.start();
     bootstrap.done = true;
   });
   // Nobody waits for it: several servers that start together can only do so one after the other.
   void untilTaken(context, async () => cluster?.announce());
+  lifecycle.onStop('upkeep', async () => {
+    await Promise.all(upkeep.map((one) => one.stop()));
+  });
   lifecycle.onStop('endpoints', () => endpoints.stop());
   // The first thing at the end: whoever still asks finds another leader at once.
   lifecycle.onStop('leadership', () => handOver(cluster, logger));

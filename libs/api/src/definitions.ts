@@ -20,6 +20,8 @@ import { secret } from './core/secret.js';
 import { service } from './core/service.js';
 import { serviceAccount } from './core/service-account.js';
 import type { ResourceDefinition } from './definition.js';
+import { flowSchema } from './flowcontrol/flow-schema.js';
+import { priorityLevelConfiguration } from './flowcontrol/priority-level-configuration.js';
 import { priorityClass } from './scheduling/priority-class.js';
 
 export const definitions: readonly ResourceDefinition[] = [
@@ -44,4 +46,6 @@ export const definitions: readonly ResourceDefinition[] = [
   certificateSigningRequest,
   mutatingWebhookConfiguration,
   validatingWebhookConfiguration,
+  flowSchema,
+  priorityLevelConfiguration,
 ];

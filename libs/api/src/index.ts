@@ -4,3 +4,11 @@ export { admissionRules } from './admission/rules.js';
 export * from './bootstrap.js';
 export * from './definition.js';
 export { definitions } from './definitions.js';
+export { danglingCondition } from './flowcontrol/flow-schema.js';
+export {
+  autoUpdateAnnotation,
+  isSpecKept,
+  mandatoryOf,
+  systemFlowSchemas,
+  systemPriorityLevels,
+} from './flowcontrol/system-objects.js';

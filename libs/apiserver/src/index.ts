@@ -22,6 +22,7 @@ export {
   permissionsOfAuthenticated,
 } from './authorization/authorizer.js';
 export { type BootstrapSettings, bootstrapCluster } from './bootstrap/bootstrap.js';
+export { flowControlUpkeep } from './bootstrap/flow-control.js';
 export { ServerEndpoints } from './bootstrap/server-endpoints.js';
 export { Discovery } from './discovery/discovery.js';
 export type { NodeAgentTls } from './handlers/node-agents.js';
