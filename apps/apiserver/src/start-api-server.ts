@@ -12,6 +12,7 @@ import {
   ApiMetrics,
   Authenticator,
   allowAuthenticated,
+  apiServiceUpkeep,
   bootstrapCluster,
   ClaimIndex,
   Discovery,
@@ -26,6 +27,7 @@ import {
   ResourceTable,
   RuntimeConfig,
   readTokenFile,
+  registerLocalServices,
   ServerEndpoints,
   ServiceAccountAuthenticator,
   StorageMetrics,
@@ -130,12 +132,13 @@ export async function startApiServer(context: Context): Promise<void> {
   });
   logger.info({ address: options.bindAddress, port }, 'serving');
   const endpoints = new ServerEndpoints(parts, { ip: advertiseAddress(options), port }, logger);
-  const upkeep = [flowControlUpkeep(parts, logger)];
+  const upkeep = [flowControlUpkeep(parts, logger), apiServiceUpkeep(parts, logger)];
   await untilTaken(context, async () => {
     await bootstrapCluster(parts, {
       serviceClusterIpRange: settings.serviceClusterIpRanges[0]!,
       securePort: port,
     });
+    await registerLocalServices(parts);
     for (const one of upkeep) await one.start();
     await endpoints.start();
     bootstrap.done = true;

@@ -1,6 +1,8 @@
 /** Every kind that the API serves. */
 import { mutatingWebhookConfiguration } from './admissionregistration/mutating-webhook-configuration.js';
 import { validatingWebhookConfiguration } from './admissionregistration/validating-webhook-configuration.js';
+import { apiServiceKind } from './apiregistration/api-service.js';
+import { storageVersion } from './apiserverinternal/storage-version.js';
 import { deployment } from './apps/deployment.js';
 import { replicaSet } from './apps/replica-set.js';
 import { tokenReview } from './authentication/token-review.js';
@@ -48,4 +50,6 @@ export const definitions: readonly ResourceDefinition[] = [
   validatingWebhookConfiguration,
   flowSchema,
   priorityLevelConfiguration,
+  apiServiceKind,
+  storageVersion,
 ];

@@ -1,6 +1,8 @@
 /** What is particular to each kind, admission that fills in and refuses, objects of a fresh cluster. */
 export * from './admission/admission-rule.js';
 export { admissionRules } from './admission/rules.js';
+export { availabilityCondition } from './apiregistration/availability.js';
+export { localApiService } from './apiregistration/local-services.js';
 export * from './bootstrap.js';
 export * from './definition.js';
 export { definitions } from './definitions.js';

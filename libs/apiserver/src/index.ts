@@ -21,6 +21,7 @@ export {
   type Decision,
   permissionsOfAuthenticated,
 } from './authorization/authorizer.js';
+export { apiServiceUpkeep, registerLocalServices } from './bootstrap/api-services.js';
 export { type BootstrapSettings, bootstrapCluster } from './bootstrap/bootstrap.js';
 export { flowControlUpkeep } from './bootstrap/flow-control.js';
 export { ServerEndpoints } from './bootstrap/server-endpoints.js';
