@@ -149,7 +149,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly versions: readonly ServedVersion<T>[];
   /** The version in which objects are stored: the hub. */
   readonly stored: { readonly group: string; readonly version: string };
-  /** Nothing is stored: what is sent is a question, and the answer to a create is the server's. */
+  /** Nothing is stored: what is sent is a question or an order, and what a create does is the server's. */
   readonly virtual?: boolean;
 
   /** Metadata.name format; DNS subdomain when absent. Returns messages. */

@@ -12,6 +12,7 @@ import { selfSubjectRulesReview } from './authorization/self-subject-rules-revie
 import { subjectAccessReview } from './authorization/subject-access-review.js';
 import { certificateSigningRequest } from './certificates/certificate-signing-request.js';
 import { lease } from './coordination/lease.js';
+import { binding } from './core/binding.js';
 import { configMap } from './core/config-map.js';
 import { endpoints } from './core/endpoints.js';
 import { event } from './core/event.js';
@@ -52,4 +53,5 @@ export const definitions: readonly ResourceDefinition[] = [
   priorityLevelConfiguration,
   apiServiceKind,
   storageVersion,
+  binding,
 ];

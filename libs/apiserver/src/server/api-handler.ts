@@ -10,6 +10,7 @@ import type { User } from '../authentication/user.js';
 import { type Authorizer, authorize, type PermissionLister } from '../authorization/authorizer.js';
 import type { Call, Handler } from '../handlers/call.js';
 import { handlePatch } from '../handlers/patch.js';
+import { handleNamedBinding } from '../handlers/pod-actions.js';
 import { handleGet, handleList, handleWatch } from '../handlers/read.js';
 import { reviewHandler } from '../handlers/reviews.js';
 import {
@@ -203,7 +204,9 @@ export class ApiHandler {
     if (!fits || (everywhere && needsNamespace) || !this.allows(served, verb)) {
       throw methodNotSupported();
     }
-    if (served.definition.virtual) return this.answerReview;
+    if (served.definition.virtual) {
+      return served.kind === 'Binding' ? handleNamedBinding : this.answerReview;
+    }
     return this.handlers[verb] ?? unknownVerb();
   }
 
