@@ -250,6 +250,64 @@ describe('API server', () => {
     ).toContain('default');
   });
 
+  it('answers reviews with what it would decide itself', async () => {
+    const review = (plural: string, spec: object, group = 'authorization') =>
+      call('POST', `/apis/${group}.orch.io/v1/${plural}`, { body: { spec } });
+    const resourceAttributes = { verb: 'get', resource: 'pods' };
+    expect(await review('selfsubjectaccessreviews', { resourceAttributes })).toMatchObject({
+      code: 201,
+      body: { kind: 'SelfSubjectAccessReview', status: { allowed: true } },
+    });
+    expect(await review('subjectaccessreviews', { user: 'a', resourceAttributes })).toMatchObject({
+      body: { status: { allowed: false } },
+    });
+    const local = '/apis/authorization.orch.io/v1/namespaces/default/localsubjectaccessreviews';
+    expect(
+      await call('POST', local, {
+        body: {
+          metadata: { namespace: 'default' },
+          spec: {
+            groups: ['system:masters'],
+            resourceAttributes: { ...resourceAttributes, namespace: 'default' },
+          },
+        },
+      }),
+    ).toMatchObject({ code: 201, body: { status: { allowed: true } } });
+    expect(await review('selfsubjectrulesreviews', { namespace: 'default' })).toMatchObject({
+      body: { spec: {}, status: { resourceRules: [{ verbs: ['*'] }], incomplete: false } },
+    });
+    expect(await review('selfsubjectrulesreviews', {})).toMatchObject({ code: 400 });
+    const token = (spec: object) => review('tokenreviews', spec, 'authentication');
+    expect(await token({ token: 'secret' })).toMatchObject({
+      body: { status: { authenticated: true, user: { username: 'admin', uid: '1' } } },
+    });
+    for (const spec of [{ token: 'other' }, { token: 'secret', audiences: ['elsewhere'] }]) {
+      expect(await token(spec)).toMatchObject({
+        code: 201,
+        body: { status: { user: {}, error: 'invalid bearer token' } },
+      });
+    }
+  });
+
+  it('takes bindings that name their pod', async () => {
+    const bind = (name: string) =>
+      call('POST', '/api/v1/namespaces/default/bindings', {
+        body: { metadata: { name }, target: { kind: 'Node', name: 'a' } },
+      });
+    expect(await bind('')).toMatchObject({ code: 400 });
+    expect(await bind('nobody')).toMatchObject({ code: 404 });
+  });
+
+  it('keeps the flow control that every cluster has', async () => {
+    const path = '/apis/flowcontrol.apiserver.orch.io/v1beta1/flowschemas/catch-all';
+    const { body } = await call('GET', path);
+    expect(body).toMatchObject({ status: { conditions: [{ type: 'Dangling', status: 'False' }] } });
+    expect(await call('DELETE', path)).toMatchObject({ code: 200 });
+    await expect.poll(async () => (await call('GET', path)).code).toBe(200);
+    const { metadata } = (await call('GET', path)).body as { metadata: { uid: string } };
+    expect(metadata.uid).not.toBe((body as { metadata: { uid: string } }).metadata.uid);
+  });
+
   it('lets strangers see health and nothing else', async () => {
     expect(await call('GET', '/readyz', { token: null })).toEqual({ code: 200, body: 'ok' });
     expect(await call('GET', configMaps, { token: null })).toMatchObject({

@@ -13,9 +13,11 @@ import {
   AuthenticationMetrics,
   Authenticator,
   allowAuthenticated,
+  apiServiceUpkeep,
   bootstrapCluster,
   ClaimIndex,
   Discovery,
+  flowControlUpkeep,
   InFlight,
   IssuerDocuments,
   kindRules,
@@ -23,11 +25,13 @@ import {
   NamespaceLifecycle,
   OpenApiDocuments,
   PodLogMetrics,
+  permissionsOfAuthenticated,
   type RegistryParts,
   RequestMetrics,
   ResourceTable,
   RuntimeConfig,
   readTokenFile,
+  registerLocalServices,
   ServerEndpoints,
   ServiceAccountAuthenticator,
   StorageMetrics,
@@ -100,6 +104,7 @@ export async function startApiServer(context: Context): Promise<void> {
     }),
     serviceAccountTokens: accountTokens,
     authorizer: allowAuthenticated,
+    permissions: permissionsOfAuthenticated,
     inFlight,
     metrics: new RequestMetrics(metrics, inFlight),
     podLogs: new PodLogMetrics(metrics),
@@ -140,16 +145,22 @@ export async function startApiServer(context: Context): Promise<void> {
   });
   logger.info({ address: options.bindAddress, port }, 'serving');
   const endpoints = new ServerEndpoints(parts, { ip: advertiseAddress(options), port }, logger);
+  const upkeep = [flowControlUpkeep(parts, logger), apiServiceUpkeep(parts, logger)];
   await untilTaken(context, async () => {
     await bootstrapCluster(parts, {
       serviceClusterIpRange: settings.serviceClusterIpRanges[0]!,
       securePort: port,
     });
+    await registerLocalServices(parts);
+    for (const one of upkeep) await one.start();
     await endpoints.start();
     bootstrap.done = true;
   });
   // Nobody waits for it: several servers that start together can only do so one after the other.
   void untilTaken(context, async () => cluster?.announce());
+  lifecycle.onStop('upkeep', async () => {
+    await Promise.all(upkeep.map((one) => one.stop()));
+  });
   lifecycle.onStop('endpoints', () => endpoints.stop());
   // The first thing at the end: whoever still asks finds another leader at once.
   lifecycle.onStop('leadership', () => handOver(cluster, logger));

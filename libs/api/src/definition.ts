@@ -28,7 +28,12 @@ export type Verb =
 export interface RequestContext {
   /** RFC 3339, seconds; the time of the request. */
   readonly now: string;
-  readonly user: { readonly name: string; readonly groups: readonly string[] };
+  readonly user: {
+    readonly name: string;
+    readonly uid: string;
+    readonly groups: readonly string[];
+    readonly extra: Readonly<Record<string, readonly string[]>>;
+  };
   readonly dryRun: boolean;
   readonly features: Features;
   /** The version the client wrote in, where rules differ by version; absent: the stored one. */
@@ -118,7 +123,7 @@ export interface AllocationContext extends RequestContext {
 }
 
 /**
- * A subresource whose body is the whole object (`status`, `finalize`). The registry reports the errors of
+ * A subresource whose body is the whole object (`status`, `finalize`, `approval`). The registry reports the errors of
  * the metadata twice, as for other updates, and then these; `validate` of the kind does not run.
  */
 export interface SubresourceStatus<T extends ApiObject> {
@@ -160,6 +165,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly stored: { readonly group: string; readonly version: string };
   /** Head of the group that refusals of invalid objects name; that of the request when absent. */
   readonly errorGroup?: string;
+  /** Nothing is stored: what is sent is a question or an order, and what a create does is the server's. */
+  readonly virtual?: boolean;
 
   /** Metadata.name format; DNS subdomain when absent. Returns messages. */
   readonly validateName?: (name: string, prefix: boolean) => readonly string[];
@@ -240,6 +247,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly status?: SubresourceStatus<T>;
   /** The `finalize` subresource (namespaces). */
   readonly finalize?: SubresourceStatus<T>;
+  /** The `approval` subresource (certificate signing requests). */
+  readonly approval?: SubresourceStatus<T>;
   readonly scale?: SubresourceScale<T>;
   /** Objects disappear that long after the last write (events). */
   readonly timeToLiveMs?: number;

@@ -1,13 +1,25 @@
 /** Every kind that the API serves. */
+
+import { mutatingWebhookConfiguration } from './admissionregistration/mutating-webhook-configuration.js';
+import { validatingWebhookConfiguration } from './admissionregistration/validating-webhook-configuration.js';
+import { apiServiceKind } from './apiregistration/api-service.js';
+import { storageVersion } from './apiserverinternal/storage-version.js';
 import { controllerRevision } from './apps/controller-revision.js';
 import { daemonSet } from './apps/daemon-set.js';
 import { deployment } from './apps/deployment.js';
 import { replicaSet } from './apps/replica-set.js';
 import { statefulSet } from './apps/stateful-set.js';
+import { tokenReview } from './authentication/token-review.js';
+import { localSubjectAccessReview } from './authorization/local-subject-access-review.js';
+import { selfSubjectAccessReview } from './authorization/self-subject-access-review.js';
+import { selfSubjectRulesReview } from './authorization/self-subject-rules-review.js';
+import { subjectAccessReview } from './authorization/subject-access-review.js';
 import { horizontalPodAutoscaler } from './autoscaling/horizontal-pod-autoscaler.js';
 import { cronJob } from './batch/cron-job.js';
 import { job } from './batch/job.js';
+import { certificateSigningRequest } from './certificates/certificate-signing-request.js';
 import { lease } from './coordination/lease.js';
+import { binding } from './core/binding.js';
 import { configMap } from './core/config-map.js';
 import { endpoints } from './core/endpoints.js';
 import { event } from './core/event.js';
@@ -25,6 +37,8 @@ import { service } from './core/service.js';
 import { serviceAccount } from './core/service-account.js';
 import type { ResourceDefinition } from './definition.js';
 import { endpointSlice } from './discovery/endpoint-slice.js';
+import { flowSchema } from './flowcontrol/flow-schema.js';
+import { priorityLevelConfiguration } from './flowcontrol/priority-level-configuration.js';
 import { ingress } from './networking/ingress.js';
 import { ingressClass } from './networking/ingress-class.js';
 import { networkPolicy } from './networking/network-policy.js';
@@ -84,4 +98,17 @@ export const definitions: readonly ResourceDefinition[] = [
   volumeAttachment,
   csiStorageCapacity,
   runtimeClass,
+  tokenReview,
+  subjectAccessReview,
+  localSubjectAccessReview,
+  selfSubjectAccessReview,
+  selfSubjectRulesReview,
+  certificateSigningRequest,
+  mutatingWebhookConfiguration,
+  validatingWebhookConfiguration,
+  flowSchema,
+  priorityLevelConfiguration,
+  apiServiceKind,
+  storageVersion,
+  binding,
 ];

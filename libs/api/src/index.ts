@@ -1,8 +1,18 @@
 /** What is particular to each kind, admission that fills in and refuses, objects of a fresh cluster. */
 export * from './admission/admission-rule.js';
 export { admissionRules } from './admission/rules.js';
+export { availabilityCondition } from './apiregistration/availability.js';
+export { localApiService } from './apiregistration/local-services.js';
 export * from './bootstrap.js';
 export * from './definition.js';
 export { definitions } from './definitions.js';
+export { danglingCondition } from './flowcontrol/flow-schema.js';
+export {
+  autoUpdateAnnotation,
+  isSpecKept,
+  mandatoryOf,
+  systemFlowSchemas,
+  systemPriorityLevels,
+} from './flowcontrol/system-objects.js';
 export * from './policy/disruptions.js';
 export { dropDisabledFields } from './shared/gated-fields.js';

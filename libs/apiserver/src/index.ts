@@ -19,8 +19,11 @@ export {
   type Authorizer,
   allowAuthenticated,
   type Decision,
+  permissionsOfAuthenticated,
 } from './authorization/authorizer.js';
+export { apiServiceUpkeep, registerLocalServices } from './bootstrap/api-services.js';
 export { type BootstrapSettings, bootstrapCluster } from './bootstrap/bootstrap.js';
+export { flowControlUpkeep } from './bootstrap/flow-control.js';
 export { ServerEndpoints } from './bootstrap/server-endpoints.js';
 export { Discovery } from './discovery/discovery.js';
 export type { NodeAgentTls } from './handlers/node-agents.js';

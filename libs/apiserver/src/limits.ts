@@ -82,3 +82,10 @@ export const joinedConnectionsMax = 5_000;
  * under a storm of creations and deletions; higher holds the request for longer.
  */
 export const applyAttemptsMax = 5;
+
+/** From a change to the round that looks at it; higher: later, but fewer rounds for many changes. */
+export const upkeepSettleMs = 100;
+/** Between rounds without changes. */
+export const upkeepPeriodMs = 60_000;
+/** For one round. */
+export const upkeepTimeoutMs = 30_000;

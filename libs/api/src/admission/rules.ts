@@ -1,5 +1,6 @@
 /** Every admission rule, in the order in which they run. */
 import type { AdmissionRule } from './admission-rule.js';
+import { certificateSubjectRule } from './certificate-subject.js';
 import { defaultTolerationsRule } from './default-tolerations.js';
 import { priorityRule } from './priority.js';
 import { protectStorageRule } from './protect-storage.js';
@@ -14,4 +15,5 @@ export const admissionRules: readonly AdmissionRule[] = [
   defaultTolerationsRule,
   protectStorageRule,
   runtimeClassRule,
+  certificateSubjectRule,
 ];

@@ -25,7 +25,7 @@ export const features: Features = new FeatureGates('apiserver');
 export function requestContext(version?: ServedVersion): RequestContext {
   return {
     now,
-    user: { name: 'admin', groups: [] },
+    user: { name: 'admin', uid: '', groups: [], extra: {} },
     dryRun: false,
     features,
     ...(version && { requestVersion: { group: version.group, version: version.version } }),
@@ -93,6 +93,21 @@ export function update<T extends ApiObject>(
     ...(definition.validate?.(object, context) ?? []),
     ...(definition.validateUpdate?.(object, old, context) ?? []),
   ]);
+}
+
+/** As `update`, by a subresource. */
+export function updatePart<T extends ApiObject>(
+  definition: ResourceDefinition,
+  part: 'status' | 'approval',
+  old: T,
+  change: (object: T) => void,
+  version: ServedVersion = definition.versions[0]!,
+): Written<T> {
+  const object = structuredClone(old);
+  change(object);
+  const context = requestContext(version);
+  definition[part]?.prepareForUpdate?.(object, old, context);
+  return written(object, definition[part]?.validateUpdate?.(object, old, context) ?? []);
 }
 
 function written<T extends ApiObject>(object: T, errors: readonly FieldError[]): Written<T> {

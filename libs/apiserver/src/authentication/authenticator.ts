@@ -9,7 +9,10 @@ import { unauthorized } from '@orch/apimachinery';
 import type { Clock } from '@orch/component';
 import { credentialCacheEntriesMax } from '../limits.js';
 import type { RawRequest } from '../response/exchange.js';
-import type { ServiceAccountAuthenticator } from './service-account-authenticator.js';
+import type {
+  ServiceAccountAuthenticator,
+  TokenIdentity,
+} from './service-account-authenticator.js';
 import { anonymousUser, authenticated, type User } from './user.js';
 
 export interface AuthenticatorSettings {
@@ -86,6 +89,26 @@ export class Authenticator {
     }
     if (isTokenWrong || certificate === 'refused') throw unauthorized();
     return this.settings.anonymous ? anonymousUser : undefined;
+  }
+
+  /** Audiences of the API itself. */
+  get apiAudiences(): readonly string[] {
+    return this.settings.serviceAccounts.apiAudiences;
+  }
+
+  /**
+   * Whose `token` is where it is brought to one of `audiences`; undefined when it is nobody's. Tokens of
+   * the token file are for the API alone. Rejects with StoreError.
+   */
+  async authenticateToken(
+    token: string,
+    audiences: readonly string[],
+  ): Promise<TokenIdentity | undefined> {
+    const { tokens, serviceAccounts } = this.settings;
+    const user = tokens.get(token);
+    if (!user) return serviceAccounts.authenticate(token, audiences);
+    const shared = audiences.filter((audience) => this.apiAudiences.includes(audience));
+    return shared.length > 0 ? { user, audiences: shared } : undefined;
   }
 
   private async bearer(header: string): Promise<User | undefined> {

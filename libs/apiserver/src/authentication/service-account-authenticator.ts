@@ -50,13 +50,17 @@ export class ServiceAccountAuthenticator {
 
   constructor(private readonly settings: ServiceAccountAuthenticatorSettings) {}
 
+  get apiAudiences(): readonly string[] {
+    return this.settings.tokens.apiAudiences;
+  }
+
   /**
    * Who brings `token` to one of `audiences`, the API's own when not given; undefined when the token is
    * not a service account's, has ended or was made for what is gone. Rejects with StoreError.
    */
   async authenticate(
     token: string,
-    audiences: readonly string[] = this.settings.tokens.apiAudiences,
+    audiences: readonly string[] = this.apiAudiences,
   ): Promise<TokenIdentity | undefined> {
     const verified = await this.verify(token);
     if (!verified) return undefined;

@@ -4,6 +4,7 @@
  * the administrators'; others may see health and version.
  */
 import { forbidden } from '@orch/apimachinery';
+import type { NonResourceRule, ResourceRule } from '@orch/types/authorization/v1';
 import type { User } from '../authentication/user.js';
 import type { RequestInfo } from '../request/request-info.js';
 
@@ -20,6 +21,16 @@ export interface Decision {
 
 export type Authorizer = (attributes: Attributes) => Decision;
 
+/** What a user may do in a namespace, as far as it can be listed. */
+export interface Permissions {
+  readonly resourceRules: ResourceRule[];
+  readonly nonResourceRules: NonResourceRule[];
+  /** There may be more. */
+  readonly incomplete: boolean;
+}
+
+export type PermissionLister = (user: User, namespace: string) => Permissions;
+
 const openPaths = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/']);
 /** Members, leader and backups: whoever may change these has the whole cluster. */
 const administratorsPrefix = '/cluster/';
@@ -31,9 +42,27 @@ export const allowAuthenticated: Authorizer = ({ user, info }) => {
   if (!info.isResource && info.path.startsWith(administratorsPrefix)) {
     return user.groups.includes(administrators) ? allowed : refused;
   }
-  if (user.groups.includes('system:authenticated')) return allowed;
+  if (user.groups.includes(administrators) || user.groups.includes('system:authenticated')) {
+    return allowed;
+  }
   const open = !info.isResource && info.verb === 'get' && openPaths.has(info.path);
   return open ? allowed : refused;
+};
+
+/** The same rule, listed. */
+export const permissionsOfAuthenticated: PermissionLister = ({ groups }) => {
+  const all = groups.includes(administrators) || groups.includes('system:authenticated');
+  return all
+    ? {
+        resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+        nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+        incomplete: false,
+      }
+    : {
+        resourceRules: [],
+        nonResourceRules: [{ verbs: ['get'], nonResourceURLs: [...openPaths] }],
+        incomplete: false,
+      };
 };
 
 /** Throws 403. */

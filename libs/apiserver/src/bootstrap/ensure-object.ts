@@ -1,12 +1,16 @@
 /** How the server itself makes objects: through the registry like anybody, as a user of its own. */
-import type { ApiObject } from '@orch/api';
+import type { ApiObject, SubresourceStatus } from '@orch/api';
 import { isStatus } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
+import type { Entry } from '@orch/store';
 import { authenticated } from '../authentication/user.js';
 import { createObject } from '../registry/create.js';
+import { freshObject } from '../registry/entry-view.js';
 import type { RegistryParts, WriteContext } from '../registry/registry-parts.js';
 import { timeLeftMs } from '../registry/registry-parts.js';
 import type { ServedResource } from '../registry/resource.js';
+import { objectStrategy, partStrategy } from '../registry/strategies.js';
+import { updateObject } from '../registry/update.js';
 import { toStoredShape } from '../request/decode-object.js';
 
 export function systemContext(parts: RegistryParts, timeoutMs: number): WriteContext {
@@ -52,5 +56,46 @@ export async function ensureObject(
     // Another server of the cluster was faster.
     if (isStatus(error, 'AlreadyExists')) return false;
     throw error;
+  }
+}
+
+/** Everything under a prefix, as this server knows it. */
+export async function storedEntries(
+  parts: RegistryParts,
+  prefix: string,
+  context: WriteContext,
+): Promise<readonly Entry[]> {
+  const { entries } = await parts.store.list(prefix, {
+    consistency: { kind: 'any' },
+    timeoutMs: timeLeftMs(parts, context.deadlineMs),
+  });
+  return entries;
+}
+
+/** Changes a cluster-scoped object, or its status, as a client would; what has gone meanwhile stays gone. */
+export async function changeObject<T extends ApiObject>(
+  parts: RegistryParts,
+  context: WriteContext,
+  { plural, groupHead, name }: { plural: string; groupHead: string; name: string },
+  change: (object: T) => void,
+  part: '' | 'status' = '',
+): Promise<void> {
+  const served = servedKind(parts, plural, groupHead);
+  const { status } = served.definition;
+  if (part === 'status' && !status) throw new Error(`${plural} have no status of their own`);
+  const strategy =
+    part === 'status' && status
+      ? partStrategy('status', status as SubresourceStatus<object>)
+      : objectStrategy(served);
+  const produce = (_existing: ApiObject, entry: Entry) => {
+    const object = freshObject(entry) as T;
+    change(object);
+    return object;
+  };
+  try {
+    const target = { served, namespace: '', name };
+    await updateObject(parts, target, { strategy, produce, uid: '' }, context);
+  } catch (error) {
+    if (!isStatus(error, 'NotFound')) throw error;
   }
 }

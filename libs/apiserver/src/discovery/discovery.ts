@@ -155,9 +155,10 @@ export class Discovery {
         verbs: [...served.resource.verbs],
         ...(shortNames && { shortNames }),
         ...(categories && { categories }),
-        ...(served.features.enabled('StorageVersionHash') && {
-          storageVersionHash: storageVersionHash(served),
-        }),
+        ...(!definition.virtual &&
+          served.features.enabled('StorageVersionHash') && {
+            storageVersionHash: storageVersionHash(served),
+          }),
       },
       ...this.subresourcesOf(served).map((subresource) => subresourceEntry(served, subresource)),
     ];

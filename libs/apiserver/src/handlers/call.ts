@@ -1,11 +1,12 @@
 /** One request on a resource, as its handler sees it. */
-import { managerName } from '@orch/apimachinery';
+import type { ApiObject } from '@orch/api';
+import { type Codec, managerName, wrapUnknown } from '@orch/apimachinery';
 import type { Clock } from '@orch/component';
 import type { Entry } from '@orch/store';
 import type { User } from '../authentication/user.js';
 import type { RegistryParts, Target, WriteContext } from '../registry/registry-parts.js';
 import type { ServedResource } from '../registry/resource.js';
-import type { FieldCheck } from '../request/decode-object.js';
+import type { Expected, FieldCheck } from '../request/decode-object.js';
 import {
   contentTypeOf,
   type IncludeObject,
@@ -18,7 +19,7 @@ import type { Query } from '../request/query.js';
 import type { RequestInfo } from '../request/request-info.js';
 import { fieldValidationOf } from '../request/unknown-fields.js';
 import type { WriteOptions } from '../request/write-options.js';
-import { encodeObject, type ViewOptions } from '../response/encode-object.js';
+import { encodeObject, encodeValue, type ViewOptions } from '../response/encode-object.js';
 import { type Exchange, sendBody } from '../response/exchange.js';
 
 export interface Call {
@@ -126,4 +127,20 @@ export function sendObject(
     contentTypeOf(options.representation.format),
     encodeObject(call.served, entry, options),
   );
+}
+
+/** Answers with an object that is in no store, in the version of `type`. */
+export function sendUnstored<T extends ApiObject>(
+  call: Call,
+  statusCode: number,
+  type: Pick<Expected, 'apiVersion' | 'kind'> & { readonly codec: Codec<T> },
+  object: T,
+): void {
+  const { apiVersion, kind, codec } = type;
+  const representation = plainRepresentation(call);
+  const body =
+    representation.format === 'protobuf'
+      ? wrapUnknown(apiVersion, kind, codec.toProtobuf(object))
+      : encodeValue({ ...object, kind, apiVersion }, representation);
+  sendBody(call.exchange, statusCode, contentTypeOf(representation.format), body);
 }

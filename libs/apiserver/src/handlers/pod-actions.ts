@@ -7,6 +7,7 @@ import {
   fieldError,
   fieldErrorMessage,
   formatTime,
+  pathNotFound,
   setOfFields,
 } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
@@ -71,9 +72,24 @@ const bindingStrategy: UpdateStrategy = {
 };
 
 export async function handleBinding(call: Call): Promise<void> {
-  const { parts, query, info } = call;
+  plainRepresentation(call);
+  await bindPod(call, (await readObject(call, 'core/v1.Binding')) as Binding);
+}
+
+/** The older way to do it, where the body alone names the pod. */
+export async function handleNamedBinding(call: Call): Promise<void> {
   plainRepresentation(call);
   const binding = (await readObject(call, 'core/v1.Binding')) as Binding;
+  const { name = '' } = binding.metadata ?? {};
+  if (name === '') throw badRequest('Name parameter required.');
+  const pods = call.parts.table.inStoredVersion('core', 'pods');
+  if (!pods) throw pathNotFound();
+  await bindPod({ ...call, served: pods, info: { ...call.info, name } }, binding);
+}
+
+/** `call`: on the pod. */
+async function bindPod(call: Call, binding: Binding): Promise<void> {
+  const { parts, query, info } = call;
   const { dryRun } = parseWriteOptions(query, 'CreateOptions');
   checkName(call, binding, 'Binding');
   const errors = bindingErrors(binding);

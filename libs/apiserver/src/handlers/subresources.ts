@@ -90,7 +90,7 @@ export interface SubresourceParts {
 /** Sorted by name. */
 export function subresourcesOf(served: ServedResource, parts: SubresourceParts): Subresource[] {
   const { definition } = served;
-  const { kind, status, finalize, scale } = definition;
+  const { kind, status, finalize, approval, scale } = definition;
   const all: Subresource[] = [];
   if (status && !served.served.withoutStatus) {
     all.push({
@@ -99,6 +99,15 @@ export function subresourcesOf(served: ServedResource, parts: SubresourceParts):
       verbs: ['get', 'patch', 'update'],
       longRunning: false,
       handle: partHandler('status', status),
+    });
+  }
+  if (approval) {
+    all.push({
+      name: 'approval',
+      kind,
+      verbs: ['get', 'patch', 'update'],
+      longRunning: false,
+      handle: partHandler('approval', approval),
     });
   }
   if (finalize) {

@@ -9,7 +9,6 @@ import {
   formatTime,
   invalid,
   notFound,
-  wrapUnknown,
 } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { BoundObjectReference, TokenRequest } from '@orch/types/authentication/v1';
@@ -23,12 +22,10 @@ import { objectOf } from '../registry/entry-view.js';
 import { timeLeftMs } from '../registry/registry-parts.js';
 import type { Resource } from '../registry/resource.js';
 import { decodeBody, type Expected } from '../request/decode-object.js';
-import { bodyFormat, contentTypeOf } from '../request/media-types.js';
+import { bodyFormat } from '../request/media-types.js';
 import { readBody } from '../request/read-body.js';
 import { parseWriteOptions } from '../request/write-options.js';
-import { encodeValue } from '../response/encode-object.js';
-import { sendBody } from '../response/exchange.js';
-import { type Call, type Handler, plainRepresentation } from './call.js';
+import { type Call, type Handler, plainRepresentation, sendUnstored } from './call.js';
 
 const schemaType = 'authentication/v1.TokenRequest';
 const kind = 'TokenRequest';
@@ -54,26 +51,30 @@ export function tokenRequestHandler(tokens: ServiceAccountTokens): Handler {
       ...(boundObjectRef && (await boundTo(call, boundObjectRef))),
     };
     const { token, expiresMs } = await tokens.issue(subject, wanted, expirationSeconds);
-    sendToken(call, {
+    const answer: TokenRequest = {
       ...request,
       spec: { ...request.spec, audiences: wanted },
       status: { token, expirationTimestamp: formatTime(expiresMs) },
-    });
+    };
+    sendUnstored(call, 201, expectedRequest(), answer);
+  };
+}
+
+function expectedRequest(): Expected {
+  return {
+    apiVersion: dialect().apiVersion('authentication', 'v1'),
+    kind,
+    groupHead: 'authentication',
+    codec: codecFor<ApiObject>(schemaType),
   };
 }
 
 async function sentRequest(call: Call): Promise<TokenRequest> {
-  const codec = codecFor<TokenRequest & ApiObject>(schemaType);
-  const expected: Expected = {
-    apiVersion: dialect().apiVersion('authentication', 'v1'),
-    kind,
-    groupHead: 'authentication',
-    codec: codec as Expected['codec'],
-  };
+  const expected = expectedRequest();
   const format = bodyFormat(call.exchange.request.headers['content-type']);
   const body = await readBody(call.exchange.request);
   const request = decodeBody(body, format, expected) as TokenRequest & ApiObject;
-  codec.setDefaults(request);
+  expected.codec.setDefaults(request);
   return { ...request, spec: request.spec ?? {} };
 }
 
@@ -131,14 +132,4 @@ async function read(call: Call, resource: Resource, name: string): Promise<ApiOb
 
 function identityOf({ metadata }: ApiObject): ObjectIdentity {
   return { name: metadata?.name ?? '', uid: metadata?.uid ?? '' };
-}
-
-function sendToken(call: Call, request: TokenRequest): void {
-  const representation = plainRepresentation(call);
-  const apiVersion = dialect().apiVersion('authentication', 'v1');
-  const body =
-    representation.format === 'protobuf'
-      ? wrapUnknown(apiVersion, kind, codecFor<TokenRequest>(schemaType).toProtobuf(request))
-      : encodeValue({ ...request, kind, apiVersion }, representation);
-  sendBody(call.exchange, 201, contentTypeOf(representation.format), body);
 }

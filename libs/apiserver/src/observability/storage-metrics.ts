@@ -83,6 +83,7 @@ export class StorageMetrics {
   async refresh(store: VersionedStore, table: ResourceTable): Promise<void> {
     this.sizes.set(store.status().valueBytes);
     for (const { keyPrefix, definition, storedApiVersion } of table.resources) {
+      if (definition.virtual) continue;
       const { entries, remainingCount } = await store.list(keyPrefix, {
         consistency: { kind: 'any' },
         timeoutMs: countTimeoutMs,

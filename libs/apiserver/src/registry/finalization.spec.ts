@@ -7,7 +7,7 @@ import { planDeletion, propagationFinalizers, removedByUpdate } from './finaliza
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
 const context = {
   now: '2026-01-01T00:00:00Z',
-  user: { name: 'u', groups: [] },
+  user: { name: 'u', uid: '', groups: [], extra: {} },
   dryRun: false,
   features: new FeatureGates('apiserver'),
 };

@@ -7,10 +7,12 @@ import { methodNotSupported, pathNotFound, StatusError } from '@orch/apimachiner
 import type { Logger } from '@orch/component';
 import type { Authenticator } from '../authentication/authenticator.js';
 import type { User } from '../authentication/user.js';
-import { type Authorizer, authorize } from '../authorization/authorizer.js';
+import { type Authorizer, authorize, type PermissionLister } from '../authorization/authorizer.js';
 import type { Call, Handler } from '../handlers/call.js';
 import { handlePatch } from '../handlers/patch.js';
+import { handleNamedBinding } from '../handlers/pod-actions.js';
 import { handleGet, handleList, handleWatch } from '../handlers/read.js';
+import { reviewHandler } from '../handlers/reviews.js';
 import {
   type Subresource,
   type SubresourceParts,
@@ -48,6 +50,7 @@ export interface ApiHandlerSettings extends SubresourceParts {
   readonly parts: RegistryParts;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
+  readonly permissions: PermissionLister;
   readonly inFlight: InFlight;
   readonly metrics: RequestMetrics;
   readonly watches: WatchRegistry;
@@ -77,6 +80,7 @@ export class ApiHandler {
   private readonly handlers: Readonly<Record<string, Handler>>;
   private readonly subresources = new Map<ServedResource, ReadonlyMap<string, Subresource>>();
   private readonly without: Exchange['without'];
+  private readonly answerReview: Handler;
   private readonly answerResource: Answer = (admitted) => this.dispatch(admitted);
 
   constructor(private readonly settings: ApiHandlerSettings) {
@@ -95,6 +99,7 @@ export class ApiHandler {
       delete: handleDelete,
       deletecollection: handleDeleteCollection,
     };
+    this.answerReview = reviewHandler(settings);
     for (const served of settings.parts.table.served) {
       const all = subresourcesOf(served, settings);
       this.subresources.set(served, new Map(all.map((entry) => [entry.name, entry])));
@@ -242,6 +247,9 @@ export class ApiHandler {
     const needsNamespace = verb === 'create' || verb === 'deletecollection';
     if (!fits || (everywhere && needsNamespace) || !this.allows(served, verb)) {
       throw methodNotSupported();
+    }
+    if (served.definition.virtual) {
+      return served.kind === 'Binding' ? handleNamedBinding : this.answerReview;
     }
     return this.handlers[verb] ?? unknownVerb();
   }

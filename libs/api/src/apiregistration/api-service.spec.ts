@@ -1,0 +1,129 @@
+import type { APIService } from '@orch/types/apiregistration/v1';
+import { describe, expect, it } from 'vitest';
+import { definitions } from '../definitions.js';
+import { cells, create, now, updatePart } from '../testing/write.js';
+import { apiServiceKind } from './api-service.js';
+import { availabilityCondition } from './availability.js';
+import { localApiService } from './local-services.js';
+
+const service = { namespace: 'ns', name: 'a' };
+const spec = { group: 'example.com', version: 'v1', groupPriorityMinimum: 1, versionPriority: 1 };
+const made = (change: object = {}, name = 'v1.example.com') =>
+  create<APIService>(apiServiceKind, { metadata: { name }, spec: { ...spec, ...change } });
+
+describe('API services', () => {
+  it('of this server are available at once', () => {
+    const { object, errors } = made();
+    expect(errors).toEqual([]);
+    expect(object.status?.conditions).toEqual([
+      {
+        type: 'Available',
+        status: 'True',
+        reason: 'Local',
+        message: 'Local APIServices are always available',
+        lastTransitionTime: now,
+      },
+    ]);
+    expect(cells(apiServiceKind, object)).toMatchObject({ Service: 'Local', Available: 'True' });
+  });
+
+  it('of others are unknown at first', () => {
+    const { object, errors } = made({ service });
+    expect(errors).toEqual([]);
+    expect(object).toMatchObject({ status: {}, spec: { service: { port: 443 } } });
+    expect(cells(apiServiceKind, object)).toMatchObject({ Service: 'ns/a', Available: 'Unknown' });
+  });
+
+  it.each<[object, string[]]>([
+    [
+      { group: '', version: 'v2' },
+      [
+        'metadata.name: Invalid value: "v1.example.com": must be `spec.version+"."+spec.group`: "v2."',
+        'spec.group: Required value: only v1 may have an empty group and it better be legacy kube',
+      ],
+    ],
+    [
+      { groupPriorityMinimum: 20_001, versionPriority: 0 },
+      [
+        'spec.groupPriorityMinimum: Invalid value: 20001: must be positive and less than 20000',
+        'spec.versionPriority: Invalid value: 0: must be positive and less than 1000',
+      ],
+    ],
+    [
+      { caBundle: 'AAAA', insecureSkipTLSVerify: true },
+      [
+        'spec.caBundle: Invalid value: "3 bytes": local APIServices may not have a caBundle',
+        'spec.insecureSkipTLSVerify: Invalid value: true: local APIServices may not have insecureSkipTLSVerify',
+      ],
+    ],
+    [
+      { service: { port: 0 }, caBundle: 'AAAA', insecureSkipTLSVerify: true },
+      [
+        'spec.service.namespace: Required value',
+        'spec.service.name: Required value',
+        'spec.service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, inclusive',
+        'spec.insecureSkipTLSVerify: Invalid value: true: may not be true if caBundle is present',
+      ],
+    ],
+  ])('refuse %j', (change, messages) => {
+    expect(made(change).errors).toEqual(messages);
+  });
+
+  it('keep all but their status when that is written', () => {
+    const { object } = made({ service });
+    const written = updatePart(apiServiceKind, 'status', object, (one) => {
+      one.metadata!.labels = { a: 'b' };
+      one.spec!.versionPriority = 9;
+      one.status = { conditions: [{ type: 'Available', status: 'Maybe' }] };
+    });
+    expect(written.object.metadata?.labels).toBeUndefined();
+    expect(written.object.spec).toEqual(object.spec);
+    expect(written.errors).toEqual([
+      'status.conditions[0].status: Unsupported value: "Maybe": supported values: "True", "False", "Unknown"',
+    ]);
+  });
+
+  it('say what they lack', () => {
+    const { object } = made({ service });
+    const target = { spec: { type: 'ClusterIP', ports: [{ port: 443, name: 'https' }] } };
+    const reasons = [
+      availabilityCondition(object, undefined, undefined, now),
+      availabilityCondition(object, { spec: { type: 'ClusterIP' } }, undefined, now),
+      availabilityCondition(object, target, undefined, now),
+      availabilityCondition(object, target, {}, now),
+      availabilityCondition(
+        object,
+        target,
+        { subsets: [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ port: 1, name: 'https' }] }] },
+        now,
+      ),
+    ].map((condition) => condition?.reason);
+    expect(reasons).toEqual([
+      'ServiceNotFound',
+      'ServicePortError',
+      'EndpointsNotFound',
+      'MissingEndpoints',
+      'FailedDiscoveryCheck',
+    ]);
+  });
+
+  it('say it once, and since when', () => {
+    const { object } = made({ service });
+    const first = availabilityCondition(object, undefined, undefined, now)!;
+    object.status = { conditions: [first] };
+    expect(availabilityCondition(object, undefined, undefined, '2027')).toBeUndefined();
+    const next = availabilityCondition(object, { spec: { type: 'ClusterIP' } }, undefined, '2027');
+    expect(next?.lastTransitionTime).toBe(now);
+  });
+
+  it('are there for every version that is served', () => {
+    for (const { versions } of definitions) {
+      for (const { group, version } of versions) {
+        const local = localApiService(group, version);
+        if (local) expect(create(apiServiceKind, local).errors).toEqual([]);
+        else expect(group).toBe('apiregistration');
+      }
+    }
+    expect(localApiService('core', 'v1')?.metadata?.name).toBe('v1.');
+  });
+});

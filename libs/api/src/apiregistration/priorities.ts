@@ -1,0 +1,32 @@
+/**
+ * In which order clients are shown the groups that this server has, and the versions of each: the highest
+ * first. Keyed by heads of groups. Source: the API services of the interface's facts.
+ */
+interface GroupPriority {
+  readonly minimum: number;
+  readonly versions: Readonly<Record<string, number>>;
+}
+
+export const groupPriorities: Readonly<Record<string, GroupPriority>> = {
+  core: { minimum: 18_000, versions: { v1: 1 } },
+  apps: { minimum: 17_800, versions: { v1: 15 } },
+  events: { minimum: 17_750, versions: { v1: 15, v1beta1: 5 } },
+  authentication: { minimum: 17_700, versions: { v1: 15, v1beta1: 9 } },
+  authorization: { minimum: 17_600, versions: { v1: 15, v1beta1: 9 } },
+  autoscaling: { minimum: 17_500, versions: { v1: 15, v2beta1: 9, v2beta2: 1 } },
+  batch: { minimum: 17_400, versions: { v1: 15, v1beta1: 9 } },
+  certificates: { minimum: 17_300, versions: { v1: 15, v1beta1: 9 } },
+  networking: { minimum: 17_200, versions: { v1: 15, v1beta1: 9 } },
+  extensions: { minimum: 17_150, versions: { v1beta1: 1 } },
+  policy: { minimum: 17_100, versions: { v1: 15, v1beta1: 9 } },
+  'rbac.authorization': { minimum: 17_000, versions: { v1: 15, v1beta1: 12, v1alpha1: 9 } },
+  storage: { minimum: 16_800, versions: { v1: 15, v1beta1: 9, v1alpha1: 1 } },
+  admissionregistration: { minimum: 16_700, versions: { v1: 15, v1beta1: 12 } },
+  apiextensions: { minimum: 16_700, versions: { v1: 15, v1beta1: 9 } },
+  scheduling: { minimum: 16_600, versions: { v1: 15, v1beta1: 12, v1alpha1: 9 } },
+  coordination: { minimum: 16_500, versions: { v1: 15, v1beta1: 9 } },
+  node: { minimum: 16_300, versions: { v1: 15, v1beta1: 9, v1alpha1: 1 } },
+  discovery: { minimum: 16_200, versions: { v1: 15, v1beta1: 12 } },
+  'flowcontrol.apiserver': { minimum: 16_100, versions: { v1beta1: 12, v1alpha1: 9 } },
+  'internal.apiserver': { minimum: 16_000, versions: { v1alpha1: 9 } },
+};

@@ -1,0 +1,9 @@
+/** SelfSubjectRulesReview: what may whoever asks do in a namespace? */
+import type { SelfSubjectRulesReview } from '@orch/types/authorization/v1';
+import { define } from '../definition.js';
+import { reviewOf } from './access-reviews.js';
+
+export const selfSubjectRulesReview = define<SelfSubjectRulesReview>({
+  ...reviewOf('SelfSubjectRulesReview'),
+  namespaced: false,
+});

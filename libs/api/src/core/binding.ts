@@ -1,0 +1,15 @@
+/** Binding: assigns the pod of its name to a node. Older than the subresource of pods that does the same. */
+import type { Binding } from '@orch/types/core/v1';
+import { define } from '../definition.js';
+
+export const binding = define<Binding>({
+  plural: 'bindings',
+  singular: '',
+  kind: 'Binding',
+  namespaced: true,
+  verbs: ['create'],
+  virtual: true,
+  versions: [{ group: 'core', version: 'v1' }],
+  stored: { group: 'core', version: 'v1' },
+  columns: [],
+});

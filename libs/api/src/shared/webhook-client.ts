@@ -1,0 +1,113 @@
+/** Rules of how a webhook is reached: by URL or by service. */
+import {
+  checkDns1035Label,
+  checkDns1123Subdomain,
+  checkPortNumber,
+  type FieldError,
+  type FieldPath,
+  fieldError,
+} from '@orch/apimachinery';
+import { invalidEach } from './rules.js';
+
+const form = '; desired format: https://host[/path]';
+/** Scheme, authority, path, query and fragment of a URL reference (RFC 3986, appendix B). */
+const reference = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s;
+
+interface WebhookClient {
+  readonly url?: string;
+  readonly service?: {
+    readonly name?: string;
+    readonly namespace?: string;
+    readonly path?: string;
+    readonly port?: number;
+  };
+}
+
+export function validateWebhookClient(client: WebhookClient, at: FieldPath): FieldError[] {
+  const { url, service } = client;
+  if ((url === undefined) === (service === undefined)) {
+    return [fieldError.required(at, 'exactly one of url or service is required')];
+  }
+  if (url !== undefined) return validateUrl(url, at.child('url'));
+  return validateService(service ?? {}, at.child('service'));
+}
+
+function validateUrl(url: string, at: FieldPath): FieldError[] {
+  const [, scheme = '', authority = '', query = '', fragment = ''] = reference.exec(url) ?? [];
+  const userEnd = authority.lastIndexOf('@');
+  const host = authority.slice(userEnd + 1);
+  if (scheme !== '' && host !== '' && !URL.canParse(url)) {
+    return [fieldError.required(at, `url must be a valid URL: ${JSON.stringify(url)}${form}`)];
+  }
+  const errors: FieldError[] = [];
+  const refuse = (value: string, message: string) =>
+    errors.push(fieldError.invalid(at, value, message));
+  if (scheme.toLowerCase() !== 'https') {
+    refuse(scheme.toLowerCase(), `'https' is the only allowed URL scheme${form}`);
+  }
+  if (host === '') refuse(host, `host must be specified${form}`);
+  if (userEnd >= 0) {
+    refuse(authority.slice(0, userEnd), 'user information is not permitted in the URL');
+  }
+  if (fragment !== '') refuse(fragment, 'fragments are not permitted in the URL');
+  if (query !== '') refuse(query, 'query parameters are not permitted in the URL');
+  return errors;
+}
+
+function validateService(
+  service: NonNullable<WebhookClient['service']>,
+  at: FieldPath,
+): FieldError[] {
+  const { name, namespace, path: urlPath, port = 0 } = service;
+  const errors: FieldError[] = [];
+  if (!name) errors.push(fieldError.required(at.child('name'), 'service name is required'));
+  if (!namespace) {
+    errors.push(fieldError.required(at.child('namespace'), 'service namespace is required'));
+  }
+  const messages = checkPortNumber(port).map((message) => `port is not valid: ${message}`);
+  errors.push(...invalidEach(at.child('port'), port, messages));
+  if (urlPath) errors.push(...validatePath(urlPath, at.child('path')));
+  return errors;
+}
+
+function validatePath(urlPath: string, at: FieldPath): FieldError[] {
+  if (urlPath === '/') return [];
+  if (urlPath === '//') return [fieldError.invalid(at, urlPath, 'segment[0] may not be empty')];
+  const errors = urlPath.startsWith('/')
+    ? []
+    : [fieldError.invalid(at, urlPath, "must start with a '/'")];
+  const segments = urlPath.slice(1).replace(/\/$/, '').split('/');
+  for (const [index, segment] of segments.entries()) {
+    const messages =
+      segment === ''
+        ? [`segment[${index}] may not be empty`]
+        : checkDns1123Subdomain(segment).map((message) => `segment[${index}]: ${message}`);
+    errors.push(...invalidEach(at, urlPath, messages));
+  }
+  return errors;
+}
+
+const knownReviewVersions: readonly string[] = ['v1', 'v1beta1'];
+
+export function hasKnownReviewVersion(versions: readonly string[]): boolean {
+  return versions.some((version) => knownReviewVersions.includes(version));
+}
+
+/** Versions of review objects a webhook takes: names of versions, one of them known here. */
+export function validateReviewVersions(
+  versions: readonly string[],
+  needsKnown: boolean,
+  at: FieldPath,
+): FieldError[] {
+  const known = knownReviewVersions.join(', ');
+  if (versions.length === 0) return [fieldError.required(at, `must specify one of ${known}`)];
+  const errors = versions.flatMap((version, index) =>
+    versions.indexOf(version) < index
+      ? [fieldError.invalid(at.index(index), version, 'duplicate version')]
+      : invalidEach(at.index(index), version, checkDns1035Label(version)),
+  );
+  if (needsKnown && !hasKnownReviewVersion(versions)) {
+    errors.push(fieldError.invalid(at, versions, `must include at least one of ${known}`));
+  }
+  return errors;
+}
