@@ -3,7 +3,7 @@
  * them and how long writes were away after it.
  */
 import type { Violation } from '../history/history.js';
-import { resources } from './load/keys.js';
+import { kinds } from './load/keys.js';
 import { Load, type LoadSettings } from './load/load.js';
 import { ChaosCluster, type Member } from './support/chaos-cluster.js';
 import { leadersByTerm } from './support/leaders.js';
@@ -159,8 +159,8 @@ export class Run {
 
   private async loadWatchers(url: string): Promise<number> {
     let count = 0;
-    for (const resource of resources) {
-      const label = `resource="${resource}"`;
+    for (const kind of kinds) {
+      const label = `kind="${kind}"`;
       count += await this.cluster.operator.metric(url, 'apiserver_registered_watchers', label);
     }
     return count;

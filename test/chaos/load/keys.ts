@@ -6,6 +6,8 @@ import type { Version } from '../../history/history.js';
 
 export const namespace = 'default';
 export const resources = ['configmaps', 'secrets'] as const;
+/** As metrics name the same. */
+export const kinds = ['ConfigMap', 'Secret'] as const;
 const namesPerResource = 12;
 const namePrefix = 'chaos-';
 
