@@ -5,6 +5,7 @@ import { arbitraryObject } from '../../../libs/apimachinery/src/schema/testing/a
 import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
 import { ResourceTable } from '../../../libs/apiserver/src/registry/resource-table.js';
 import { changedJson } from './json.js';
+import { recordedBody } from './recorded-bodies.js';
 
 export const table = new ResourceTable(definitions);
 
@@ -163,11 +164,19 @@ const metadata = {
   ],
 };
 
-/** A whole object of the kind as clients send it. */
+/** Whether it is known what a right object of this version looks like. */
+export function isKnown({ apiVersion, kind }: ServedResource): boolean {
+  return bodies[kind] !== undefined || recordedBody(apiVersion, kind) !== undefined;
+}
+
+/** A whole object of the kind as clients send it; little more than metadata where it is not known. */
 export function realisticObject(served: ServedResource): Record<string, unknown> {
   const { apiVersion, kind } = served;
   const namespace = served.definition.namespaced ? { namespace: 'default' } : {};
-  return { kind, apiVersion, metadata: { ...metadata, ...namespace }, ...bodies[kind] };
+  const recorded = recordedBody(apiVersion, kind) as { metadata?: object } | undefined;
+  const body = bodies[kind] ?? recorded;
+  const name = bodies[kind] ? undefined : recorded?.metadata;
+  return { ...body, kind, apiVersion, metadata: { ...metadata, ...namespace, ...name } };
 }
 
 export const anyServed: fc.Arbitrary<ServedResource> = fc.constantFrom(...table.served);
