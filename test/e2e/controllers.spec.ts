@@ -255,6 +255,32 @@ describe('the controllers', () => {
     await eventually('no pods', async () => (await list(`${core}/pods`)).length === 0);
   });
 
+  it('hold claims while pods use them, and let claims and volumes go', async () => {
+    const resource = { resources: { requests: { storage: '1Gi' } } };
+    const claim = { spec: { accessModes: ['ReadWriteOnce'], ...resource } };
+    for (const name of ['used', 'unused']) {
+      await api.call('POST', `${core}/persistentvolumeclaims`, { metadata: { name }, ...claim });
+    }
+    const volume = { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' } };
+    const spec = { ...volume, hostPath: { path: '/nowhere' } };
+    await api.call('POST', '/api/v1/persistentvolumes', { metadata: { name: 'free' }, spec });
+    await api.call('POST', `${core}/pods`, {
+      metadata: { name: 'user' },
+      spec: {
+        nodeName: 'nowhere',
+        containers: [{ name: 'c', image: 'i' }],
+        volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'used' } }],
+      },
+    });
+    const paths = ['used', 'unused'].map((name) => `${core}/persistentvolumeclaims/${name}`);
+    for (const path of [...paths, '/api/v1/persistentvolumes/free']) await api.call('DELETE', path);
+    await eventually('the unused to go', () => isGone(paths[1]!));
+    await eventually('the volume to go', () => isGone('/api/v1/persistentvolumes/free'));
+    expect(await isGone(paths[0]!)).toBe(false);
+    await api.call('DELETE', `${core}/pods/user`, { gracePeriodSeconds: 0 });
+    await eventually('the used one to go', () => isGone(paths[0]!));
+  });
+
   it('end a namespace when its content has ended', async () => {
     const path = `/api/v1/namespaces/${namespace}`;
     await api.call('POST', `${apps}/deployments`, deployment('last', 2, 'web:1'));
