@@ -143,7 +143,7 @@ export const logCanaries: readonly Canary[] = [
   {
     ...budget,
     name: 'snapshot-without-compacted-revision',
-    seed: 33,
+    seed: 115,
     faults: ['grow', 'damageState', 'isolateBoth'],
     bug: 'a snapshot does not say which history is gone',
     edits: [
