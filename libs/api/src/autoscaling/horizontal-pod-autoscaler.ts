@@ -18,13 +18,9 @@ import { validateMetric, validateReference } from './metric-validation.js';
 import { metricsCell } from './metrics-cell.js';
 import { setBehaviorDefaults, validateBehavior } from './scaling-behavior.js';
 
-/**
- * Measuring single containers belongs to a feature that is off. The use of CPU comes last, as clients know
- * it, since in `v1` it is not among the other metrics.
- */
+/** The use of CPU comes last, as clients know it, since in `v1` it is not among the other metrics. */
 function prepareMetrics(spec: HorizontalPodAutoscalerSpec | undefined): void {
   if (!spec?.metrics) return;
-  for (const metric of spec.metrics) delete metric.containerResource;
   const others = spec.metrics.filter((metric) => !isCpuUse(metric));
   spec.metrics = [...others, ...spec.metrics.filter(isCpuUse)];
 }
@@ -127,6 +123,8 @@ export const horizontalPodAutoscaler = define<HorizontalPodAutoscaler>({
   ],
   stored: { group: 'autoscaling', version: 'v2beta2' },
 
+  // Single containers are not measured.
+  gatedFields: [{ path: 'spec.metrics[].containerResource' }],
   prepareForCreate(object) {
     object.status = { currentReplicas: 0, desiredReplicas: 0 };
     prepareMetrics(object.spec);

@@ -14,15 +14,6 @@ function completeTopology(object: EndpointSlice): void {
   if (object.endpoints) object.endpoints = sliceToStored(sliceFromStored(object)).endpoints;
 }
 
-/** Conditions of endpoints that go away and hints are features that are off. */
-function dropDisabledFields(object: EndpointSlice): void {
-  for (const endpoint of object.endpoints ?? []) {
-    delete endpoint.conditions?.serving;
-    delete endpoint.conditions?.terminating;
-    delete endpoint.hints;
-  }
-}
-
 /** Topology of its own can be written in the older version only. */
 function dropTopology(
   object: EndpointSlice,
@@ -41,7 +32,6 @@ function prepare(
   old: EndpointSlice | undefined,
   context: RequestContext,
 ): void {
-  dropDisabledFields(object);
   dropTopology(object, old, context);
   dropEmptyLists(object, 'endpoints', 'ports');
 }
@@ -109,6 +99,12 @@ export const endpointSlice = define<EndpointSlice>({
   ],
   stored: { group: 'discovery', version: 'v1beta1' },
   hasGeneration: true,
+  // Endpoints that go away are not told apart, and there are no hints.
+  gatedFields: [
+    { path: 'endpoints[].conditions.serving' },
+    { path: 'endpoints[].conditions.terminating' },
+    { path: 'endpoints[].hints' },
+  ],
   prepareForCreate: (object, context) => prepare(object, undefined, context),
   prepareForUpdate(object, old, context) {
     prepare(object, old, context);

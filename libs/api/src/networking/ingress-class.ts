@@ -19,12 +19,6 @@ import { validateTypedReference } from './typed-reference.js';
 
 const controllerBytesMax = 250;
 
-/** Settings in a namespace are a feature that is off. */
-function dropScope({ spec }: IngressClass): void {
-  delete spec?.parameters?.scope;
-  delete spec?.parameters?.namespace;
-}
-
 function validateIngressClass({ spec }: IngressClass): FieldError[] {
   const at = path('spec');
   const controller = spec?.controller ?? '';
@@ -79,9 +73,9 @@ export const ingressClass = define<IngressClass>({
   ],
   stored: { group: 'networking', version: 'v1' },
   hasGeneration: true,
-  prepareForCreate: dropScope,
+  // There are no settings in a namespace.
+  gatedFields: [{ path: 'spec.parameters.scope' }, { path: 'spec.parameters.namespace' }],
   prepareForUpdate(object, old) {
-    dropScope(object);
     if (!semanticallyEqual(object.spec, old.spec)) countGeneration(object);
   },
   validate: validateIngressClass,

@@ -30,13 +30,6 @@ function setPolicyTypes({ spec }: NetworkPolicy): void {
   spec.policyTypes = spec.egress?.length ? [...policyTypes] : ['Ingress'];
 }
 
-/** Ranges of ports are a feature that is off. */
-function dropEndPorts({ spec }: NetworkPolicy): void {
-  for (const rule of [...(spec?.ingress ?? []), ...(spec?.egress ?? [])]) {
-    for (const port of rule.ports ?? []) delete port.endPort;
-  }
-}
-
 function validatePolicy({ spec }: NetworkPolicy): FieldError[] {
   const at = path('spec');
   const errors = validateLabelSelector(spec?.podSelector, at.child('podSelector'));
@@ -136,9 +129,12 @@ export const networkPolicy = define<NetworkPolicy>({
   stored: { group: 'networking', version: 'v1' },
   errorGroup: 'extensions',
   hasGeneration: true,
-  prepareForCreate: dropEndPorts,
+  // There are no ranges of ports.
+  gatedFields: [
+    { path: 'spec.ingress[].ports[].endPort' },
+    { path: 'spec.egress[].ports[].endPort' },
+  ],
   prepareForUpdate(object, old) {
-    dropEndPorts(object);
     if (!semanticallyEqual(object.spec, old.spec)) countGeneration(object);
   },
   validate: validatePolicy,

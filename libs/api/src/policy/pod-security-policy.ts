@@ -153,11 +153,6 @@ function validateRuntimeClasses(
   return errors;
 }
 
-/** Kinds of process mounts belong to a feature that is off. */
-function dropDisabled({ spec }: PodSecurityPolicy): void {
-  delete spec?.allowedProcMountTypes;
-}
-
 const text = (
   name: string,
   description: string,
@@ -203,8 +198,8 @@ export const podSecurityPolicy = define<PodSecurityPolicy>({
   ],
   stored: { group: 'policy', version: 'v1beta1' },
   deleteReturnsObject: true,
-  prepareForCreate: dropDisabled,
-  prepareForUpdate: dropDisabled,
+  // There are no kinds of process mounts.
+  gatedFields: [{ path: 'spec.allowedProcMountTypes' }],
   validate: validatePolicy,
   columns,
 });
