@@ -66,13 +66,15 @@ describe('objects', () => {
     expect(await core.readNamespacedConfigMap({ name, namespace })).toEqual(created);
     const again = await refusal(core.createNamespacedConfigMap({ namespace, body }));
     expect([again.code, JSON.parse(again.body).reason]).toEqual([409, 'AlreadyExists']);
-    const page = await core.listNamespacedConfigMap({ namespace, limit: 1 });
-    const rest = await core.listNamespacedConfigMap({
-      namespace,
-      ...(page.metadata?._continue && { _continue: page.metadata._continue }),
-    });
+    const second = { metadata: { name: 'settings-2', labels: { made: 'here' } } };
+    await core.createNamespacedConfigMap({ namespace, body: second });
+    const made = { namespace, labelSelector: 'made=here' };
+    const page = await core.listNamespacedConfigMap({ ...made, limit: 1 });
+    const token = page.metadata?._continue ?? '';
+    expect(token).not.toBe('');
+    const rest = await core.listNamespacedConfigMap({ ...made, _continue: token });
     const names = [...page.items, ...rest.items].map(({ metadata }) => metadata?.name);
-    expect(names).toEqual(['kube-root-ca.crt', name]);
+    expect(names).toEqual([name, 'settings-2']);
   });
 
   it('are patched by operations, by merging and by merging lists', async () => {

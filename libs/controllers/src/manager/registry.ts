@@ -9,8 +9,7 @@ import { PodCollector } from '../podgc/pod-collector.js';
 import { ReplicaSetController } from '../replicaset/replicaset-controller.js';
 import { RootCaPublisher } from '../rootca/root-ca-publisher.js';
 import { ServiceAccountController } from '../serviceaccount/service-account-controller.js';
-import { ClaimProtection } from '../storageprotection/claim-protection.js';
-import { VolumeProtection } from '../storageprotection/volume-protection.js';
+import { claimProtection, volumeProtection } from '../storageprotection/storage-protection.js';
 import type { Controller, ControllerContext } from './controller.js';
 import type { ControllersOptions } from './options.js';
 
@@ -34,8 +33,8 @@ export const controllerMakers: Readonly<Record<string, MakeController>> = {
       : new RootCaPublisher(context, context.authorityPem, 1),
   deployment: (context, options) => new DeploymentController(context, options.deploymentSyncs),
   replicaset: (context, options) => new ReplicaSetController(context, options.replicaSetSyncs),
-  'pvc-protection': (context) => new ClaimProtection(context, 1),
-  'pv-protection': (context) => new VolumeProtection(context, 1),
+  'pvc-protection': claimProtection,
+  'pv-protection': volumeProtection,
   podgc: (context, options) => new PodCollector(context, options.terminatedPodThreshold),
   nodelifecycle: (context, options) =>
     new NodeLifecycleController(context, {

@@ -19,7 +19,7 @@ export function isBound({ status }: PersistentVolume): boolean {
   return status?.phase === 'Bound';
 }
 
-interface Held {
+export interface Held {
   readonly metadata?: ObjectMeta;
 }
 
