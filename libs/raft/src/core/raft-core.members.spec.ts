@@ -309,6 +309,27 @@ describe('snapshots', () => {
     });
   });
 
+  it('need no receipt: what the receiver has applied tells that it has one', () => {
+    const cluster = new TestCluster([1, 2, 3]);
+    const leader = cluster.elect(1);
+    const damaged = cluster.replica(3);
+    cluster.propose(leader, 20);
+    cluster.settle();
+    // It has lost its state, not its log: the leader knew before that all of it matches.
+    damaged.disk.needsSnapshot = true;
+    damaged.disk.appliedIndex = 0 as LogIndex;
+    damaged.restart();
+    cluster.losesReceipts = true;
+    cluster.lose = (message) => message.kind === 'appendResponse' && message.accepted;
+    cluster.isolated.add(memberId(2));
+    cluster.propose(leader, 1);
+    cluster.tick();
+    expect(damaged.core.status()).toMatchObject({ needsSnapshot: false, appliedIndex: 21 });
+    cluster.lose = () => false;
+    cluster.tick(3);
+    expect(damaged.core.status()).toMatchObject({ commitIndex: 22, lastIndex: 22 });
+  });
+
   it('leave the rest of the log in place where it agrees', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const leader = cluster.elect(1);

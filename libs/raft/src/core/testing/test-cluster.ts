@@ -49,6 +49,8 @@ export class TestCluster {
   network: Message[] = [];
   /** True: the message is lost. */
   lose: (message: Message) => boolean = () => false;
+  /** Snapshots arrive, and their senders never hear of it. */
+  losesReceipts = false;
   /** These do not finish writes by themselves. */
   readonly slowDisks = new Set<MemberId>();
   /** These neither send nor receive. */
@@ -171,7 +173,7 @@ export class TestCluster {
       }
       const { term } = replica.core.status();
       target.core.tell({ kind: 'snapshotReceived', point, from: replica.id, term });
-      replica.core.tell({ kind: 'snapshotSent', to, point });
+      if (!this.losesReceipts) replica.core.tell({ kind: 'snapshotSent', to, point });
     }
   }
 
