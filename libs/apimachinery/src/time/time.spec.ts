@@ -4,6 +4,8 @@ import { formatAge, formatMicroTime, formatTime, parseTime } from './time.js';
 describe('times', () => {
   it('are UTC with whole seconds or microseconds', () => {
     expect(formatTime(1_700_000_000_987)).toBe('2023-11-14T22:13:20Z');
+    expect(formatTime(1_700_000_000_000)).toBe('2023-11-14T22:13:20Z');
+    expect(formatTime(1_699_999_999_999)).toBe('2023-11-14T22:13:19Z');
     expect(formatMicroTime(1_700_000_000_987)).toBe('2023-11-14T22:13:20.987000Z');
     expect(parseTime('2023-11-14T22:13:20Z')).toBe(1_700_000_000_000);
     expect(parseTime('today')).toBeUndefined();

@@ -1,8 +1,15 @@
 /** Times as the interface writes them: UTC, whole seconds, or microseconds for the fine kind. */
 
+/** Most that are written are of the same second as the one before. */
+let latest = { second: Number.NaN, text: '' };
+
 /** `2026-11-21T07:30:00Z`. */
 export function formatTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(ms / 1_000);
+  if (second !== latest.second) {
+    latest = { second, text: `${new Date(ms).toISOString().slice(0, 19)}Z` };
+  }
+  return latest.text;
 }
 
 /** `2026-11-21T07:30:00.123456Z`; finer than a millisecond is zero. */
