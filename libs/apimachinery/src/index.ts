@@ -103,3 +103,4 @@ export type { Status, StatusCause, StatusDetails, StatusReason } from './status/
 export { type Failure, isStatus, StatusError } from './status/status-error.js';
 export { formatValue, Literal, quote, stringList, stringMap } from './status/value-format.js';
 export * from './time/time.js';
+export { isMergeFault, readOptions, writtenTags } from './yaml/tags.js';

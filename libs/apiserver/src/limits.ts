@@ -9,6 +9,8 @@ export const yamlTokensMax = 100_000;
 export const yamlDepthMax = 256;
 /** What anchors in a YAML body may multiply to. */
 export const yamlAliasesMax = 100;
+/** Merge keys (`<<`) of a YAML body: each copies a map, which may be most of the body. */
+export const yamlMergesMax = 100;
 /** A body must have arrived within this time, whatever the request's own deadline. */
 export const bodyReadTimeoutMs = 30_000;
 /** Bytes of one gathered write of a long answer. */

@@ -55,6 +55,12 @@ describe('manifests', () => {
     });
   });
 
+  it('have what others wrote down of fields, and maps that are merged', () => {
+    const text = `${map('x')}base: &base {a: 1, b: 2}\ndata: {<<: *base, b: 3, .: {}}\n`;
+    expect(parseManifests(text, 'f')[0]?.object).toMatchObject({ data: { a: 1, b: 3, '.': {} } });
+    expect(() => parseManifests(`${map('x')}<<: 1\n`, 'f')).toThrow(CliError);
+  });
+
   it.each([
     ['a: [', 'cannot read f:'],
     ['kind: Pod', 'f: an object has no apiVersion'],

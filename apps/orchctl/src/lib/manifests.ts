@@ -1,9 +1,9 @@
 /** Objects out of files, folders and standard input: YAML and JSON, many documents, List kinds. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDeeperThan, objectDepthMax } from '@orch/apimachinery';
+import { isDeeperThan, isMergeFault, objectDepthMax, readOptions } from '@orch/apimachinery';
 import type { ApiObject } from '@orch/client';
-import { type Document, parseAllDocuments, type Tags } from 'yaml';
+import { type Document, parseAllDocuments } from 'yaml';
 import { CliError } from './errors.js';
 import type { Io } from './io.js';
 
@@ -17,6 +17,8 @@ export interface Manifest {
 const fileBytesMax = 64 * 1024 * 1024;
 /** Guards against running through a whole file system by mistake. */
 const fileCountMax = 10_000;
+/** What the anchors and the merge keys of a document may multiply to. */
+const aliasesMax = 1_000;
 
 const endings = ['.yaml', '.yml', '.json'];
 
@@ -39,21 +41,9 @@ export async function readManifests(
   return manifests;
 }
 
-/**
- * Manifests are written in YAML 1.1, where `0644` is octal and `yes` is true; but times stay texts, and
- * `1:30` is no number of base 60.
- */
-function plainTags(tags: Tags): Tags {
-  return tags.filter(
-    (tag) =>
-      typeof tag === 'string' ||
-      (tag.tag !== 'tag:yaml.org,2002:timestamp' && !('format' in tag && tag.format === 'TIME')),
-  );
-}
-
-/** Every object of a text. */
+/** Every object of a text, in YAML 1.1 as the server reads it. */
 export function parseManifests(text: string, source: string): Manifest[] {
-  const documents = parseAllDocuments(text, { version: '1.1', merge: true, customTags: plainTags });
+  const documents = parseAllDocuments(text, readOptions(aliasesMax));
   if (!Array.isArray(documents)) return [];
   return documents.flatMap((document) => {
     const [error] = document.errors;
@@ -69,10 +59,10 @@ export function parseManifests(text: string, source: string): Manifest[] {
 /** Aliases may be of anchors that are not there, stand for themselves, or multiply. */
 function contentOf(document: Document, source: string): unknown {
   try {
-    const value: unknown = document.toJS({ maxAliasCount: 1_000 });
+    const value: unknown = document.toJS({ maxAliasCount: aliasesMax });
     if (!isDeeperThan(value, objectDepthMax)) return value;
   } catch (error) {
-    if (error instanceof ReferenceError) {
+    if (error instanceof ReferenceError || isMergeFault(error)) {
       throw new CliError(`cannot read ${source}: ${error.message}`);
     }
     if (!(error instanceof RangeError)) throw error;

@@ -1,4 +1,5 @@
 /** Objects as JSON, YAML, names or the values of a path. Keys are in order, managed fields left out. */
+import { writtenTags } from '@orch/apimachinery';
 import type { ApiObject } from '@orch/client';
 import { stringify } from 'yaml';
 import { UsageError } from './errors.js';
@@ -46,7 +47,12 @@ export function objectText(
 
 export function yamlText(value: unknown): string {
   // Texts that older readers would take for times or booleans are quoted.
-  return stringify(sorted(value), { version: '1.1', lineWidth: 0, indentSeq: false });
+  return stringify(sorted(value), {
+    version: '1.1',
+    customTags: writtenTags,
+    lineWidth: 0,
+    indentSeq: false,
+  });
 }
 
 interface Listing extends ApiObject {

@@ -1,6 +1,6 @@
 import { isStatus, StatusError } from '@orch/apimachinery';
 import { describe, expect, it } from 'vitest';
-import { yamlTokensMax } from '../limits.js';
+import { yamlMergesMax, yamlTokensMax } from '../limits.js';
 import { parseYamlText } from './parse-yaml.js';
 
 function refusal(text: string): unknown {
@@ -28,7 +28,10 @@ describe('YAML bodies', () => {
     ['2026-11-22T15:20:40Z', '2026-11-22T15:20:40Z'],
     ['190:20:30', '190:20:30'],
     ['!!set {x}', { x: null }],
-    ['{<<: {b: 1}}', { '<<': { b: 1 } }],
+    ['{"<<": {b: 1}}', { '<<': { b: 1 } }],
+    ['{<<: {b: 1, c: 2}, b: 3}', { b: 3, c: 2 }],
+    ['{<<: [{b: 1}, {b: 2, c: 3}]}', { b: 1, c: 3 }],
+    ['[&x {b: 1}, {<<: *x, c: 2}]', [{ b: 1 }, { b: 1, c: 2 }]],
   ])('have values as manifests mean them: %s', (text, value) => {
     expect(parseYamlText(`a: ${text}`)).toEqual({ a: value });
   });
@@ -46,6 +49,21 @@ describe('YAML bodies', () => {
     const startMs = performance.now();
     expect(isStatus(refusal(text), 'RequestEntityTooLarge')).toBe(true);
     expect(performance.now() - startMs).toBeLessThan(2_000);
+  });
+
+  it.each([
+    ['merges of what is no map', '<<: 1', 'map merge requires map or sequence of maps'],
+    ['merges of nothing', '<<: *a', 'map merge requires map or sequence of maps'],
+    ['a map merged into itself', 'a: &a {<<: *a}', 'Excessive alias count'],
+  ])('may not have %s', (_, text, cause) => {
+    const error = refusal(text);
+    expect((error as StatusError).code).toBe(400);
+    expect((error as StatusError).message).toMatch(cause);
+  });
+
+  it.each(['<<', '!!merge <<'])('may not have many merges: %s', (key) => {
+    const text = `a:\n${`- ${key}: {b: 1}\n`.repeat(yamlMergesMax + 1)}`;
+    expect(() => parseYamlText(text)).toThrow('more than 100 merge keys');
   });
 
   it.each([

@@ -1,12 +1,18 @@
 /**
- * YAML bodies: YAML 1.1, where `0644` is octal and `yes` is true, as manifests are written. Reading YAML costs some microseconds a token and cannot be interrupted, so the tokens are
+ * YAML bodies: YAML 1.1, where `0644` is octal, `yes` is true and `<<` merges maps, as manifests are
+ * written. Reading YAML costs some microseconds a token and cannot be interrupted, so the tokens are
  * counted first, which is cheap: a body with too many of them never holds up other requests. Of a key
  * that is there twice the last one counts, as in JSON.
  */
-import { badRequest, isDeeperThan, requestEntityTooLarge } from '@orch/apimachinery';
+import {
+  badRequest,
+  isDeeperThan,
+  isMergeFault,
+  readOptions,
+  requestEntityTooLarge,
+} from '@orch/apimachinery';
 import { Lexer, parse, YAMLError } from 'yaml';
-import { yamlAliasesMax, yamlDepthMax, yamlTokensMax } from '../limits.js';
-import { readTags } from './yaml-tags.js';
+import { yamlAliasesMax, yamlDepthMax, yamlMergesMax, yamlTokensMax } from '../limits.js';
 
 const opens: ReadonlySet<string> = new Set(['{', '[']);
 const closes: ReadonlySet<string> = new Set(['}', ']']);
@@ -24,8 +30,7 @@ function read(text: string): unknown {
   try {
     // Its warnings would go to this process's standard error, for any client to fill.
     return parse(text, {
-      version: '1.1',
-      customTags: readTags,
+      ...readOptions(yamlMergesMax),
       maxAliasCount: yamlAliasesMax,
       uniqueKeys: false,
       logLevel: 'error',
@@ -35,6 +40,9 @@ function read(text: string): unknown {
     // Aliases that multiply, and block styles nested beyond what the reader can hold.
     if (error instanceof ReferenceError) throw badRequest(`yaml: ${error.message}`);
     if (error instanceof RangeError || error instanceof YAMLError) throw tooDeep();
+    if (isMergeFault(error)) {
+      throw badRequest('yaml: map merge requires map or sequence of maps as the value');
+    }
     throw error;
   }
 }

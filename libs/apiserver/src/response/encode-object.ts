@@ -1,13 +1,12 @@
 /** One object in the representation a request wants. The stored version as JSON is sent as stored. */
 import type { ApiObject } from '@orch/api';
-import { codecFor, wrapUnknown } from '@orch/apimachinery';
+import { codecFor, wrapUnknown, writtenTags } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { Entry } from '@orch/store';
 import { stringify } from 'yaml';
 import { encodingOf, objectOf } from '../registry/entry-view.js';
 import type { ServedResource } from '../registry/resource.js';
 import type { IncludeObject, Representation } from '../request/media-types.js';
-import { writtenTags } from '../request/yaml-tags.js';
 import { partialObject, rowOf, tableOf } from './table.js';
 
 export interface ViewOptions {
