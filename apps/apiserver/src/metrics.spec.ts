@@ -4,19 +4,10 @@
  */
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, connect as tcpConnect } from 'node:net';
+import { connect as tcpConnect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import {
-  createAuthority,
-  createLogger,
-  FeatureGates,
-  issueCertificate,
-  type KeyPairPem,
-  Lifecycle,
-  parseOptions,
-  systemClock,
-} from '@orch/component';
+import { createAuthority, issueCertificate, type KeyPairPem, systemClock } from '@orch/component';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -25,8 +16,7 @@ import {
   parseMetrics,
   type ServedMetric,
 } from '../../../test/conformance/metric-facts.js';
-import { ApiServerOptions } from './api-server-options.js';
-import { startApiServer } from './start-api-server.js';
+import { RunningServer } from './testing/running-server.js';
 
 const root = resolve(import.meta.dirname, '../../..');
 
@@ -39,50 +29,21 @@ function leftOut(): string[] {
 
 const directory = mkdtempSync(join(tmpdir(), 'orch-metrics-'));
 const configMaps = '/api/v1/namespaces/default/configmaps';
-let lifecycle: Lifecycle;
-let port = 0;
+let server: RunningServer;
 let agent: Agent;
 let clientPair: KeyPairPem;
 
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
-}
-
-async function start(): Promise<void> {
+async function start(): Promise<RunningServer> {
   const authority = await createAuthority('clients', 86_400_000, systemClock);
   const client = { commonName: 'me@example.org', usages: ['client' as const], validMs: 7_000_000 };
   clientPair = await issueCertificate(authority, client, systemClock);
-  const [authorityFile, tokenFile] = ['clients.crt', 'tokens.csv'].map((file) =>
-    join(directory, file),
-  ) as [string, string];
+  const authorityFile = join(directory, 'clients.crt');
   writeFileSync(authorityFile, authority.certificatePem);
-  writeFileSync(tokenFile, 'secret,admin,1,"system:masters"\n');
-  const logger = createLogger({
-    component: 'test',
-    format: 'text',
-    level: 'fatal',
-    write: () => undefined,
-  });
-  lifecycle = new Lifecycle({ clock: systemClock, logger, shutdownTimeoutMs: 10_000 });
-  const options = parseOptions(
-    ApiServerOptions,
-    [
-      `--data-dir=${join(directory, 'data')}`,
-      `--secure-port=${port}`,
-      '--bind-address=127.0.0.1',
-      `--token-auth-file=${tokenFile}`,
-      `--client-ca-file=${authorityFile}`,
-      '--anonymous-auth=false',
-      '--max-mutating-requests-inflight=1',
-    ],
-    { program: 'orch-apiserver', description: '', version: '0' },
-  );
-  await startApiServer({ options, features: new FeatureGates('apiserver'), logger, lifecycle });
+  return RunningServer.start([
+    `--client-ca-file=${authorityFile}`,
+    '--anonymous-auth=false',
+    '--max-mutating-requests-inflight=1',
+  ]);
 }
 
 interface Ask {
@@ -95,7 +56,7 @@ interface Ask {
 
 function send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, ask: Ask = {}) {
   const { body, type = 'application/json', token = 'secret', dispatcher = agent } = ask;
-  return request(`https://127.0.0.1:${port}${path}`, {
+  return request(`https://127.0.0.1:${server.port}${path}`, {
     method,
     dispatcher,
     headers: { 'content-type': type, ...(token !== '' && { authorization: `Bearer ${token}` }) },
@@ -183,7 +144,7 @@ async function traffic(): Promise<void> {
   await withCertificate.close();
   expect((await call('GET', configMaps, { token: '' })).code).toBe(401);
   expect((await call('GET', configMaps, { token: 'wrong' })).code).toBe(401);
-  const plain = tcpConnect(port, '127.0.0.1');
+  const plain = tcpConnect(server.port, '127.0.0.1');
   plain.end('this is no TLS\r\n\r\n');
   plain.resume();
   await once(plain, 'close');
@@ -194,9 +155,8 @@ describe('metrics of a running server', () => {
   let served: ReadonlyMap<string, ServedMetric>;
 
   beforeAll(async () => {
-    port = await freePort();
     agent = new Agent({ connect: { rejectUnauthorized: false }, connections: 16 });
-    await start();
+    server = await start();
     await traffic();
     const watchEnded = /^apiserver_request_total\{[^}]*verb="WATCH"[^}]*\} 1$/m;
     do text = await scrape();
@@ -206,8 +166,7 @@ describe('metrics of a running server', () => {
 
   afterAll(async () => {
     await agent.close();
-    lifecycle.stop('test');
-    await lifecycle.whenEnded();
+    await server.stop();
     rmSync(directory, { recursive: true, force: true });
   });
 

@@ -3,107 +3,25 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:http2';
-import { request as httpsRequest } from 'node:https';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger, FeatureGates, Lifecycle, parseOptions, systemClock } from '@orch/component';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiServerOptions } from './api-server-options.js';
-import { startApiServer } from './start-api-server.js';
+import { type Answer, type Ask, RunningServer } from './testing/running-server.js';
 
-const directory = mkdtempSync(join(tmpdir(), 'orch-apiserver-'));
-const tokenFile = join(directory, 'tokens.csv');
-writeFileSync(tokenFile, 'secret,admin,1,"system:masters"\n');
+let server: RunningServer;
 
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  probe.listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
-}
-
-function start(dataDir: string, port: number) {
-  const logger = createLogger({
-    component: 'test',
-    format: 'text',
-    level: 'fatal',
-    write: () => undefined,
-  });
-  const lifecycle = new Lifecycle({ clock: systemClock, logger, shutdownTimeoutMs: 10_000 });
-  const options = parseOptions(
-    ApiServerOptions,
-    [
-      `--data-dir=${dataDir}`,
-      `--secure-port=${port}`,
-      '--bind-address=127.0.0.1',
-      `--token-auth-file=${tokenFile}`,
-    ],
-    { program: 'orch-apiserver', description: '', version: '0' },
-  );
-  const features = new FeatureGates('apiserver');
-  return { lifecycle, started: startApiServer({ options, features, logger, lifecycle }) };
-}
-
-interface Reply {
-  readonly code: number;
-  readonly body: unknown;
-}
-
-interface Ask {
-  readonly body?: object;
-  readonly type?: string;
-  readonly token?: string | null;
-}
-
-let port = 0;
-
-function open(method: string, path: string, ask: Ask = {}): Promise<IncomingMessage> {
-  const { body, type = 'application/json', token = 'secret' } = ask;
-  const outgoing = httpsRequest({
-    host: '127.0.0.1',
-    port,
-    path,
-    method,
-    agent: false,
-    rejectUnauthorized: false,
-    headers: {
-      ...(token !== null && { authorization: `Bearer ${token}` }),
-      ...(body && { 'content-type': type }),
-    },
-  });
-  outgoing.end(body && JSON.stringify(body));
-  return once(outgoing, 'response').then(([answer]) => answer as IncomingMessage);
-}
-
-async function call(method: string, path: string, ask: Ask = {}): Promise<Reply> {
-  const answer = await open(method, path, ask);
-  let text = '';
-  for await (const chunk of answer) text += chunk;
-  const isJson = answer.headers['content-type']?.startsWith('application/json');
-  return { code: answer.statusCode ?? 0, body: isJson && text !== '' ? JSON.parse(text) : text };
-}
+const call = (method: string, path: string, ask?: Ask): Promise<Answer> =>
+  server.call(method, path, ask);
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
+const merge = { 'content-type': 'application/merge-patch+json' };
 
 describe('API server', () => {
-  let lifecycle: Lifecycle;
-
   beforeAll(async () => {
-    port = await freePort();
-    const running = start(join(directory, 'data'), port);
-    lifecycle = running.lifecycle;
-    await running.started;
+    server = await RunningServer.start();
   }, 30_000);
 
-  afterAll(async () => {
-    lifecycle.stop('test');
-    await lifecycle.whenEnded();
-    rmSync(directory, { recursive: true, force: true });
-  });
+  afterAll(() => server.stop());
 
   it('creates, reads, changes and deletes an object', async () => {
     const created = await call('POST', configMaps, {
@@ -113,9 +31,12 @@ describe('API server', () => {
       code: 201,
       body: { kind: 'ConfigMap', metadata: { name: 'life', namespace: 'default' } },
     });
-    expect(await call('GET', `${configMaps}/life`)).toEqual({ code: 200, body: created.body });
+    expect(await call('GET', `${configMaps}/life`)).toMatchObject({
+      code: 200,
+      text: created.text,
+    });
     const patched = await call('PATCH', `${configMaps}/life`, {
-      type: 'application/merge-patch+json',
+      headers: merge,
       body: { data: { b: '2' } },
     });
     expect(patched).toMatchObject({ code: 200, body: { data: { a: '1', b: '2' } } });
@@ -150,7 +71,7 @@ describe('API server', () => {
     const list = (await call('GET', configMaps)).body as { metadata: { resourceVersion: string } };
     const path = `${configMaps}?watch=1&resourceVersion=${list.metadata.resourceVersion}`;
     const watchers = await Promise.all(
-      [1, 2, 3].map(() => open('GET', `${path}&fieldSelector=metadata.name%3Dseen`)),
+      [1, 2, 3].map(() => server.open('GET', `${path}&fieldSelector=metadata.name%3Dseen`)),
     );
     await call('POST', configMaps, { body: { metadata: { name: 'unseen' } } });
     await call('POST', configMaps, { body: { metadata: { name: 'seen' } } });
@@ -166,7 +87,6 @@ describe('API server', () => {
   });
 
   it('says what is wrong with a write in the order in which clients know it', async () => {
-    const merge = 'application/merge-patch+json';
     await call('POST', configMaps, { body: { metadata: { name: 'named' } } });
     const nameless = await call('PUT', `${configMaps}/named`, { body: { metadata: {} } });
     expect(nameless).toMatchObject({
@@ -177,11 +97,11 @@ describe('API server', () => {
       },
     });
     const cleared = await call('PATCH', `${configMaps}/named`, {
-      type: merge,
+      headers: merge,
       body: { metadata: { name: null } },
     });
     expect(cleared.body).toMatchObject({ message: (nameless.body as { message: string }).message });
-    const absent = await call('PATCH', `${configMaps}/absent`, { type: merge, body: [] });
+    const absent = await call('PATCH', `${configMaps}/absent`, { headers: merge, body: [] });
     expect(absent).toMatchObject({ code: 404 });
     const elsewhere = await call('PUT', '/api/v1/namespaces/nowhere/configmaps/a', {
       body: { metadata: { name: 'a' } },
@@ -210,7 +130,7 @@ describe('API server', () => {
     const patches = await Promise.all(
       bodies.map((_, index) =>
         call('PATCH', `${configMaps}/race`, {
-          type: 'application/merge-patch+json',
+          headers: merge,
           body: { data: { [`k${index}`]: 'v' } },
         }),
       ),
@@ -235,7 +155,7 @@ describe('API server', () => {
   });
 
   it('speaks HTTP/2 on the same port', async () => {
-    const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+    const session = connect(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false });
     const stream = session.request({
       ':path': '/api/v1/namespaces',
       authorization: 'Bearer secret',
@@ -309,7 +229,7 @@ describe('API server', () => {
   });
 
   it('lets strangers see health and nothing else', async () => {
-    expect(await call('GET', '/readyz', { token: null })).toEqual({ code: 200, body: 'ok' });
+    expect(await call('GET', '/readyz', { token: null })).toMatchObject({ code: 200, text: 'ok' });
     expect(await call('GET', configMaps, { token: null })).toMatchObject({
       code: 403,
       body: {
@@ -323,16 +243,22 @@ describe('API server', () => {
     });
   });
 
-  it('refuses a port in use before it touches its directory', async () => {
-    const other = join(directory, 'other');
-    await expect(start(other, port).started).rejects.toThrow('is in use; choose another');
-    expect(readdirSync(directory)).not.toContain('other');
-  });
-
-  it('refuses a directory that holds something else', async () => {
-    await expect(start(directory, await freePort()).started).rejects.toThrow(
-      /holds .*not an API server/,
-    );
+  it('refuses a port in use before it touches its directory, and a directory of something else', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'orch-other-'));
+    try {
+      const dataDir = join(directory, 'other');
+      const { port } = server;
+      await expect(RunningServer.start([], { dataDir, port })).rejects.toThrow(
+        'is in use; choose another',
+      );
+      expect(readdirSync(directory)).toEqual([]);
+      writeFileSync(join(directory, 'tokens.csv'), 'something else');
+      await expect(RunningServer.start([], { dataDir: directory })).rejects.toThrow(
+        /holds .*not an API server/,
+      );
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 });
 

@@ -17,6 +17,14 @@ const authorization = 'Bearer secret';
 export interface Ask {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The user's own when absent, none when null. */
+  readonly token?: string | null;
+}
+
+/** Where a server is not to be in a place of its own. */
+export interface Place {
+  readonly dataDir?: string;
+  readonly port?: number;
 }
 
 export interface Answer {
@@ -35,11 +43,11 @@ export class RunningServer {
     private readonly lifecycle: Lifecycle,
   ) {}
 
-  static async start(flags: readonly string[] = []): Promise<RunningServer> {
+  static async start(flags: readonly string[] = [], place: Place = {}): Promise<RunningServer> {
     const directory = mkdtempSync(join(tmpdir(), 'orch-apiserver-'));
     const tokenFile = join(directory, 'tokens.csv');
     writeFileSync(tokenFile, 'secret,admin,1,"system:masters"\n');
-    const port = await freePort();
+    const { dataDir = join(directory, 'data'), port = await freePort() } = place;
     const logger = createLogger({
       component: 'test',
       format: 'text',
@@ -50,7 +58,7 @@ export class RunningServer {
     const options = parseOptions(
       ApiServerOptions,
       [
-        `--data-dir=${join(directory, 'data')}`,
+        `--data-dir=${dataDir}`,
         `--secure-port=${port}`,
         '--bind-address=127.0.0.1',
         `--token-auth-file=${tokenFile}`,
@@ -60,8 +68,14 @@ export class RunningServer {
     );
     const features = new FeatureGates('apiserver');
     features.set(options.common.featureGates);
-    await startApiServer({ options, features, logger, lifecycle });
-    return new RunningServer(port, directory, lifecycle);
+    const server = new RunningServer(port, directory, lifecycle);
+    try {
+      await startApiServer({ options, features, logger, lifecycle });
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+    return server;
   }
 
   async stop(): Promise<void> {
@@ -70,7 +84,9 @@ export class RunningServer {
     rmSync(this.directory, { recursive: true, force: true });
   }
 
-  async call(method: string, path: string, { body, headers }: Ask = {}): Promise<Answer> {
+  /** The answer as it begins. */
+  async open(method: string, path: string, ask: Ask = {}): Promise<IncomingMessage> {
+    const { body, headers, token = 'secret' } = ask;
     const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     const asked = httpsRequest({
       host: '127.0.0.1',
@@ -80,13 +96,18 @@ export class RunningServer {
       agent: false,
       rejectUnauthorized: false,
       headers: {
-        authorization,
+        ...(token !== null && { authorization: `Bearer ${token}` }),
         ...(sent && { 'content-type': 'application/json', 'content-length': String(sent.length) }),
         ...headers,
       },
     });
     asked.end(sent);
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    return answer;
+  }
+
+  async call(method: string, path: string, ask: Ask = {}): Promise<Answer> {
+    const answer = await this.open(method, path, ask);
     const said = await text(answer);
     return {
       code: answer.statusCode ?? 0,
