@@ -22,6 +22,8 @@ import { ageColumn, nameColumn } from '../shared/columns.js';
 import { countGeneration } from '../shared/generation.js';
 import { checkNotNegative } from '../shared/rules.js';
 import {
+  readyColumn,
+  replicaScale,
   validateCollisionCount,
   validateCounts,
   validateSelectorUpdate,
@@ -108,12 +110,7 @@ function validateRolling(
 
 const columns: readonly TableColumn<Deployment>[] = [
   nameColumn(),
-  {
-    name: 'Ready',
-    type: 'string',
-    description: 'Ready pods out of those wanted.',
-    cell: (object) => `${object.status?.readyReplicas ?? 0}/${object.spec?.replicas ?? 0}`,
-  },
+  readyColumn(),
   {
     name: 'Up-to-date',
     type: 'string',
@@ -189,12 +186,5 @@ export const deployment = define<Deployment>({
       return [...errors, ...validateCollisionCount(object.status, old.status)];
     },
   },
-  scale: {
-    replicas: (object) => object.spec?.replicas ?? 0,
-    setReplicas: (object, replicas) => {
-      if (object.spec) object.spec.replicas = replicas;
-    },
-    statusReplicas: (object) => object.status?.replicas ?? 0,
-    selector: (object) => selectorText(object.spec?.selector),
-  },
+  scale: replicaScale((object) => selectorText(object.spec?.selector)),
 });

@@ -13,7 +13,12 @@ import { define, type TableColumn } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { countGeneration } from '../shared/generation.js';
 import { checkNotNegative } from '../shared/rules.js';
-import { validateCounts, validateSelectorUpdate } from '../shared/workloads.js';
+import {
+  replicaColumns,
+  replicaScale,
+  validateReplicaCounts,
+  validateSelectorUpdate,
+} from '../shared/workloads.js';
 
 function validateReplicaSet(object: ReplicaSet): FieldError[] {
   const spec: Partial<ReplicaSetSpec> = object.spec ?? {};
@@ -27,24 +32,7 @@ function validateReplicaSet(object: ReplicaSet): FieldError[] {
 
 const columns: readonly TableColumn<ReplicaSet>[] = [
   nameColumn(),
-  {
-    name: 'Desired',
-    type: 'integer',
-    description: 'Pods wanted.',
-    cell: (object) => object.spec?.replicas ?? 0,
-  },
-  {
-    name: 'Current',
-    type: 'integer',
-    description: 'Pods there are.',
-    cell: (object) => object.status?.replicas ?? 0,
-  },
-  {
-    name: 'Ready',
-    type: 'integer',
-    description: 'Pods that are ready.',
-    cell: (object) => object.status?.readyReplicas ?? 0,
-  },
+  ...replicaColumns<ReplicaSet>(),
   ageColumn(),
   ...templateColumns<ReplicaSet>((object) => object.spec?.template),
   selectorColumn((object) => object.spec?.selector),
@@ -87,26 +75,7 @@ export const replicaSet = define<ReplicaSet>({
     prepareForUpdate(object, old) {
       object.spec = old.spec;
     },
-    validateUpdate: (object) =>
-      validateCounts(
-        object.status ?? {},
-        [
-          'replicas',
-          'fullyLabeledReplicas',
-          'readyReplicas',
-          'availableReplicas',
-          'observedGeneration',
-        ],
-        ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'],
-        path('status'),
-      ),
+    validateUpdate: validateReplicaCounts,
   },
-  scale: {
-    replicas: (object) => object.spec?.replicas ?? 0,
-    setReplicas: (object, replicas) => {
-      if (object.spec) object.spec.replicas = replicas;
-    },
-    statusReplicas: (object) => object.status?.replicas ?? 0,
-    selector: (object) => selectorText(object.spec?.selector),
-  },
+  scale: replicaScale((object) => selectorText(object.spec?.selector)),
 });

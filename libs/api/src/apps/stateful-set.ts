@@ -26,7 +26,12 @@ import { define, type TableColumn } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { countGeneration } from '../shared/generation.js';
 import { checkNotNegative } from '../shared/rules.js';
-import { validateCollisionCount, validateCounts } from '../shared/workloads.js';
+import {
+  readyColumn,
+  replicaScale,
+  validateCollisionCount,
+  validateCounts,
+} from '../shared/workloads.js';
 
 const policies = ['OrderedReady', 'Parallel'];
 
@@ -122,12 +127,7 @@ function validateStatefulSetUpdate(object: StatefulSet, old: StatefulSet): Field
 
 const columns: readonly TableColumn<StatefulSet>[] = [
   nameColumn(),
-  {
-    name: 'Ready',
-    type: 'string',
-    description: 'Ready pods out of those wanted.',
-    cell: (object) => `${object.status?.readyReplicas ?? 0}/${object.spec?.replicas ?? 0}`,
-  },
+  readyColumn(),
   ageColumn(),
   ...templateColumns<StatefulSet>((object) => object.spec?.template),
 ];
@@ -175,13 +175,8 @@ export const statefulSet = define<StatefulSet>({
       ...validateCollisionCount(object.status, old.status),
     ],
   },
-  scale: {
-    replicas: (object) => object.spec?.replicas ?? 0,
-    setReplicas: (object, replicas) => {
-      if (object.spec) object.spec.replicas = replicas;
-    },
-    statusReplicas: (object) => object.status?.replicas ?? 0,
-    selector: (object) => selectorText(object.spec?.selector),
-    notFoundAs: { group: 'apps', resource: 'statefulsets' },
-  },
+  scale: replicaScale((object) => selectorText(object.spec?.selector), {
+    group: 'apps',
+    resource: 'statefulsets',
+  }),
 });

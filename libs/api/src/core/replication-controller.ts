@@ -5,7 +5,12 @@ import { define, type TableColumn } from '../definition.js';
 import { ageColumn, mapCell, nameColumn } from '../shared/columns.js';
 import { countGeneration } from '../shared/generation.js';
 import { checkNotNegative } from '../shared/rules.js';
-import { labelAsTemplate, validateCounts } from '../shared/workloads.js';
+import {
+  labelAsTemplate,
+  replicaColumns,
+  replicaScale,
+  validateReplicaCounts,
+} from '../shared/workloads.js';
 import { gatedTemplateFields } from './pod-gated-fields.js';
 import {
   labelsMismatch,
@@ -58,24 +63,7 @@ function validateTemplate({
 
 const columns: readonly TableColumn<ReplicationController>[] = [
   nameColumn(),
-  {
-    name: 'Desired',
-    type: 'integer',
-    description: 'Pods wanted.',
-    cell: (object) => object.spec?.replicas ?? 0,
-  },
-  {
-    name: 'Current',
-    type: 'integer',
-    description: 'Pods there are.',
-    cell: (object) => object.status?.replicas ?? 0,
-  },
-  {
-    name: 'Ready',
-    type: 'integer',
-    description: 'Pods that are ready.',
-    cell: (object) => object.status?.readyReplicas ?? 0,
-  },
+  ...replicaColumns<ReplicationController>(),
   ageColumn(),
   ...templateColumns<ReplicationController>((object) => object.spec?.template),
   {
@@ -116,27 +104,10 @@ export const replicationController = define<ReplicationController>({
   columns,
   selectableFields: { 'status.replicas': (object) => String(object.status?.replicas ?? 0) },
   status: {
-    validateUpdate: (object) =>
-      validateCounts(
-        object.status ?? {},
-        [
-          'replicas',
-          'fullyLabeledReplicas',
-          'readyReplicas',
-          'availableReplicas',
-          'observedGeneration',
-        ],
-        ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'],
-        path('status'),
-      ),
+    validateUpdate: validateReplicaCounts,
   },
-  scale: {
-    replicas: (object) => object.spec?.replicas ?? 0,
-    setReplicas: (object, replicas) => {
-      if (object.spec) object.spec.replicas = replicas;
-    },
-    statusReplicas: (object) => object.status?.replicas ?? 0,
-    selector: (object) => mapCell(object.spec?.selector),
-    notFoundAs: { group: 'autoscaling', resource: 'replicationcontrollers/scale' },
-  },
+  scale: replicaScale((object) => mapCell(object.spec?.selector), {
+    group: 'autoscaling',
+    resource: 'replicationcontrollers/scale',
+  }),
 });

@@ -8,6 +8,7 @@ import {
   semanticallyEqual,
 } from '@orch/apimachinery';
 import type { LabelSelector, ObjectMeta } from '@orch/types/meta/v1';
+import type { SubresourceScale, TableColumn } from '../definition.js';
 import { checkNotNegative } from './rules.js';
 
 interface Counted {
@@ -25,6 +26,62 @@ export function labelAsTemplate(object: Templated): void {
   object.metadata ??= {};
   if (Object.keys(object.metadata.labels ?? {}).length === 0)
     object.metadata.labels = { ...labels };
+}
+
+/** What is wanted and what there is, where that is all that pods are counted by. */
+interface Replicated extends Counted {
+  spec?: { replicas?: number };
+  status?: { replicas?: number; readyReplicas?: number };
+}
+
+/** Columns of the kinds whose pods are all of one template. */
+export function replicaColumns<T extends Replicated>(): TableColumn<T>[] {
+  return [
+    {
+      name: 'Desired',
+      type: 'integer',
+      description: 'Pods wanted.',
+      cell: (object) => object.spec?.replicas ?? 0,
+    },
+    {
+      name: 'Current',
+      type: 'integer',
+      description: 'Pods there are.',
+      cell: (object) => object.status?.replicas ?? 0,
+    },
+    {
+      name: 'Ready',
+      type: 'integer',
+      description: 'Pods that are ready.',
+      cell: (object) => object.status?.readyReplicas ?? 0,
+    },
+  ];
+}
+
+/** `2/3`, of the kinds whose pods change over from one template to the next. */
+export function readyColumn<T extends Replicated>(): TableColumn<T> {
+  return {
+    name: 'Ready',
+    type: 'string',
+    description: 'Ready pods out of those wanted.',
+    cell: (object) => `${object.status?.readyReplicas ?? 0}/${object.spec?.replicas ?? 0}`,
+  };
+}
+
+/** `selector` as the autoscaler reads it. */
+export function replicaScale<T extends Replicated>(
+  selector: (object: T) => string,
+  notFoundAs?: SubresourceScale<T>['notFoundAs'],
+): SubresourceScale<T> {
+  return {
+    replicas: (object) => object.spec?.replicas ?? 0,
+    setReplicas: (object, replicas) => {
+      if (object.spec) object.spec.replicas = replicas;
+    },
+    statusReplicas: (object) => object.status?.replicas ?? 0,
+    selector,
+    ...(notFoundAs && { notFoundAs }),
+  };
 }
 
 /** A selector is for ever. */
@@ -79,4 +136,15 @@ export function validateCounts(
     );
   }
   return errors;
+}
+
+/** Those of a kind whose pods are all of one template. */
+export function validateReplicaCounts({ status = {} }: { status?: object }): FieldError[] {
+  const parts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'];
+  return validateCounts(
+    status,
+    ['replicas', ...parts, 'observedGeneration'],
+    parts,
+    path('status'),
+  );
 }
