@@ -65,18 +65,8 @@ function requireSecret(
 /** In the order in which they are looked at. */
 const sourceEntries: readonly SourceEntry[] = [
   source('hostPath', sources.validateHostPath),
-  source(
-    'gcePersistentDisk',
-    (value, at) => [
-      ...sources.requireFields(value, ['pdName'], at),
-      ...sources.validatePartition(value.partition, at),
-    ],
-    'persistentDisk',
-  ),
-  source('awsElasticBlockStore', (value, at) => [
-    ...sources.requireFields(value, ['volumeID'], at),
-    ...sources.validatePartition(value.partition, at),
-  ]),
+  source('gcePersistentDisk', sources.validatePersistentDisk, 'persistentDisk'),
+  source('awsElasticBlockStore', sources.validateElasticBlockStore),
   source('glusterfs', (value, at) => [
     ...sources.requireFields(value, ['endpoints', 'path'], at),
     ...(value.endpointsNamespace === undefined

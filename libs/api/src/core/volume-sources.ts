@@ -9,12 +9,14 @@ import {
 } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type {
+  AWSElasticBlockStoreVolumeSource,
   AzureDiskVolumeSource,
   CSIVolumeSource,
   EmptyDirVolumeSource,
   FCVolumeSource,
   FlexVolumeSource,
   FlockerVolumeSource,
+  GCEPersistentDiskVolumeSource,
   GitRepoVolumeSource,
   HostPathVolumeSource,
   ISCSIVolumeSource,
@@ -91,7 +93,21 @@ export function validateNfs(source: NFSVolumeSource, at: FieldPath): FieldError[
   return errors;
 }
 
-export function validatePartition(partition: number | undefined, at: FieldPath): FieldError[] {
+export function validatePersistentDisk(
+  source: GCEPersistentDiskVolumeSource,
+  at: FieldPath,
+): FieldError[] {
+  return [...requireFields(source, ['pdName'], at), ...validatePartition(source.partition, at)];
+}
+
+export function validateElasticBlockStore(
+  source: AWSElasticBlockStoreVolumeSource,
+  at: FieldPath,
+): FieldError[] {
+  return [...requireFields(source, ['volumeID'], at), ...validatePartition(source.partition, at)];
+}
+
+function validatePartition(partition: number | undefined, at: FieldPath): FieldError[] {
   return checkRange(partition, 0, 255, at.child('partition'));
 }
 

@@ -62,18 +62,8 @@ const sourceEntries: readonly SourceEntry[] = [
   source('emptyDir', sources.validateEmptyDir),
   source('hostPath', sources.validateHostPath),
   source('gitRepo', sources.validateGitRepo),
-  source(
-    'gcePersistentDisk',
-    (value, at) => [
-      ...sources.requireFields(value, ['pdName'], at),
-      ...sources.validatePartition(value.partition, at),
-    ],
-    'persistentDisk',
-  ),
-  source('awsElasticBlockStore', (value, at) => [
-    ...sources.requireFields(value, ['volumeID'], at),
-    ...sources.validatePartition(value.partition, at),
-  ]),
+  source('gcePersistentDisk', sources.validatePersistentDisk, 'persistentDisk'),
+  source('awsElasticBlockStore', sources.validateElasticBlockStore),
   source('secret', validateSecretSource),
   source('nfs', sources.validateNfs),
   source('iscsi', sources.validateIscsi),
