@@ -129,9 +129,8 @@ export const logCanaries: readonly Canary[] = [
     edits: [
       {
         file: 'store/src/snapshot/outgoing.js',
-        find: 'const facts = await database.readFacts(view) ?? EMPTY_FACTS;',
-        replace:
-          'const facts = { ...(await database.readFacts(view) ?? EMPTY_FACTS), proposersChecksum: 0 };',
+        find: 'const facts = await database.readFacts(view);',
+        replace: 'const facts = { ...(await database.readFacts(view)), proposersChecksum: 0 };',
       },
       {
         file: 'store/src/snapshot/outgoing.js',
@@ -149,9 +148,8 @@ export const logCanaries: readonly Canary[] = [
     edits: [
       {
         file: 'store/src/snapshot/outgoing.js',
-        find: 'const facts = await database.readFacts(view) ?? EMPTY_FACTS;',
-        replace:
-          'const facts = { ...(await database.readFacts(view) ?? EMPTY_FACTS), compactedRevision: 0 };',
+        find: 'const facts = await database.readFacts(view);',
+        replace: 'const facts = { ...(await database.readFacts(view)), compactedRevision: 0 };',
       },
       {
         file: 'store/src/snapshot/outgoing.js',

@@ -1,7 +1,8 @@
 /** A consistent view of a state database, streamed at the reader's pace while writes go on. */
 import { type LogIndex, type OutgoingSnapshot, type Rows } from '@orch/raft';
-import { EMPTY_FACTS, type Facts } from '../core/state-machine.js';
+import type { Facts } from '../core/state-machine.js';
 import type { LiveState } from '../shell/live-state.js';
+import { StoreError } from '../versioned-store.js';
 import { writeStateStream } from './state-stream.js';
 
 export interface OutgoingState extends OutgoingSnapshot {
@@ -10,13 +11,13 @@ export interface OutgoingState extends OutgoingSnapshot {
 
 /**
  * Everything applied before the call is in it. When the state is replaced before the result is closed,
- * its `next` rejects.
+ * its `next` rejects. Throws StoreError (Corrupt) where the database does not say what it holds.
  */
 export async function openOutgoing({
   machine,
   writer,
   database,
-}: LiveState): Promise<OutgoingState> {
+}: Pick<LiveState, 'machine' | 'writer' | 'database'>): Promise<OutgoingState> {
   await writer.reached(machine.appliedIndex);
   const view = database.view();
   const sources: Rows[] = [];
@@ -25,7 +26,9 @@ export async function openOutgoing({
     await view.close();
   };
   try {
-    const facts = (await database.readFacts(view)) ?? EMPTY_FACTS;
+    const facts = await database.readFacts(view);
+    // Written before anything else is.
+    if (!facts) throw new StoreError('Corrupt', 'the facts of the state are missing');
     sources.push(database.proposerRows(view), database.versionRows(0, facts.revision, view));
     const sweptRevision = await database.readSwept(view);
     const chunks = writeStateStream({ facts, sweptRevision }, [...sources]);
