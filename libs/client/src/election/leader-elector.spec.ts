@@ -44,13 +44,13 @@ describe('LeaderElector', () => {
   let events: string[];
   let metrics: Metrics;
 
-  const candidate = (identity: string) => {
+  const candidate = (identity: string, leaseDurationMs = 1_000) => {
     const elector = new LeaderElector({
       client,
       namespace: 'n',
       name: 'lock',
       identity,
-      leaseDurationMs: 1_000,
+      leaseDurationMs,
       renewDeadlineMs: 500,
       retryPeriodMs: 30,
       logger: quietLogger,
@@ -93,13 +93,13 @@ describe('LeaderElector', () => {
   });
 
   it('hands over when the leader stops, at once', async () => {
-    const a = candidate('a');
+    // Nobody lives to see it run out.
+    const leaseDurationMs = 3_600_000;
+    const a = candidate('a', leaseDurationMs);
     await eventually('a leads', () => a.isLeader());
-    const b = candidate('b');
-    const startedMs = performance.now();
+    const b = candidate('b', leaseDurationMs);
     await a.stop();
     await eventually('b leads', () => b.isLeader());
-    expect(performance.now() - startedMs).toBeLessThan(900);
     expect(events).toEqual(['a leads', 'a ends', 'b leads']);
     const path = server.paths('/apis/coordination.orch.io/v1/namespaces/n/leases')[0]!;
     expect(server.get(path)).toMatchObject({
