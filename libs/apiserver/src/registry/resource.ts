@@ -149,18 +149,20 @@ export class ServedResource {
     return this.resource.definition;
   }
 
-  /** From this version's shape to the stored one. May reuse `object`. */
+  /** From this version's shape to the stored one, in normal form. May reuse `object`. */
   toStored(object: ApiObject): ApiObject {
-    const stored = this.served.toStored ? this.served.toStored(object) : object;
+    const { toStored } = this.served;
+    const stored = toStored ? this.resource.storedCodec.fromJson(toStored(object)) : object;
     stored.apiVersion = this.resource.storedApiVersion;
     stored.kind = this.kind;
     return stored;
   }
 
-  /** From the stored shape to this version's. Never changes `object`. */
+  /** From the stored shape to this version's, in normal form. Never changes `object`. */
   fromStored(object: ApiObject): ApiObject {
     if (this.isStored) return object;
-    const converted = this.served.fromStored ? this.served.fromStored(object) : { ...object };
+    const { fromStored } = this.served;
+    const converted = fromStored ? this.codec.fromJson(fromStored(object)) : { ...object };
     converted.apiVersion = this.apiVersion;
     converted.kind = this.kind;
     return converted;

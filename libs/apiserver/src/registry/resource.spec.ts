@@ -1,0 +1,20 @@
+import { definitions } from '@orch/api';
+import { dialect } from '@orch/component';
+import { describe, expect, it } from 'vitest';
+import { ResourceTable } from './resource-table.js';
+
+const table = new ResourceTable(definitions);
+
+describe('objects of another version than the stored one', () => {
+  const events = table.find(dialect().group('events'), 'v1', 'events')!;
+
+  it('are stored with what is always written', () => {
+    const stored = events.toStored(events.codec.fromJson({ metadata: { name: 'a' } }));
+    expect(stored).toMatchObject({ reportingComponent: '', reportingInstance: '', source: {} });
+  });
+
+  it('are shown without what is empty', () => {
+    const stored = events.resource.storedCodec.fromJson({ metadata: { name: 'a' } });
+    expect(events.fromStored(stored)).not.toHaveProperty('reportingController');
+  });
+});
