@@ -187,7 +187,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
    * At creation, after `prepareForCreate`, once the object has its name: puts it where it stands beside
    * the metadata. Again when a generated name (`before`) was taken and another one took its place.
    */
-  readonly prepareNamed?: (object: T, before: string | undefined) => void;
+  readonly prepareNamed?: (object: T, before: string | undefined, context: RequestContext) => void;
   /**
    * Rules for the object alone, metadata excepted (`validateObjectMeta` is the registry's). At creation
    * and, before `validateUpdate`, for the new object at update. The order of an update's errors:

@@ -40,7 +40,7 @@ function created(served: ServedResource, object: ApiObject): boolean {
   const context = requestContext(served.served);
   prepareMetadataForCreate(object, definition, 'uid', nowMs);
   definition.prepareForCreate?.(object, context);
-  definition.prepareNamed?.(object, undefined);
+  definition.prepareNamed?.(object, undefined, context);
   const errors = doneOrRefused(() =>
     listedErrors(() => [
       ...metadataErrors(object, definition),

@@ -34,7 +34,7 @@ describe('jobs', () => {
   it('take the name they get in the end', () => {
     const { object } = create<Job>(job, { metadata: { name: 'run-a', uid }, spec: good });
     object.metadata!.name = 'run-b';
-    job.prepareNamed?.(object, 'run-a');
+    job.prepareNamed?.(object, 'run-a', requestContext());
     const named = { 'controller-uid': uid, 'job-name': 'run-b' };
     expect(object.metadata?.labels).toEqual(named);
     expect(object.spec?.template.metadata?.labels).toEqual(named);

@@ -48,15 +48,16 @@ export const namespace = define<Namespace>({
   stored: { group: 'core', version: 'v1' },
   validateName: labelName,
 
-  prepareForCreate(object, context) {
+  prepareForCreate(object) {
     object.status = { phase: 'Active' };
     const finalizers = object.spec?.finalizers ?? [];
     const { word } = dialect();
     object.spec = {
       finalizers: finalizers.includes(word) ? finalizers : [...finalizers, word],
     };
-    setNameLabel(object, context.features);
   },
+  // A generated name was not there when defaults were filled in.
+  prepareNamed: (object, _before, { features }) => setNameLabel(object, features),
   prepareForUpdate(object, old, context) {
     object.spec = { ...object.spec, finalizers: old.spec?.finalizers ?? [] };
     object.status = old.status;

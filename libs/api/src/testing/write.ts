@@ -63,7 +63,7 @@ export function create<T extends ApiObject>(
   const context = requestContext(version);
   dropDisabledFields(object, undefined, definition.gatedFields ?? [], features);
   definition.prepareForCreate?.(object, context);
-  definition.prepareNamed?.(object, undefined);
+  definition.prepareNamed?.(object, undefined, context);
   const meta = validateObjectMeta(object.metadata ?? {}, {
     namespaced: definition.namespaced,
     validateName: definition.validateName ?? subdomainName,

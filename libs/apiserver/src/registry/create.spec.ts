@@ -1,4 +1,4 @@
-import { definitions } from '@orch/api';
+import { type ApiObject, definitions } from '@orch/api';
 import { StatusError } from '@orch/apimachinery';
 import { FeatureGates, Metrics, systemClock } from '@orch/component';
 import type { Entry, Operation } from '@orch/store';
@@ -40,21 +40,24 @@ function partsWith(taken: number): { parts: RegistryParts; tried: string[] } {
   return { parts: parts as unknown as RegistryParts, tried };
 }
 
-async function create(
-  taken: number,
-  metadata: { name?: string; generateName?: string },
-  dryRun: boolean,
-) {
-  const { parts, tried } = partsWith(taken);
-  const context: WriteContext = {
+function contextOf(dryRun: boolean): WriteContext {
+  return {
     user: { name: 'u', groups: [] } as unknown as WriteContext['user'],
     dryRun,
     manager: undefined,
     deadlineMs: systemClock.monotonicMs() + 10_000,
     warnings: [],
   };
+}
+
+async function create(
+  taken: number,
+  metadata: { name?: string; generateName?: string },
+  dryRun: boolean,
+) {
+  const { parts, tried } = partsWith(taken);
   try {
-    const { key } = await createObject(parts, served, 'ns', { metadata }, context);
+    const { key } = await createObject(parts, served, 'ns', { metadata }, contextOf(dryRun));
     return { tried, outcome: key };
   } catch (error) {
     if (error instanceof StatusError) return { tried, outcome: error.message };
@@ -81,5 +84,31 @@ describe.each([false, true])('names of new objects, dry run: %s', (dryRun) => {
     const { tried, outcome } = await create(1, { name: 'mine', generateName: 'a-' }, dryRun);
     expect(tried).toHaveLength(1);
     expect(outcome).toBe('configmaps "mine" already exists');
+  });
+});
+
+/** What a dry run of a namespace's creation would store. */
+async function namespaceCreated(metadata: ApiObject['metadata']): Promise<ApiObject> {
+  const { parts } = partsWith(0);
+  const entry = await createObject(
+    parts,
+    table.find('', 'v1', 'namespaces')!,
+    '',
+    { metadata },
+    contextOf(true),
+  );
+  return JSON.parse(entry.bytes.toString()) as ApiObject;
+}
+
+describe('objects that are in no namespace', () => {
+  it('lose the one they are sent with', async () => {
+    const { metadata } = await namespaceCreated({ name: 'team', namespace: 'other' });
+    expect(metadata).not.toHaveProperty('namespace');
+  });
+
+  it('are labelled by the name that was generated', async () => {
+    const { metadata } = await namespaceCreated({ generateName: 'team-' });
+    expect(metadata?.name).toMatch(/^team-.{5}$/);
+    expect(metadata?.labels).toEqual({ 'orch.io/metadata.name': metadata?.name });
   });
 });

@@ -69,7 +69,7 @@ export async function createObject(
     const before = metadata.name || undefined;
     if (prefix !== '') metadata.name = generatedName(prefix, parts.random);
     if (attempt === 1 || prefix !== '') {
-      definition.prepareNamed?.(object, attempt === 1 ? undefined : before);
+      definition.prepareNamed?.(object, attempt === 1 ? undefined : before, request);
     }
     if (attempt === 1) await validate(parts, served, namespace, object, context);
     const entry = await createFitting(parts, served, namespace, object, context);
