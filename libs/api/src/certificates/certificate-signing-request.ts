@@ -25,6 +25,7 @@ function takeRequester(object: CertificateSigningRequest, { user }: RequestConte
   );
   if (Object.keys(spec.extra).length === 0) delete spec.extra;
   if (spec.uid === '') delete spec.uid;
+  if (spec.groups.length === 0) delete spec.groups;
 }
 
 /** Fills in times that the client left out; a condition that is as it was keeps its own. */

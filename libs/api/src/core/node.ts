@@ -11,7 +11,8 @@ import { validateNode, validateNodeCreate, validateNodeUpdate } from './node-val
 function setNodeDefaults(object: Node): void {
   const { spec, status } = object;
   if (spec) {
-    if (spec.podCIDRs?.length) spec.podCIDR = spec.podCIDRs[0];
+    if (spec.podCIDRs?.[0]) spec.podCIDR = spec.podCIDRs[0];
+    else if (spec.podCIDRs?.length) delete spec.podCIDR;
     else if (spec.podCIDR) spec.podCIDRs = [spec.podCIDR];
   }
   if (status?.capacity && !status.allocatable) status.allocatable = deepCopy(status.capacity);
