@@ -3,6 +3,7 @@ import type { Target } from './target.js';
 import { applyTargets } from './targets/apply.js';
 import { bodyTargets } from './targets/bodies.js';
 import { fileTargets } from './targets/files.js';
+import { kindWriteTargets } from './targets/kind-writes.js';
 import { kindTargets } from './targets/kinds.js';
 import { patchTargets } from './targets/patches.js';
 import { replicaTargets } from './targets/replicas.js';
@@ -14,6 +15,7 @@ import { valueTargets } from './targets/values.js';
 export const targets: readonly Target[] = [
   ...bodyTargets,
   ...kindTargets,
+  ...kindWriteTargets,
   ...patchTargets,
   ...applyTargets,
   ...requestTargets,

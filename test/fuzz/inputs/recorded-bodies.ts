@@ -1,28 +1,50 @@
-/** What recorded cases create of each kind and version: whole objects that are right by all rules. */
+/** What recorded cases send of each kind and version: whole objects, most of them right by all rules. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
+export interface RecordedBody {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata?: object;
+}
+
 interface Step {
   readonly id: string;
-  readonly body?: { readonly apiVersion?: string; readonly kind?: string };
+  readonly method?: string;
+  readonly body?: Partial<RecordedBody>;
 }
 
 /** Compiled, this file is below `dist`. */
-const folder = resolve(import.meta.dirname, '../../../../test/conformance/cases/crud');
+const root = resolve(import.meta.dirname, '../../..');
+const cases = join(root.endsWith('dist') ? join(root, '..') : root, 'test/conformance/cases');
 
-function createdBy(file: string): Step['body'] {
-  const text = readFileSync(join(folder, file), 'utf8').replaceAll(/\$\{ns\}/g, 'default');
-  const { steps } = JSON.parse(text) as { readonly steps: readonly Step[] };
-  return steps.find(({ id }) => id === 'create')?.body;
+function isWhole(body: Step['body']): body is RecordedBody {
+  return body?.apiVersion !== undefined && body.kind !== undefined;
 }
 
-const bodies = new Map<string, object>();
-for (const file of readdirSync(folder)) {
-  const body = createdBy(file);
-  if (body) bodies.set(`${body.apiVersion} ${body.kind}`, body);
+const created = new Map<string, RecordedBody>();
+const sent = new Map<string, RecordedBody[]>();
+for (const path of readdirSync(cases, { recursive: true, encoding: 'utf8' }).sort()) {
+  if (!path.endsWith('.json')) continue;
+  const text = readFileSync(join(cases, path), 'utf8').replaceAll(/\$\{ns\}/g, 'default');
+  const { steps = [] } = JSON.parse(text) as { readonly steps?: readonly Step[] };
+  for (const { id, method, body } of steps) {
+    if (!isWhole(body)) continue;
+    const name = `${body.apiVersion} ${body.kind}`;
+    if (id === 'create' && path.startsWith('crud')) created.set(name, body);
+    if (method !== 'POST' && method !== 'PUT') continue;
+    const known = sent.get(body.kind);
+    if (known) known.push(body);
+    else sent.set(body.kind, [body]);
+  }
 }
 
 /** Undefined where nothing was recorded of this version. */
-export function recordedBody(apiVersion: string, kind: string): object | undefined {
-  return bodies.get(`${apiVersion} ${kind}`);
+export function recordedBody(apiVersion: string, kind: string): RecordedBody | undefined {
+  return created.get(`${apiVersion} ${kind}`);
+}
+
+/** Everything that was sent of a kind, in all its versions, right or not. */
+export function recordedBodies(kind: string): readonly RecordedBody[] {
+  return sent.get(kind) ?? [];
 }
