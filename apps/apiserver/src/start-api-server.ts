@@ -202,7 +202,14 @@ function registryParts(
   if (!namespaces) throw new Error('namespaces are not served');
   const plugins = [
     new NamespaceLifecycle(store, clock, namespaces),
-    ...kindRules({ rules: admissionRules, store, table, clock, random }),
+    ...kindRules({
+      rules: admissionRules,
+      store,
+      table,
+      clock,
+      random,
+      authorizer: allowAuthenticated,
+    }),
   ];
   const admission = new Admission(plugins, clock, admissionMetrics);
   const { features } = table;

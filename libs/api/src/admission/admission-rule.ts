@@ -3,6 +3,7 @@
  * kind prepares and validates it. They decide from the object and from other objects, read through the
  * context; clock and randomness come from there as well.
  */
+import { forbiddenObject, type GroupResource, type StatusError } from '@orch/apimachinery';
 import type { Features } from '@orch/component';
 import type { ApiObject } from '../definition.js';
 
@@ -15,8 +16,17 @@ export interface ObjectReader {
     namespace: string,
     name: string,
   ): Promise<ApiObject | undefined>;
-  /** All objects of a cluster-scoped kind; empty when the kind is not served. */
-  list(groupHead: string, plural: string): Promise<readonly ApiObject[]>;
+  /** All objects of a kind, or those of a namespace, by name; empty when the kind is not served. */
+  list(groupHead: string, plural: string, namespace?: string): Promise<readonly ApiObject[]>;
+}
+
+/** What a requester may or may not do with an object. */
+export interface Permission {
+  readonly verb: string;
+  /** Head of the group, and plural; they need not be those of a kind. */
+  readonly groupHead: string;
+  readonly plural: string;
+  readonly name: string;
 }
 
 export interface AdmissionTarget {
@@ -24,6 +34,8 @@ export interface AdmissionTarget {
   /** Head of the group of the stored kind, and its plural. */
   readonly groupHead: string;
   readonly plural: string;
+  /** As the client asked for it: a kind may be served in more groups than the one that stores it. */
+  readonly groupResource: GroupResource;
   /** Empty for the object itself. */
   readonly subresource: string;
   readonly namespace: string;
@@ -35,6 +47,8 @@ export interface AdmissionTarget {
 
 export interface AdmissionContext {
   readonly reader: ObjectReader;
+  /** May the requester do this? Asks the authorizer. */
+  readonly allows: (permission: Permission) => Promise<boolean>;
   readonly features: Features;
   /** Uniform in [0, 1). */
   readonly random: () => number;
@@ -48,6 +62,16 @@ export interface AdmissionRule {
   mutate?(target: AdmissionTarget, context: AdmissionContext): Promise<void> | void;
   /** After the kind's validation. Throws StatusError to refuse. */
   validate?(target: AdmissionTarget, context: AdmissionContext): Promise<void> | void;
+}
+
+/** The name that refusals tell: one that has yet to be made is told by its prefix. */
+export function refusedName({ name, object }: Pick<AdmissionTarget, 'name' | 'object'>): string {
+  return name || object?.metadata?.name || object?.metadata?.generateName || 'Unknown';
+}
+
+/** 403 for the object of the request. */
+export function refusal(target: AdmissionTarget, cause: string): StatusError {
+  return forbiddenObject(target.groupResource, refusedName(target), cause);
 }
 
 /** Is the target an object of this kind itself, in one of these operations? */

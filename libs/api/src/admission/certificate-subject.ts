@@ -1,10 +1,8 @@
 /** Nobody gets the administrators' group by a client certificate. */
-import { forbiddenObject } from '@orch/apimachinery';
-import { dialect } from '@orch/component';
 import type { CertificateSigningRequest } from '@orch/types/certificates/v1';
 import { requestedSubject } from '../certificates/request.js';
 import { clientSigner } from '../certificates/signer-name.js';
-import { type AdmissionRule, isWriteOf } from './admission-rule.js';
+import { type AdmissionRule, isWriteOf, refusal } from './admission-rule.js';
 
 const administrators = 'system:masters';
 
@@ -17,10 +15,6 @@ export const certificateSubjectRule: AdmissionRule = {
     const signer = clientSigner();
     if (spec.signerName !== signer) return;
     if (!requestedSubject(spec.request)?.organizations.includes(administrators)) return;
-    throw forbiddenObject(
-      { group: dialect().group('certificates'), resource: 'certificatesigningrequests' },
-      target.name,
-      `use of ${signer} signer with ${administrators} group is not allowed`,
-    );
+    throw refusal(target, `use of ${signer} signer with ${administrators} group is not allowed`);
   },
 };

@@ -2,8 +2,6 @@
  * The priority of a pod comes from its class; a client may name the class, never the number. One class
  * at most is that of pods which name none.
  */
-import { forbiddenObject } from '@orch/apimachinery';
-import { dialect } from '@orch/component';
 import type { Pod, PodSpec } from '@orch/types/core/v1';
 import type { PriorityClass } from '@orch/types/scheduling/v1';
 import {
@@ -11,6 +9,7 @@ import {
   type AdmissionRule,
   type AdmissionTarget,
   isWriteOf,
+  refusal,
 } from './admission-rule.js';
 
 const defaultPolicy = 'PreemptLowerPriority';
@@ -47,9 +46,8 @@ export const priorityRule: AdmissionRule = {
       ({ globalDefault, metadata }) => globalDefault && metadata?.name !== object.metadata?.name,
     );
     if (!other) return;
-    throw forbiddenObject(
-      { group: dialect().group('scheduling'), resource: 'priorityclasses' },
-      object.metadata?.name ?? '',
+    throw refusal(
+      target,
       `PriorityClass ${other.metadata?.name} is already marked as default. Only one default can exist`,
     );
   },
@@ -74,7 +72,7 @@ async function priorityOf(
   const found = (await context.reader.get('scheduling', 'priorityclasses', '', name)) as
     | PriorityClass
     | undefined;
-  if (!found) throw refuse(target, `no PriorityClass with name ${name} was found`);
+  if (!found) throw refusal(target, `no PriorityClass with name ${name} was found`);
   return ofClass(found);
 }
 
@@ -101,20 +99,16 @@ function check(
   target: AdmissionTarget,
 ): void {
   if (spec.priority !== undefined && spec.priority !== priority.value) {
-    throw refuse(
+    throw refusal(
       target,
       `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${priority.value} from the given PriorityClass name`,
     );
   }
   const policy = spec.preemptionPolicy;
   if (comparesPolicy && policy !== undefined && policy !== priority.preemptionPolicy) {
-    throw refuse(
+    throw refusal(
       target,
       `the string value of PreemptionPolicy (${policy}) must not be provided in pod spec; priority admission controller computed ${priority.preemptionPolicy} from the given PriorityClass name`,
     );
   }
-}
-
-function refuse(target: AdmissionTarget, cause: string) {
-  return forbiddenObject({ group: '', resource: 'pods' }, target.name, cause);
 }

@@ -1,57 +1,13 @@
-import { StatusError } from '@orch/apimachinery';
 import type { Node, Pod } from '@orch/types/core/v1';
 import { describe, expect, it } from 'vitest';
 import type { ApiObject } from '../definition.js';
-import { features } from '../testing/write.js';
-import type { AdmissionContext, AdmissionTarget } from './admission-rule.js';
-import { admissionRules } from './rules.js';
-
-function context(objects: Readonly<Record<string, object>> = {}): AdmissionContext {
-  return {
-    reader: {
-      get: async (head, plural, namespace, name) =>
-        objects[`${head}/${plural}/${namespace}/${name}`] as ApiObject | undefined,
-      list: async (head, plural) =>
-        Object.entries(objects)
-          .filter(([key]) => key.startsWith(`${head}/${plural}/`))
-          .map(([, object]) => object as ApiObject),
-    },
-    features,
-    random: () => 0,
-    wait: async () => undefined,
-  };
-}
+import { admit as admitAny, refusalOf as refusal, type StoredObjects } from '../testing/admit.js';
 
 const account = { metadata: { name: 'default' }, imagePullSecrets: [{ name: 'pull' }] };
 const withAccount = { 'core/serviceaccounts/ns/default': account };
 
-async function admit(
-  object: ApiObject,
-  objects: Readonly<Record<string, object>>,
-  plural = 'pods',
-): Promise<void> {
-  const target: AdmissionTarget = {
-    operation: 'CREATE',
-    groupHead: 'core',
-    plural,
-    subresource: '',
-    namespace: plural === 'pods' ? 'ns' : '',
-    name: object.metadata?.name ?? '',
-    object,
-    old: undefined,
-  };
-  for (const rule of admissionRules) await rule.mutate?.(target, context(objects));
-  for (const rule of admissionRules) await rule.validate?.(target, context(objects));
-}
-
-async function refusal(run: Promise<void>): Promise<string> {
-  try {
-    await run;
-  } catch (error) {
-    if (error instanceof StatusError && error.code === 403) return error.message;
-  }
-  throw new Error('nothing was refused');
-}
+const admit = (object: ApiObject, objects: StoredObjects, plural = 'pods') =>
+  admitAny(object, { objects, plural });
 
 const newPod = (spec: object = {}): Pod => ({
   metadata: { name: 'p' },

@@ -2,7 +2,7 @@
  * A pod may name a runtime class, which says what the pod costs beyond its containers and which nodes can
  * run it. Only a class says so: a cost that the pod brings along must be that of its class.
  */
-import { forbiddenObject, type StatusError, semanticallyEqual } from '@orch/apimachinery';
+import { type StatusError, semanticallyEqual } from '@orch/apimachinery';
 import type { Pod, PodSpec } from '@orch/types/core/v1';
 import type { RuntimeClass, Scheduling } from '@orch/types/node/v1';
 import {
@@ -10,10 +10,11 @@ import {
   type AdmissionRule,
   type AdmissionTarget,
   isWriteOf,
+  refusal,
 } from './admission-rule.js';
 
 function refuse(target: AdmissionTarget, cause: string): StatusError {
-  return forbiddenObject({ group: '', resource: 'pods' }, target.name, `pod rejected: ${cause}`);
+  return refusal(target, `pod rejected: ${cause}`);
 }
 
 /** The class that the pod names; undefined when it names none. Throws 403 when there is no such class. */

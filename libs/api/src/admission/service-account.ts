@@ -3,7 +3,7 @@
  * mounted where the pod or the account does not say otherwise. Mirrors of pods that a node runs by itself
  * have no account and may not reach for secrets.
  */
-import { forbiddenObject, randomSuffix, type StatusError } from '@orch/apimachinery';
+import { randomSuffix } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { Container, Pod, PodSpec, ServiceAccount, Volume } from '@orch/types/core/v1';
 import { mirrorAnnotation } from '../core/pod-annotations.js';
@@ -12,6 +12,7 @@ import {
   type AdmissionRule,
   type AdmissionTarget,
   isWriteOf,
+  refusal,
 } from './admission-rule.js';
 import { validateMountableSecrets } from './mountable-secrets.js';
 
@@ -20,9 +21,6 @@ const defaultAccount = 'default';
 const defaultAccountTryCount = 10;
 const tryDelayMs = 150;
 const tokenSeconds = 3607;
-
-const refuse = (target: AdmissionTarget, cause: string): StatusError =>
-  forbiddenObject({ group: '', resource: 'pods' }, target.name, cause);
 
 export const serviceAccountRule: AdmissionRule = {
   name: 'ServiceAccount',
@@ -52,13 +50,13 @@ export const serviceAccountRule: AdmissionRule = {
     if (pod.metadata?.annotations?.[mirrorAnnotation()] !== undefined) return;
     const account = await findAccount(target, spec.serviceAccountName ?? defaultAccount, context);
     const problem = validateMountableSecrets(spec, account);
-    if (problem !== undefined) throw refuse(target, problem);
+    if (problem !== undefined) throw refusal(target, problem);
   },
 };
 
 function checkMirror(target: AdmissionTarget, spec: PodSpec): void {
   if (spec.serviceAccountName) {
-    throw refuse(target, 'a mirror pod may not reference service accounts');
+    throw refusal(target, 'a mirror pod may not reference service accounts');
   }
   const containers = [...(spec.initContainers ?? []), ...(spec.containers ?? [])];
   const readsSecrets =
@@ -68,9 +66,9 @@ function checkMirror(target: AdmissionTarget, spec: PodSpec): void {
         env?.some(({ valueFrom }) => valueFrom?.secretKeyRef) ||
         envFrom?.some(({ secretRef }) => secretRef),
     );
-  if (readsSecrets) throw refuse(target, 'a mirror pod may not reference secrets');
+  if (readsSecrets) throw refusal(target, 'a mirror pod may not reference secrets');
   if (spec.volumes?.some(usesToken)) {
-    throw refuse(target, 'a mirror pod may not use ServiceAccountToken volume projections');
+    throw refusal(target, 'a mirror pod may not use ServiceAccountToken volume projections');
   }
 }
 
@@ -99,7 +97,7 @@ async function findAccount(
     if (attempt >= tryCount) break;
     await context.wait(tryDelayMs);
   }
-  throw refuse(
+  throw refusal(
     target,
     `error looking up service account ${target.namespace}/${name}: serviceaccount "${name}" not found`,
   );

@@ -9,6 +9,7 @@ import {
 } from '@peculiar/x509';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { certificateSubjectRule } from '../admission/certificate-subject.js';
+import { admit } from '../testing/admit.js';
 import { cells, create, now, update, updatePart } from '../testing/write.js';
 import { certificateSigningRequest as definition } from './certificate-signing-request.js';
 
@@ -212,26 +213,19 @@ describe('certificate signing requests', () => {
   });
 
   it('give nobody the group of administrators', async () => {
-    const admit = async (organization: string) =>
-      certificateSubjectRule.validate?.(
-        {
-          operation: 'CREATE',
-          groupHead: 'certificates',
-          plural: 'certificatesigningrequests',
-          subresource: '',
-          namespace: '',
-          name: 'x',
-          object: {
-            spec: {
-              signerName: 'orch.io/orch-apiserver-client',
-              request: await request(organization, 'someone'),
-            },
-          } as CertificateSigningRequest,
-          old: undefined,
-        },
-        {} as never,
-      );
-    await expect(admit('dev')).resolves.toBeUndefined();
-    await expect(admit('system:masters')).rejects.toMatchObject({ code: 403 });
+    const ask = async (organization: string) => {
+      const spec = {
+        signerName: 'orch.io/orch-apiserver-client',
+        request: await request(organization, 'someone'),
+      };
+      const object = { metadata: { name: 'x' }, spec } as CertificateSigningRequest;
+      await admit(object, {
+        rules: [certificateSubjectRule],
+        groupHead: 'certificates',
+        plural: 'certificatesigningrequests',
+      });
+    };
+    await expect(ask('dev')).resolves.toBeUndefined();
+    await expect(ask('system:masters')).rejects.toMatchObject({ code: 403 });
   });
 });

@@ -71,6 +71,11 @@ export function validateVolumeMode(mode: string | undefined, at: FieldPath): Fie
 /** The class in its annotation of before the field. */
 export const classAnnotation = () => dialect().key('storage-class', 'volume.beta');
 
+/** The class of a claim; empty when it names none. */
+export function claimClass({ metadata, spec }: PersistentVolumeClaim): string {
+  return metadata?.annotations?.[classAnnotation()] ?? spec?.storageClassName ?? '';
+}
+
 /**
  * A claim stays as it was asked for. Its volume is named once, the class may move from its annotation
  * to the field, and a bound claim may grow.

@@ -104,7 +104,7 @@ function validateStorageClassUpdate(object: StorageClass, old: StorageClass): Fi
 }
 
 /** The class of claims that name none. */
-function isDefault({ metadata }: StorageClass): boolean {
+export function isDefaultStorageClass({ metadata }: StorageClass): boolean {
   return ['storageclass', 'storageclass.beta'].some(
     (subdomain) => metadata?.annotations?.[dialect().key('is-default-class', subdomain)] === 'true',
   );
@@ -114,7 +114,9 @@ const columns: readonly TableColumn<StorageClass>[] = [
   {
     ...nameColumn<StorageClass>(),
     cell: (object) =>
-      isDefault(object) ? `${object.metadata?.name} (default)` : (object.metadata?.name ?? ''),
+      isDefaultStorageClass(object)
+        ? `${object.metadata?.name} (default)`
+        : (object.metadata?.name ?? ''),
   },
   {
     name: 'Provisioner',

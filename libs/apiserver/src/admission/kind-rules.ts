@@ -5,12 +5,15 @@ import type {
   AdmissionTarget,
   ApiObject,
   ObjectReader,
+  Permission,
 } from '@orch/api';
 import { timeout } from '@orch/apimachinery';
-import type { Clock } from '@orch/component';
+import { type Clock, dialect } from '@orch/component';
 import type { VersionedStore } from '@orch/store';
+import type { Authorizer } from '../authorization/authorizer.js';
 import { objectOf } from '../registry/entry-view.js';
 import type { ResourceTable } from '../registry/resource-table.js';
+import type { RequestInfo } from '../request/request-info.js';
 import type { AdmissionPlugin, AdmissionRequest } from './admission.js';
 
 export interface KindRulesSettings {
@@ -19,6 +22,7 @@ export interface KindRulesSettings {
   readonly table: ResourceTable;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly authorizer: Authorizer;
 }
 
 /** One plugin for each rule. */
@@ -43,6 +47,8 @@ function contextOf(
   const { clock, random } = settings;
   return {
     reader: new StoreReader(settings, deadlineMs),
+    allows: async (permission) =>
+      settings.authorizer({ user: context.user, info: infoOf(permission) }).allowed,
     features: context.features,
     random,
     wait: (delayMs) =>
@@ -54,12 +60,29 @@ function contextOf(
   };
 }
 
+function infoOf({ verb, groupHead, plural, name }: Permission): RequestInfo {
+  return {
+    isResource: true,
+    verb,
+    path: '',
+    group: dialect().group(groupHead),
+    version: '*',
+    namespace: '',
+    resource: plural,
+    subresource: '',
+    name,
+    rest: [],
+    watchPath: false,
+  };
+}
+
 function targetOf(request: AdmissionRequest): AdmissionTarget {
   const { stored, plural } = request.served.definition;
   return {
     operation: request.operation,
     groupHead: stored.group,
     plural,
+    groupResource: request.served.groupResource,
     subresource: request.subresource,
     namespace: request.namespace,
     name: request.name,
@@ -92,11 +115,11 @@ class StoreReader implements ObjectReader {
     return undefined;
   }
 
-  async list(groupHead: string, plural: string): Promise<readonly ApiObject[]> {
+  async list(groupHead: string, plural: string, namespace = ''): Promise<readonly ApiObject[]> {
     const { store, table } = this.settings;
     const resource = table.stored(groupHead, plural);
     if (!resource) return [];
-    const { entries } = await store.list(resource.keyPrefix, {
+    const { entries } = await store.list(resource.prefix(namespace), {
       consistency: { kind: 'any' },
       timeoutMs: this.leftMs(),
     });

@@ -2,6 +2,7 @@
  * Objects are created only in namespaces that exist and are not on their way out, and namespaces the
  * system cannot do without are never deleted.
  */
+import { refusedName } from '@orch/api';
 import { forbiddenObject, notFound } from '@orch/apimachinery';
 import { type Clock, dialect } from '@orch/component';
 import type { Entry, Operation, VersionedStore } from '@orch/store';
@@ -54,7 +55,7 @@ export class NamespaceLifecycle implements AdmissionPlugin {
     if (objectOf(entry).metadata?.deletionTimestamp === undefined) return entry;
     throw forbiddenObject(
       groupResource,
-      request.name,
+      refusedName(request),
       `unable to create new content in namespace ${request.namespace} because it is being terminated`,
       [
         {
