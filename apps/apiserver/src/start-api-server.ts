@@ -28,6 +28,7 @@ import {
   permissionsOfAuthenticated,
   type RegistryParts,
   RequestMetrics,
+  ResourceQuotaAdmission,
   ResourceTable,
   RuntimeConfig,
   readTokenFile,
@@ -37,7 +38,14 @@ import {
   StorageMetrics,
   WatchRegistry,
 } from '@orch/apiserver';
-import { Backoff, type ComponentContext, Metrics, sleep, systemClock } from '@orch/component';
+import {
+  Backoff,
+  type ComponentContext,
+  type Logger,
+  Metrics,
+  sleep,
+  systemClock,
+} from '@orch/component';
 import { StoreError, type VersionedStore } from '@orch/store';
 import type { ApiServerOptions } from './api-server-options.js';
 import { clusterSettings } from './cluster-settings.js';
@@ -80,7 +88,14 @@ export async function startApiServer(context: Context): Promise<void> {
   // A replica whose state was damaged has nothing to read before the leader has sent it.
   claims.start();
   lifecycle.onStop('claims', () => claims.stop());
-  const parts = registryParts(store, table, claims, settings, new AdmissionMetrics(metrics));
+  const parts = registryParts(
+    store,
+    table,
+    claims,
+    settings,
+    new AdmissionMetrics(metrics),
+    logger,
+  );
   const inFlight = new InFlight({
     readOnly: options.maxRequestsInflight,
     mutating: options.maxMutatingRequestsInflight,
@@ -195,11 +210,14 @@ function registryParts(
   claims: ClaimIndex,
   settings: ClusterSettings,
   admissionMetrics: AdmissionMetrics,
+  logger: Logger,
 ): RegistryParts {
   const clock = systemClock;
   const random = Math.random;
   const namespaces = table.stored('core', 'namespaces');
   if (!namespaces) throw new Error('namespaces are not served');
+  const quotas = table.stored('core', 'resourcequotas');
+  if (!quotas) throw new Error('quotas are not served');
   const plugins = [
     new NamespaceLifecycle(store, clock, namespaces),
     ...kindRules({
@@ -210,6 +228,7 @@ function registryParts(
       random,
       authorizer: allowAuthenticated,
     }),
+    new ResourceQuotaAdmission({ store, clock, quotas, logger }),
   ];
   const admission = new Admission(plugins, clock, admissionMetrics);
   const { features } = table;

@@ -58,6 +58,15 @@ export {
   QuantityError,
   type QuantityFormat,
 } from './quantity/quantity.js';
+export { type Amounts, addAmounts, amountsOf, listOf, onlyNamed } from './quota/amounts.js';
+export {
+  type CountedResource,
+  countName,
+  type QuotaEvaluator,
+  type QuotaObject,
+  quotaEvaluator,
+} from './quota/evaluator.js';
+export * from './quota/quota.js';
 export { Codec, codecFor } from './schema/codec.js';
 export type {
   Encoding,

@@ -2,6 +2,7 @@
 export { Admission, type AdmissionPlugin, type AdmissionRequest } from './admission/admission.js';
 export { kindRules } from './admission/kind-rules.js';
 export { NamespaceLifecycle } from './admission/namespace-lifecycle.js';
+export { ResourceQuotaAdmission } from './admission/resource-quota.js';
 export { Authenticator } from './authentication/authenticator.js';
 export { IssuerDocuments } from './authentication/issuer-documents.js';
 export { ServiceAccountAuthenticator } from './authentication/service-account-authenticator.js';

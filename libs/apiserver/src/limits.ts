@@ -91,3 +91,11 @@ export const upkeepSettleMs = 100;
 export const upkeepPeriodMs = 60_000;
 /** For one round. */
 export const upkeepTimeoutMs = 30_000;
+
+/** Attempts to charge a quota that other servers charge as well. */
+export const quotaChargeAttemptsMax = 100;
+/**
+ * Writes to one namespace that wait for its quotas. Higher: longer waits and more memory, lower: refusals
+ * sooner.
+ */
+export const turnsWaitingMax = 1_000;

@@ -4,7 +4,7 @@
  */
 import type { ApiObject, RequestContext } from '@orch/api';
 import type { Clock } from '@orch/component';
-import type { Operation } from '@orch/store';
+import { type Operation, StoreError } from '@orch/store';
 import type { ServedResource } from '../registry/resource.js';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE';
@@ -35,6 +35,16 @@ export interface AdmissionPlugin {
    * was looked at. Asked again, and may refuse, when it no longer held.
    */
   expectations?(request: AdmissionRequest): Promise<Operation[]>;
+  /**
+   * Takes, right before the commit, what the object needs of something that it shares with others. Throws
+   * StatusError to refuse; undefined: nothing was taken.
+   */
+  reserve?(request: AdmissionRequest): Promise<Reservation | undefined>;
+}
+
+export interface Reservation {
+  /** Gives back: the object was not stored. */
+  cancel(): Promise<void>;
 }
 
 /** Told of each outcome; must be quick. */
@@ -124,5 +134,29 @@ export class Admission {
   async expectations(request: AdmissionRequest): Promise<Operation[]> {
     const all = this.plugins.map((plugin) => plugin.expectations?.(request) ?? []);
     return (await Promise.all(all)).flat();
+  }
+
+  /** Commits the object with what it needs reserved; given back when it is certain that it is not stored. */
+  async reserving<T>(
+    request: AdmissionRequest,
+    commit: () => Promise<T>,
+    isStored: (result: T) => boolean,
+  ): Promise<T> {
+    const reservations: Reservation[] = [];
+    let isKept = false;
+    try {
+      for (const plugin of this.plugins) {
+        const reservation = await plugin.reserve?.(request);
+        if (reservation) reservations.push(reservation);
+      }
+      const result = await commit();
+      isKept = isStored(result);
+      return result;
+    } catch (error) {
+      isKept = error instanceof StoreError && error.code === 'OutcomeUnknown';
+      throw error;
+    } finally {
+      if (!isKept) for (const reservation of reservations) await reservation.cancel();
+    }
   }
 }

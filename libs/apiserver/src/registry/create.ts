@@ -123,12 +123,20 @@ function admissionOf(
 async function createFitting(
   ...create: Parameters<typeof tryCreate>
 ): Promise<Entry | 'nameTaken'> {
-  const [, , , object, context] = create;
+  const [parts, , , object, context] = create;
+  const attempt = () =>
+    context.dryRun
+      ? tryCreate(...create)
+      : parts.admission.reserving(
+          admissionOf(...create),
+          () => tryCreate(...create),
+          (result) => result !== 'nameTaken',
+        );
   try {
-    return await tryCreate(...create);
+    return await attempt();
   } catch (error) {
     if (context.manager === undefined || !leaveOwnersOut(error, object)) throw error;
-    return tryCreate(...create);
+    return attempt();
   }
 }
 

@@ -150,13 +150,19 @@ async function attemptUpdate(
   if (isUnchanged(resource, bytes, object, entry)) return entry;
   const claims = allocate(parts, served, context, object, existing);
   if (context.dryRun) return detachedEntry(resource, object, entry.key);
-  const commit = async (put: Buffer) => {
+  const commitBytes = async (put: Buffer) => {
     const result = await parts.store.commit(
       [putAfter(resource, entry, put), ...claims],
       timeLeftMs(parts, context.deadlineMs),
     );
     return result.succeeded ? result.entries[0]! : 'lost';
   };
+  const commit = (put: Buffer) =>
+    parts.admission.reserving(
+      admission,
+      () => commitBytes(put),
+      (result) => result !== 'lost',
+    );
   try {
     return await commit(definition.allocate ? storedBytes(resource, object) : bytes);
   } catch (error) {
