@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './support/api.js';
 import { Cluster, freePort } from './support/cluster.js';
@@ -115,6 +116,41 @@ describe('a cluster in the background', () => {
     expect(isRunning(broken)).toBe(false);
     await broken.destroy();
   });
+});
+
+describe('the server of a component', () => {
+  const cluster = new Cluster({ dialect: 'orch', nodes: 1, replicas: 1 });
+  let agent: Agent;
+
+  beforeAll(async () => {
+    await cluster.up();
+    agent = new Agent({ connect: { ca: readFileSync(join(cluster.dataDirectory, 'ca.crt')) } });
+  });
+
+  afterAll(async () => {
+    await agent.close();
+    await cluster.destroy();
+  });
+
+  async function metrics(port: number, token: string): Promise<[number, string]> {
+    const { statusCode, body } = await request(`https://127.0.0.1:${port}/metrics`, {
+      dispatcher: agent,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    return [statusCode, await body.text()];
+  }
+
+  it.each(['controllerManager', 'scheduler', 'proxy', 'nodes'])(
+    'shows its metrics to whoever has a token of the cluster that may read them: %s',
+    async (name) => {
+      const text = readFileSync(join(cluster.dataDirectory, 'cluster.json'), 'utf8');
+      const port = JSON.parse(text).addresses.ports[name];
+      const [code, shown] = await metrics(port, cluster.token);
+      expect(code).toBe(200);
+      expect(shown).toContain('process_cpu_seconds_total');
+      expect((await metrics(port, 'another'))[0]).toBe(401);
+    },
+  );
 });
 
 describe('a cluster of three API servers', () => {

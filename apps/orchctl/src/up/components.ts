@@ -128,6 +128,7 @@ function nodeAgents({ dataDirectory, settings }: Place): OwnSpec[] {
         `--tls-private-key-file=${serving.key}`,
         `--client-ca-file=${authorityCertificate}`,
         '--anonymous-auth=false',
+        '--authentication-token-webhook',
         '--teardown-on-stop',
       ],
       probe: { port, path: '/healthz' },
