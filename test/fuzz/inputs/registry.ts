@@ -4,6 +4,7 @@ import { FeatureGates, Metrics, systemClock } from '@orch/component';
 import type { Entry, Operation, Revision } from '@orch/store';
 import { Admission } from '../../../libs/apiserver/src/admission/admission.js';
 import { kindRules } from '../../../libs/apiserver/src/admission/kind-rules.js';
+import { allowAuthenticated } from '../../../libs/apiserver/src/authorization/authorizer.js';
 import { AdmissionMetrics } from '../../../libs/apiserver/src/observability/admission-metrics.js';
 import { createObject } from '../../../libs/apiserver/src/registry/create.js';
 import type {
@@ -83,7 +84,7 @@ export class Registry {
       },
       claims: { taken: () => false } as unknown as RegistryParts['claims'],
       admission: new Admission(
-        kindRules({ rules, store, table, clock, random }),
+        kindRules({ rules, store, table, clock, random, authorizer: allowAuthenticated }),
         clock,
         admissionMetrics,
       ),
