@@ -56,6 +56,22 @@ export class ApiServerOptions {
   runtimeConfig: string[] = [];
 
   @Flag({
+    name: 'enable-admission-plugins',
+    description:
+      'admission plugins to run besides those that run by default; their order is fixed. docs/api.md says which there are',
+    type: 'list',
+  })
+  enableAdmissionPlugins: string[] = [];
+
+  @Flag({
+    name: 'disable-admission-plugins',
+    description:
+      'admission plugins not to run though they do by default; without ServiceAccount pods have no identity, without ResourceQuota and LimitRanger a namespace may take everything',
+    type: 'list',
+  })
+  disableAdmissionPlugins: string[] = [];
+
+  @Flag({
     name: 'tls-cert-file',
     description:
       'PEM certificate to serve with, replaced without a restart when the file changes; without it one is made in the data directory',

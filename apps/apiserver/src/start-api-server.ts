@@ -3,11 +3,9 @@
  * store has a quorum, so that reads of what it has go on; what a new cluster needs is made as soon as
  * the store takes writes.
  */
-import { randomUUID } from 'node:crypto';
-import { admissionRules, type ClusterSettings, definitions } from '@orch/api';
+import { definitions } from '@orch/api';
 import { StatusError } from '@orch/apimachinery';
 import {
-  Admission,
   AdmissionMetrics,
   ApiHandler,
   AuthenticationMetrics,
@@ -20,15 +18,11 @@ import {
   flowControlUpkeep,
   InFlight,
   IssuerDocuments,
-  kindRules,
   MeasuredStore,
-  NamespaceLifecycle,
   OpenApiDocuments,
   PodLogMetrics,
   permissionsOfAuthenticated,
-  type RegistryParts,
   RequestMetrics,
-  ResourceQuotaAdmission,
   ResourceTable,
   RuntimeConfig,
   readTokenFile,
@@ -38,15 +32,8 @@ import {
   StorageMetrics,
   WatchRegistry,
 } from '@orch/apiserver';
-import {
-  Backoff,
-  type ComponentContext,
-  type Logger,
-  Metrics,
-  sleep,
-  systemClock,
-} from '@orch/component';
-import { StoreError, type VersionedStore } from '@orch/store';
+import { Backoff, type ComponentContext, Metrics, sleep, systemClock } from '@orch/component';
+import { StoreError } from '@orch/store';
 import type { ApiServerOptions } from './api-server-options.js';
 import { clusterSettings } from './cluster-settings.js';
 import { ClusterAccess } from './controllers/cluster.controller.js';
@@ -54,6 +41,7 @@ import { StoredCounts } from './controllers/root.controller.js';
 import { checkDataDirectory, claimDataDirectory } from './data-directory.js';
 import { serverHealth } from './health.js';
 import { handOver, openStore } from './open-store.js';
+import { registryParts } from './registry-parts.js';
 import { serveHttps } from './serve-https.js';
 import { serviceAccountTokens } from './service-account-signing.js';
 import { advertiseAddress, checkAddress, clientUrl, readPem } from './serving.js';
@@ -88,14 +76,18 @@ export async function startApiServer(context: Context): Promise<void> {
   // A replica whose state was damaged has nothing to read before the leader has sent it.
   claims.start();
   lifecycle.onStop('claims', () => claims.stop());
-  const parts = registryParts(
+  const parts = registryParts({
     store,
     table,
     claims,
     settings,
-    new AdmissionMetrics(metrics),
+    observer: new AdmissionMetrics(metrics),
     logger,
-  );
+    pluginNames: {
+      enabled: options.enableAdmissionPlugins,
+      disabled: options.disableAdmissionPlugins,
+    },
+  });
   const inFlight = new InFlight({
     readOnly: options.maxRequestsInflight,
     mutating: options.maxMutatingRequestsInflight,
@@ -202,35 +194,4 @@ async function untilTaken(
       await sleep(backoff.nextMs());
     }
   }
-}
-
-function registryParts(
-  store: VersionedStore,
-  table: ResourceTable,
-  claims: ClaimIndex,
-  settings: ClusterSettings,
-  admissionMetrics: AdmissionMetrics,
-  logger: Logger,
-): RegistryParts {
-  const clock = systemClock;
-  const random = Math.random;
-  const namespaces = table.stored('core', 'namespaces');
-  if (!namespaces) throw new Error('namespaces are not served');
-  const quotas = table.stored('core', 'resourcequotas');
-  if (!quotas) throw new Error('quotas are not served');
-  const plugins = [
-    new NamespaceLifecycle(store, clock, namespaces),
-    ...kindRules({
-      rules: admissionRules,
-      store,
-      table,
-      clock,
-      random,
-      authorizer: allowAuthenticated,
-    }),
-    new ResourceQuotaAdmission({ store, clock, quotas, logger }),
-  ];
-  const admission = new Admission(plugins, clock, admissionMetrics);
-  const { features } = table;
-  return { store, table, clock, features, settings, claims, admission, random, newUid: randomUUID };
 }

@@ -1,7 +1,14 @@
 /** The API server's pipeline, from request to store and back. Wiring is in `apps/apiserver`. */
-export { Admission, type AdmissionPlugin, type AdmissionRequest } from './admission/admission.js';
+export {
+  Admission,
+  type AdmissionObserver,
+  type AdmissionPlugin,
+  type AdmissionRequest,
+} from './admission/admission.js';
 export { kindRules } from './admission/kind-rules.js';
+export { NamespaceAutoProvision } from './admission/namespace-auto-provision.js';
 export { NamespaceLifecycle } from './admission/namespace-lifecycle.js';
+export { type PluginNames, selectPlugins } from './admission/plugin-selection.js';
 export { ResourceQuotaAdmission } from './admission/resource-quota.js';
 export { Authenticator } from './authentication/authenticator.js';
 export { IssuerDocuments } from './authentication/issuer-documents.js';
@@ -39,6 +46,7 @@ export { WatchRegistry } from './observability/watch-registry.js';
 export { OpenApiDocuments } from './openapi/openapi-documents.js';
 export { serveGroupVersion, serveIndex, serveWholeDocument } from './openapi/serve-openapi.js';
 export { ClaimIndex } from './registry/claims.js';
+export { createObject } from './registry/create.js';
 export type { RegistryParts } from './registry/registry-parts.js';
 export { ResourceTable } from './registry/resource-table.js';
 export { RuntimeConfig } from './registry/runtime-config.js';

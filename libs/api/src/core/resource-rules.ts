@@ -51,7 +51,8 @@ function isNative(name: string): boolean {
   return !name.includes('/') || name.includes(`${dialect().keyDomain}/`);
 }
 
-function isExtended(name: string): boolean {
+/** Resources that are not the platform's own, such as devices. */
+export function isExtended(name: string): boolean {
   if (isNative(name) || name.startsWith(quotaPrefix)) return false;
   return checkQualifiedName(`${quotaPrefix}${name}`).length === 0;
 }

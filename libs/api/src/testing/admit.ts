@@ -7,7 +7,7 @@ import type {
   AdmissionTarget,
   Permission,
 } from '../admission/admission-rule.js';
-import { admissionRules } from '../admission/rules.js';
+import { defaultAdmissionRules } from '../admission/rules.js';
 import type { ApiObject } from '../definition.js';
 import { features } from './write.js';
 
@@ -59,7 +59,7 @@ export async function admit(object: ApiObject, admitting: Admitting = {}): Promi
     old,
   };
   const context = contextOf(admitting);
-  const { rules = admissionRules } = admitting;
+  const { rules = defaultAdmissionRules } = admitting;
   for (const rule of rules) await rule.mutate?.(target, context);
   for (const rule of rules) await rule.validate?.(target, context);
 }
