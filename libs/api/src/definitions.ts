@@ -20,6 +20,7 @@ import { job } from './batch/job.js';
 import { certificateSigningRequest } from './certificates/certificate-signing-request.js';
 import { lease } from './coordination/lease.js';
 import { binding } from './core/binding.js';
+import { componentStatusKind } from './core/component-status.js';
 import { configMap } from './core/config-map.js';
 import { endpoints } from './core/endpoints.js';
 import { event } from './core/event.js';
@@ -111,4 +112,5 @@ export const definitions: readonly ResourceDefinition[] = [
   apiServiceKind,
   storageVersion,
   binding,
+  componentStatusKind,
 ];

@@ -4,6 +4,12 @@ export { admissionRules } from './admission/rules.js';
 export { availabilityCondition } from './apiregistration/availability.js';
 export { localApiService } from './apiregistration/local-services.js';
 export * from './bootstrap.js';
+export {
+  componentStatus,
+  electedComponents,
+  electedStatus,
+  storeComponent,
+} from './core/component-status.js';
 export * from './definition.js';
 export { definitions } from './definitions.js';
 export { danglingCondition } from './flowcontrol/flow-schema.js';

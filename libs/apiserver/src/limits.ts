@@ -92,6 +92,8 @@ export const upkeepPeriodMs = 60_000;
 /** For one round. */
 export const upkeepTimeoutMs = 30_000;
 
+/** A store that has not answered after it counts as one that does not work. */
+export const componentCheckTimeoutMs = 2_000;
 /** Attempts to charge a quota that other servers charge as well. */
 export const quotaChargeAttemptsMax = 100;
 /**

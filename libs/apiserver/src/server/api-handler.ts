@@ -9,6 +9,7 @@ import type { Authenticator } from '../authentication/authenticator.js';
 import type { User } from '../authentication/user.js';
 import { type Authorizer, authorize, type PermissionLister } from '../authorization/authorizer.js';
 import type { Call, Handler } from '../handlers/call.js';
+import { handleComponentStatuses } from '../handlers/component-statuses.js';
 import { handlePatch } from '../handlers/patch.js';
 import { handleNamedBinding } from '../handlers/pod-actions.js';
 import { handleGet, handleList, handleWatch } from '../handlers/read.js';
@@ -81,6 +82,11 @@ export class ApiHandler {
   private readonly subresources = new Map<ServedResource, ReadonlyMap<string, Subresource>>();
   private readonly without: Exchange['without'];
   private readonly answerReview: Handler;
+  /** By kind; all others are reviews. */
+  private readonly virtual: Readonly<Record<string, Handler>> = {
+    Binding: handleNamedBinding,
+    ComponentStatus: handleComponentStatuses,
+  };
   private readonly answerResource: Answer = (admitted) => this.dispatch(admitted);
 
   constructor(private readonly settings: ApiHandlerSettings) {
@@ -248,9 +254,7 @@ export class ApiHandler {
     if (!fits || (everywhere && needsNamespace) || !this.allows(served, verb)) {
       throw methodNotSupported();
     }
-    if (served.definition.virtual) {
-      return served.kind === 'Binding' ? handleNamedBinding : this.answerReview;
-    }
+    if (served.definition.virtual) return this.virtual[served.kind] ?? this.answerReview;
     return this.handlers[verb] ?? unknownVerb();
   }
 
