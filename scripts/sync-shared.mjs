@@ -9,7 +9,13 @@ import { join, relative, resolve } from 'node:path';
 
 const target = resolve(import.meta.dirname, '../test/conformance');
 const cases = ['replay.mjs', 'cases'];
-const facts = ['metrics.json', 'resources.json', 'selectable-fields.json', 'tables.json'];
+const facts = [
+  'bootstrap',
+  'metrics.json',
+  'resources.json',
+  'selectable-fields.json',
+  'tables.json',
+];
 
 const check = process.argv.includes('--check');
 const source = process.argv.slice(2).find((argument) => !argument.startsWith('--'));

@@ -151,6 +151,28 @@ describe('the controllers', () => {
     });
   });
 
+  it('put together the rules of roles that choose others by label', async () => {
+    const roles = '/apis/rbac.authorization.orch.io/v1/clusterroles';
+    const rule = { verbs: ['get'], apiGroups: [''], resources: ['aggregated'] };
+    const isInView = async () => {
+      const { body } = await api.call('GET', `${roles}/view`);
+      const { rules = [] } = body as { rules?: { resources: string[] }[] };
+      const holds = (resource: string) =>
+        rules.some(({ resources }) => resources.includes(resource));
+      return holds('pods') && (holds('aggregated') ? 'with' : 'without');
+    };
+    await api.call('POST', roles, {
+      metadata: {
+        name: 'more-to-view',
+        labels: { 'rbac.authorization.orch.io/aggregate-to-view': 'true' },
+      },
+      rules: [rule],
+    });
+    await eventually('the rule in the role', async () => (await isInView()) === 'with');
+    await api.call('DELETE', `${roles}/more-to-view`);
+    await eventually('the role without it', async () => (await isInView()) === 'without');
+  });
+
   it('roll out, scale, pause, get stuck and roll back', async () => {
     const path = `${apps}/deployments/web`;
     await api.call('POST', `${apps}/deployments`, deployment('web', 4, 'web:1'));

@@ -12,7 +12,7 @@ import {
   Authenticator,
   allowAuthenticated,
   apiServiceUpkeep,
-  bootstrapCluster,
+  bootstrapPriorities,
   ClaimIndex,
   Discovery,
   flowControlUpkeep,
@@ -26,10 +26,12 @@ import {
   ResourceTable,
   RuntimeConfig,
   readTokenFile,
+  reconcileRoles,
   registerLocalServices,
   ServerEndpoints,
   ServiceAccountAuthenticator,
   StorageMetrics,
+  systemObjectsUpkeep,
   WatchRegistry,
 } from '@orch/apiserver';
 import { Backoff, type ComponentContext, Metrics, sleep, systemClock } from '@orch/component';
@@ -152,14 +154,28 @@ export async function startApiServer(context: Context): Promise<void> {
   });
   logger.info({ address: options.bindAddress, port }, 'serving');
   const endpoints = new ServerEndpoints(parts, { ip: advertiseAddress(options), port }, logger);
-  const upkeep = [flowControlUpkeep(parts, logger), apiServiceUpkeep(parts, logger)];
-  await untilTaken(context, async () => {
-    await bootstrapCluster(parts, {
+  const systemObjects = systemObjectsUpkeep(
+    parts,
+    {
       serviceClusterIpRange: settings.serviceClusterIpRanges[0]!,
       securePort: port,
-    });
-    await registerLocalServices(parts);
-    for (const one of upkeep) await one.start();
+      clientAuthoritiesPem: readPem(options.clientCaFile),
+    },
+    logger,
+  );
+  const flowControl = flowControlUpkeep(parts, logger);
+  const apiServices = apiServiceUpkeep(parts, logger);
+  const upkeep = [systemObjects, flowControl, apiServices];
+  await untilTaken(context, async () => {
+    // What has a namespace comes after the namespaces.
+    await systemObjects.start();
+    await Promise.all([
+      bootstrapPriorities(parts),
+      reconcileRoles(parts),
+      registerLocalServices(parts),
+      flowControl.start(),
+    ]);
+    await apiServices.start();
     await endpoints.start();
     bootstrap.done = true;
   });

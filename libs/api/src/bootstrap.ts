@@ -1,6 +1,8 @@
 /** Objects that a fresh cluster has: its namespaces, and the API server's own service with its endpoints. */
+import { isIPv6 } from 'node:net';
 import { dialect } from '@orch/component';
 import type { EndpointSubset, Endpoints, Namespace, Service } from '@orch/types/core/v1';
+import type { EndpointSlice } from '@orch/types/discovery/v1beta1';
 import { addressAt } from './core/address-range.js';
 
 export { systemPriorityClasses as bootstrapPriorityClasses } from './scheduling/system-classes.js';
@@ -54,6 +56,23 @@ export function apiEndpoints(servers: readonly ServerAddress[]): Endpoints {
       labels: { [dialect().key('skip-mirror', 'endpointslice')]: 'true' },
     },
     subsets: subsetsOf(servers),
+  };
+}
+
+/** The same as a slice, which has room for one set of ports: for the servers of the first one. */
+export function apiEndpointSlice({ subsets = [] }: Endpoints): EndpointSlice {
+  const { addresses = [], ports = [] } = subsets[0] ?? {};
+  return {
+    apiVersion: dialect().apiVersion('discovery', 'v1beta1'),
+    kind: 'EndpointSlice',
+    metadata: {
+      name: dialect().word,
+      namespace: 'default',
+      labels: { [dialect().key('service-name')]: dialect().word },
+    },
+    addressType: isIPv6(addresses[0]?.ip ?? '') ? 'IPv6' : 'IPv4',
+    endpoints: addresses.map(({ ip }) => ({ addresses: [ip], conditions: { ready: true } })),
+    ports: ports.map(({ name, protocol, port }) => ({ name, protocol, port })),
   };
 }
 

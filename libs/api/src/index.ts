@@ -21,4 +21,15 @@ export {
   systemPriorityLevels,
 } from './flowcontrol/system-objects.js';
 export * from './policy/disruptions.js';
+export {
+  systemClusterRoleBindings,
+  systemClusterRoles,
+} from './rbac/system/cluster-roles.js';
+export { systemRoleBindings, systemRoles } from './rbac/system/namespaced-roles.js';
+export {
+  bindsOther,
+  isReconciled,
+  reconcileBinding,
+  reconcileRole,
+} from './rbac/system/reconcile.js';
 export { dropDisabledFields } from './shared/gated-fields.js';

@@ -30,8 +30,13 @@ export {
   permissionsOfAuthenticated,
 } from './authorization/authorizer.js';
 export { apiServiceUpkeep, registerLocalServices } from './bootstrap/api-services.js';
-export { type BootstrapSettings, bootstrapCluster } from './bootstrap/bootstrap.js';
+export {
+  type BootstrapSettings,
+  bootstrapPriorities,
+  systemObjectsUpkeep,
+} from './bootstrap/bootstrap.js';
 export { flowControlUpkeep } from './bootstrap/flow-control.js';
+export { reconcileRoles } from './bootstrap/roles.js';
 export { ServerEndpoints } from './bootstrap/server-endpoints.js';
 export { Discovery } from './discovery/discovery.js';
 export type { NodeAgentTls } from './handlers/node-agents.js';

@@ -1,32 +1,66 @@
 /**
  * The objects a cluster cannot do without: system namespaces and priority classes, and the API's own
- * service. Made where they are missing; what an operator has changed stays. Its endpoints are left to
- * `ServerEndpoints`.
+ * service. Made where they are missing; what an operator has changed stays. Namespaces, service and what
+ * others check clients with are made again when they are deleted, priority classes at the next start. The
+ * endpoints of the service are left to `ServerEndpoints`.
  */
 import { apiService, bootstrapNamespaces, bootstrapPriorityClasses } from '@orch/api';
-import type { RegistryParts } from '../registry/registry-parts.js';
-import { ensureObject, systemContext } from './ensure-object.js';
+import { dialect, type Logger } from '@orch/component';
+import { upkeepTimeoutMs } from '../limits.js';
+import type { RegistryParts, WriteContext } from '../registry/registry-parts.js';
+import {
+  authenticationConfigMap,
+  keepAuthenticationConfigMap,
+} from './authentication-config-map.js';
+import { ensureObject, servedKind, systemContext } from './ensure-object.js';
+import { Upkeep } from './upkeep.js';
 
 export interface BootstrapSettings {
   /** The first service range. */
   readonly serviceClusterIpRange: string;
   readonly securePort: number;
+  /** PEM authorities of client certificates, for servers that stand behind this one. */
+  readonly clientAuthoritiesPem: string | undefined;
 }
 
-const bootstrapTimeoutMs = 30_000;
-
 /** Rejects with StoreError or StatusError when the store takes no writes: try again later. */
-export async function bootstrapCluster(
+export async function bootstrapPriorities(parts: RegistryParts): Promise<void> {
+  const context = systemContext(parts, upkeepTimeoutMs);
+  await Promise.all(
+    bootstrapPriorityClasses().map((priorityClass) =>
+      ensureObject(parts, context, 'priorityclasses', '', priorityClass, 'scheduling'),
+    ),
+  );
+}
+
+export function systemObjectsUpkeep(
   parts: RegistryParts,
-  { serviceClusterIpRange, securePort }: BootstrapSettings,
+  settings: BootstrapSettings,
+  logger: Logger,
+): Upkeep {
+  const { word, systemNamespace } = dialect();
+  const prefixes = [
+    servedKind(parts, 'namespaces').resource.keyPrefix,
+    servedKind(parts, 'services').resource.key('default', word),
+    servedKind(parts, 'configmaps').resource.key(systemNamespace, authenticationConfigMap),
+  ];
+  const round = () => keepSystemObjects(parts, settings);
+  return new Upkeep(parts, { name: 'system objects', prefixes, round }, logger);
+}
+
+async function keepSystemObjects(
+  parts: RegistryParts,
+  { serviceClusterIpRange, securePort, clientAuthoritiesPem }: BootstrapSettings,
 ): Promise<void> {
-  const context = systemContext(parts, bootstrapTimeoutMs);
-  for (const namespace of bootstrapNamespaces()) {
-    await ensureObject(parts, context, 'namespaces', '', namespace);
-  }
-  for (const priorityClass of bootstrapPriorityClasses()) {
-    await ensureObject(parts, context, 'priorityclasses', '', priorityClass, 'scheduling');
-  }
+  const context: WriteContext = systemContext(parts, upkeepTimeoutMs);
+  await Promise.all(
+    bootstrapNamespaces().map((namespace) =>
+      ensureObject(parts, context, 'namespaces', '', namespace),
+    ),
+  );
   const service = apiService(serviceClusterIpRange, securePort);
-  await ensureObject(parts, context, 'services', 'default', service);
+  await Promise.all([
+    ensureObject(parts, context, 'services', 'default', service),
+    keepAuthenticationConfigMap(parts, context, clientAuthoritiesPem),
+  ]);
 }

@@ -33,7 +33,7 @@ export function servedKind(
   return served;
 }
 
-/** True when it was made now. */
+/** True when it was made now. Memory tells what is there, a quorum what is not. */
 export async function ensureObject(
   parts: RegistryParts,
   context: WriteContext,
@@ -44,16 +44,28 @@ export async function ensureObject(
 ): Promise<boolean> {
   const served = servedKind(parts, plural, groupHead);
   const key = served.resource.key(namespace, object.metadata?.name ?? '');
-  const { entry } = await parts.store.get(key, {
-    consistency: { kind: 'quorum' },
-    timeoutMs: timeLeftMs(parts, context.deadlineMs),
-  });
-  if (entry) return false;
+  for (const kind of ['any', 'quorum'] as const) {
+    const timeoutMs = timeLeftMs(parts, context.deadlineMs);
+    const { entry } = await parts.store.get(key, { consistency: { kind }, timeoutMs });
+    if (entry) return false;
+  }
+  return makeObject(parts, context, served, namespace, object);
+}
+
+/** False when it is there already: another server of the cluster was faster. */
+export async function makeObject(
+  parts: RegistryParts,
+  context: WriteContext,
+  served: ServedResource,
+  namespace: string,
+  object: ApiObject,
+): Promise<boolean> {
   try {
-    await createObject(parts, served, namespace, toStoredShape(served, object), context);
+    // Read like a client's, so that it has the fields that are always there.
+    const whole = toStoredShape(served, served.codec.fromJson(object));
+    await createObject(parts, served, namespace, whole, context);
     return true;
   } catch (error) {
-    // Another server of the cluster was faster.
     if (isStatus(error, 'AlreadyExists')) return false;
     throw error;
   }
@@ -72,11 +84,19 @@ export async function storedEntries(
   return entries;
 }
 
-/** Changes a cluster-scoped object, or its status, as a client would; what has gone meanwhile stays gone. */
+export interface NamedObject {
+  readonly plural: string;
+  readonly groupHead: string;
+  /** Empty for what is in none. */
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+/** Changes an object, or its status, as a client would; what has gone meanwhile stays gone. */
 export async function changeObject<T extends ApiObject>(
   parts: RegistryParts,
   context: WriteContext,
-  { plural, groupHead, name }: { plural: string; groupHead: string; name: string },
+  { plural, groupHead, namespace = '', name }: NamedObject,
   change: (object: T) => void,
   part: '' | 'status' = '',
 ): Promise<void> {
@@ -93,7 +113,7 @@ export async function changeObject<T extends ApiObject>(
     return object;
   };
   try {
-    const target = { served, namespace: '', name };
+    const target = { served, namespace, name };
     await updateObject(parts, target, { strategy, produce, uid: '' }, context);
   } catch (error) {
     if (!isStatus(error, 'NotFound')) throw error;

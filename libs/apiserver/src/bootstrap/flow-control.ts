@@ -12,6 +12,7 @@ import {
 } from '@orch/api';
 import { formatTime, semanticallyEqual } from '@orch/apimachinery';
 import type { Logger } from '@orch/component';
+import type { Entry } from '@orch/store';
 import type {
   FlowSchema,
   PriorityLevelConfiguration,
@@ -58,17 +59,17 @@ async function keepAll<T extends FlowSchema | PriorityLevelConfiguration>(
     (await storedEntries(parts, resource.keyPrefix, context)).map((entry) => [entry.key, entry]),
   );
   const annotation = autoUpdateAnnotation();
-  for (const one of wanted) {
+  const keep = async (one: T) => {
     const name = one.metadata?.name ?? '';
     const entry = stored.get(resource.key('', name));
     if (!entry) {
       await ensureObject(parts, context, plural, '', structuredClone(one), groupHead);
-      continue;
+      return;
     }
     const object = objectOf(entry) as T;
     const isKept = isSpecKept(object, mandatoryOf(wanted, name) !== undefined);
     const isMarked = object.metadata?.annotations?.[annotation] === String(isKept);
-    if (isMarked && (!isKept || semanticallyEqual(object.spec, one.spec))) continue;
+    if (isMarked && (!isKept || semanticallyEqual(object.spec, one.spec))) return;
     await changeObject(parts, context, { plural, groupHead, name }, (fresh: T) => {
       fresh.metadata!.annotations = {
         ...fresh.metadata?.annotations,
@@ -76,7 +77,9 @@ async function keepAll<T extends FlowSchema | PriorityLevelConfiguration>(
       };
       if (isKept) fresh.spec = structuredClone(one.spec);
     });
-  }
+  };
+  // All at once: the store commits them together.
+  await Promise.all(wanted.map(keep));
 }
 
 async function tellOfLevels(parts: RegistryParts, context: WriteContext): Promise<void> {
@@ -86,16 +89,17 @@ async function tellOfLevels(parts: RegistryParts, context: WriteContext): Promis
   );
   const { keyPrefix } = servedKind(parts, schemas, groupHead).resource;
   const now = formatTime(parts.clock.nowMs());
-  for (const entry of await storedEntries(parts, keyPrefix, context)) {
+  const tell = async (entry: Entry) => {
     const schema = objectOf(entry) as FlowSchema;
     const level = schema.spec?.priorityLevelConfiguration.name ?? '';
     const condition = danglingCondition(schema, known.has(resource.key('', level)), now);
-    if (!condition) continue;
+    if (!condition) return;
     const target = { plural: schemas, groupHead, name: schema.metadata?.name ?? '' };
     const change = (fresh: FlowSchema) => {
       const others = (fresh.status?.conditions ?? []).filter(({ type }) => type !== condition.type);
       fresh.status = { ...fresh.status, conditions: [...others, condition] };
     };
     await changeObject(parts, context, target, change, 'status');
-  }
+  };
+  await Promise.all((await storedEntries(parts, keyPrefix, context)).map(tell));
 }

@@ -1,13 +1,14 @@
 /**
- * Keeps the endpoints of the API's own service true while servers come and go: each server holds a key
+ * Keeps the endpoints of the API's own service, and their slice, true while servers come and go: each server holds a key
  * with a time to live in the store and renews it; the endpoints are those that are held. A server that
  * ends lets go of its key, one that dies is left out when its time is over.
  */
-import { apiEndpoints, type ServerAddress } from '@orch/api';
-import { StatusError, setOfFields } from '@orch/apimachinery';
+import { type ApiObject, apiEndpointSlice, apiEndpoints, type ServerAddress } from '@orch/api';
+import { StatusError, semanticallyEqual, setOfFields } from '@orch/apimachinery';
 import type { Logger, Timer } from '@orch/component';
 import { StoreError } from '@orch/store';
 import type { Endpoints } from '@orch/types/core/v1';
+import type { EndpointSlice } from '@orch/types/discovery/v1beta1';
 import { serverKeyLifeMs, serverKeyRenewMs, serversMax } from '../limits.js';
 import { freshObject, objectOf } from '../registry/entry-view.js';
 import type { RegistryParts, WriteContext } from '../registry/registry-parts.js';
@@ -26,6 +27,15 @@ const ownEndpointsStrategy: UpdateStrategy = {
   prepare: () => undefined,
   validate: () => [],
 };
+
+/** An object that says where the servers are. */
+interface Published<T extends ApiObject> {
+  readonly plural: string;
+  readonly groupHead?: string;
+  readonly wanted: T;
+  /** What of it says so; without servers when nothing is said. */
+  readonly content: (object: T) => object;
+}
 
 export class ServerEndpoints {
   private timer: Timer | undefined;
@@ -95,21 +105,37 @@ export class ServerEndpoints {
     const servers = entries.map(({ bytes }) => JSON.parse(bytes.toString()) as ServerAddress);
     // An API without servers is nobody's to tell.
     if (servers.length === 0) return;
-    await this.write(apiEndpoints(servers), timeoutMs);
+    const endpoints = apiEndpoints(servers);
+    await Promise.all([
+      this.write({ plural: 'endpoints', wanted: endpoints, content: subsetsOf }, timeoutMs),
+      this.write(
+        {
+          plural: 'endpointslices',
+          groupHead: 'discovery',
+          wanted: apiEndpointSlice(endpoints),
+          content: sliceContent,
+        },
+        timeoutMs,
+      ),
+    ]);
   }
 
-  private async write(wanted: Endpoints, timeoutMs: number): Promise<void> {
+  private async write<T extends ApiObject>(
+    { plural, groupHead, wanted, content }: Published<T>,
+    timeoutMs: number,
+  ): Promise<void> {
     const context: WriteContext = systemContext(this.parts, timeoutMs);
     const { name = '', namespace = '' } = wanted.metadata ?? {};
-    const served = servedKind(this.parts, 'endpoints');
+    const served = servedKind(this.parts, plural, groupHead);
     const { entry } = await this.parts.store.get(served.resource.key(namespace, name), {
       consistency: { kind: 'any' },
       timeoutMs,
     });
+    const wantedContent = content(wanted);
     if (!entry) {
-      const { subsets: _later, ...empty } = structuredClone(wanted);
-      await ensureObject(this.parts, context, 'endpoints', namespace, empty);
-    } else if (sameSubsets(objectOf(entry) as Endpoints, wanted)) return;
+      const empty = { ...structuredClone(wanted), ...content({} as T) };
+      await ensureObject(this.parts, context, plural, namespace, empty, groupHead);
+    } else if (semanticallyEqual(content(objectOf(entry) as T), wantedContent)) return;
     await updateObject(
       this.parts,
       { served, namespace, name },
@@ -117,14 +143,11 @@ export class ServerEndpoints {
         strategy: ownEndpointsStrategy,
         uid: '',
         produce(_existing, stored) {
-          const endpoints = freshObject(stored) as Endpoints;
-          endpoints.subsets = structuredClone(wanted.subsets);
-          endpoints.metadata!.labels = {
-            ...endpoints.metadata?.labels,
-            ...wanted.metadata?.labels,
-          };
-          endpoints.metadata!.resourceVersion = '';
-          return endpoints;
+          const object = freshObject(stored) as T;
+          Object.assign(object, structuredClone(wantedContent));
+          object.metadata!.labels = { ...object.metadata?.labels, ...wanted.metadata?.labels };
+          object.metadata!.resourceVersion = '';
+          return object;
         },
       },
       context,
@@ -141,13 +164,6 @@ export class ServerEndpoints {
   }
 }
 
-function sameSubsets(stored: Endpoints, wanted: Endpoints): boolean {
-  return JSON.stringify(shape(stored)) === JSON.stringify(shape(wanted));
-}
+const subsetsOf = ({ subsets = [] }: Endpoints) => ({ subsets });
 
-function shape({ subsets = [] }: Endpoints): unknown {
-  return subsets.map(({ addresses = [], ports = [] }) => [
-    addresses.map(({ ip }) => ip),
-    ports.map(({ name, port, protocol }) => [name, port, protocol]),
-  ]);
-}
+const sliceContent = ({ endpoints = [], ports = [] }: EndpointSlice) => ({ endpoints, ports });

@@ -50,6 +50,7 @@ const brandedGroupHeads: ReadonlySet<string> = new Set([
   'certificates',
   'client.authentication',
   'coordination',
+  'custom.metrics',
   'discovery',
   'events',
   'flowcontrol.apiserver',

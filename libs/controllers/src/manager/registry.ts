@@ -1,4 +1,5 @@
 /** All controllers by the names under which they can be switched on and off. */
+import { ClusterRoleAggregationController } from '../clusterroleaggregation/cluster-role-aggregation-controller.js';
 import { DeploymentController } from '../deployment/deployment-controller.js';
 import { EndpointsController } from '../endpoints/endpoints-controller.js';
 import { GarbageCollector } from '../garbage/garbage-collector.js';
@@ -35,6 +36,7 @@ export const controllerMakers: Readonly<Record<string, MakeController>> = {
   replicaset: (context, options) => new ReplicaSetController(context, options.replicaSetSyncs),
   'pvc-protection': claimProtection,
   'pv-protection': volumeProtection,
+  'clusterrole-aggregation': (context) => new ClusterRoleAggregationController(context, 5),
   podgc: (context, options) => new PodCollector(context, options.terminatedPodThreshold),
   nodelifecycle: (context, options) =>
     new NodeLifecycleController(context, {

@@ -1,0 +1,3 @@
+import { describeBootstrapObjects } from './testing/bootstrap-objects.js';
+
+describeBootstrapObjects();

@@ -1,0 +1,26 @@
+/** The rules of an aggregated cluster role: those of all roles that its selectors choose, each once. */
+import { labelSelectorFromObject, semanticallyEqual } from '@orch/apimachinery';
+import type { ClusterRole, PolicyRule } from '@orch/types/rbac.authorization/v1';
+
+/** Selector by selector, the roles of each by name. Throws SelectorError for what cannot be read. */
+export function aggregatedRules(
+  { metadata, aggregationRule }: ClusterRole,
+  roles: readonly ClusterRole[],
+): PolicyRule[] {
+  const others = roles.filter((role) => role.metadata?.name !== metadata?.name).sort(byName);
+  const rules: PolicyRule[] = [];
+  for (const selector of aggregationRule?.clusterRoleSelectors ?? []) {
+    const chosen = labelSelectorFromObject(selector);
+    for (const role of others) {
+      if (!chosen.matches(role.metadata?.labels ?? {})) continue;
+      for (const rule of role.rules ?? []) {
+        if (!rules.some((known) => semanticallyEqual(known, rule))) rules.push(rule);
+      }
+    }
+  }
+  return rules;
+}
+
+function byName(left: ClusterRole, right: ClusterRole): number {
+  return (left.metadata?.name ?? '') < (right.metadata?.name ?? '') ? -1 : 1;
+}
