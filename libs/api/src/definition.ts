@@ -250,6 +250,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   /** The `approval` subresource (certificate signing requests). */
   readonly approval?: SubresourceStatus<T>;
   readonly scale?: SubresourceScale<T>;
+  /** The `ephemeralcontainers` subresource (pods), of a feature that is off by default. */
+  readonly ephemeralContainers?: SubresourceStatus<T>;
   /** Objects disappear that long after the last write (events). */
   readonly timeToLiveMs?: number;
 }

@@ -30,13 +30,28 @@ export function validateContainers(
   const containers = spec.containers ?? [];
   const field = at.child('containers');
   if (containers.length === 0) return [fieldError.required(field)];
+  return validateContainerList(containers, rules, field);
+}
+
+/** What holds for containers of every sort that are there at the same time. */
+export function validateContainerList(
+  containers: readonly Container[],
+  rules: ContainerRules,
+  at: FieldPath,
+): FieldError[] {
+  return [...validateEach(containers, rules, at), ...validateHostPorts(containers, at)];
+}
+
+function validateEach(
+  containers: readonly Container[],
+  rules: ContainerRules,
+  at: FieldPath,
+): FieldError[] {
   const names = new Set<string>();
-  const errors = containers.flatMap((container, index) => [
-    ...validateName(container.name, names, field.index(index)),
-    ...validateContainer(container, rules, field.index(index)),
+  return containers.flatMap((container, index) => [
+    ...validateName(container.name, names, at.index(index)),
+    ...validateContainer(container, rules, at.index(index)),
   ]);
-  errors.push(...validateHostPorts(containers, field));
-  return errors;
 }
 
 /** Init containers run to their end one after the other: nothing may depend on their staying. */
@@ -47,11 +62,7 @@ export function validateInitContainers(
 ): FieldError[] {
   const containers = spec.initContainers ?? [];
   const field = at.child('initContainers');
-  const names = new Set<string>();
-  const errors = containers.flatMap((container, index) => [
-    ...validateName(container.name, names, field.index(index)),
-    ...validateContainer(container, rules, field.index(index)),
-  ]);
+  const errors = validateEach(containers, rules, field);
   for (const container of containers) errors.push(...validateHostPorts([container], field));
   return [...errors, ...validateInitOnly(spec, field)];
 }

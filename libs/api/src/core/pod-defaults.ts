@@ -7,11 +7,7 @@ import type { Container, EphemeralContainer, Pod, PodSpec, Volume } from '@orch/
 
 /** Defaults of the spec of a pod or of a template. */
 export function setPodSpecDefaults(spec: PodSpec): void {
-  for (const container of allContainers(spec)) {
-    if (!container.imagePullPolicy) {
-      container.imagePullPolicy = defaultPullPolicy(container.image ?? '');
-    }
-  }
+  setPullPolicies(spec);
   if (spec.hostNetwork) defaultHostPorts(spec);
   for (const volume of spec.volumes ?? []) {
     if (!hasSource(volume)) volume.emptyDir = {};
@@ -38,6 +34,14 @@ export function mirrorServiceAccount(spec: PodSpec): void {
   if (!account) return;
   spec.serviceAccountName = account;
   spec.serviceAccount = account;
+}
+
+export function setPullPolicies(spec: PodSpec): void {
+  for (const container of allContainers(spec)) {
+    if (!container.imagePullPolicy) {
+      container.imagePullPolicy = defaultPullPolicy(container.image ?? '');
+    }
+  }
 }
 
 function allContainers(spec: PodSpec): (Container | EphemeralContainer)[] {

@@ -21,7 +21,7 @@ export const podFields: readonly GatedField[] = [
     path: 'metadata.annotations',
     keys: (key) => key.startsWith(appArmorPrefix()),
   },
-  { path: 'spec.ephemeralContainers' },
+  { gate: 'EphemeralContainers', path: 'spec.ephemeralContainers' },
   { gate: 'CSIInlineVolume', path: 'spec.volumes[].csi' },
   { gate: 'ConfigurableFSGroupPolicy', path: 'spec.securityContext.fsGroupChangePolicy' },
   { gate: 'GenericEphemeralVolume', path: 'spec.volumes[].ephemeral' },

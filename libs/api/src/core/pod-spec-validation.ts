@@ -18,6 +18,7 @@ import {
 } from '../shared/rules.js';
 import { validateAffinity, validateSpread, validateTolerations } from './affinity-validation.js';
 import { validateContainers, validateInitContainers } from './container-validation.js';
+import { validateEphemeralContainers } from './ephemeral-container-validation.js';
 import { validateResourceRequirements } from './resource-rules.js';
 import { validatePodSecurityContext } from './security-validation.js';
 import { validateVolumes } from './volume-validation.js';
@@ -42,6 +43,7 @@ export function validatePodSpec(spec: PodSpec, rules: PodSpecRules, at: FieldPat
     ...validateVolumes(spec.volumes, rules.podName, at.child('volumes')),
     ...validateContainers(spec, containerRules, at),
     ...validateInitContainers(spec, containerRules, at),
+    ...validateEphemeralContainers(spec, containerRules, at),
     ...checkRequiredOneOf(
       spec.restartPolicy,
       ['Always', 'OnFailure', 'Never'],

@@ -41,6 +41,14 @@ export function validatePodTemplate(
     ...validatePodAnnotations(template?.metadata?.annotations, spec, at.child('annotations')),
     ...validatePodSpec(spec, { podName: '' }, at.child('spec')),
     ...validateSeccompAgreement(template?.metadata?.annotations, spec, at.child('spec')),
+    ...(spec.ephemeralContainers?.length
+      ? [
+          fieldError.forbidden(
+            at.child('spec', 'ephemeralContainers'),
+            'ephemeral containers not allowed in pod template',
+          ),
+        ]
+      : []),
   ];
 }
 

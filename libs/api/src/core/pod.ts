@@ -3,8 +3,9 @@ import { type FieldError, fieldError, path } from '@orch/apimachinery';
 import type { Pod } from '@orch/types/core/v1';
 import { define } from '../definition.js';
 import { validateImageSpaces } from './container-validation.js';
+import { validateEphemeralContainersUpdate } from './ephemeral-container-validation.js';
 import { validatePodAnnotations } from './pod-annotations.js';
-import { mirrorServiceAccount, setPodDefaults } from './pod-defaults.js';
+import { mirrorServiceAccount, setPodDefaults, setPullPolicies } from './pod-defaults.js';
 import { gatedPodFields } from './pod-gated-fields.js';
 import { validatePodSpec } from './pod-spec-validation.js';
 import { podColumns, podRowConditions } from './pod-table.js';
@@ -71,8 +72,12 @@ export const pod = define<Pod>({
     object.status = old.status;
   },
   validate: validatePod,
-  validateCreate: (object) =>
-    validateSeccompAgreement(object.metadata?.annotations, object.spec ?? {}, path('spec')),
+  validateCreate: (object) => [
+    ...(object.spec?.ephemeralContainers?.length
+      ? [fieldError.forbidden(path('spec', 'ephemeralContainers'), 'cannot be set on create')]
+      : []),
+    ...validateSeccompAgreement(object.metadata?.annotations, object.spec ?? {}, path('spec')),
+  ],
   validateUpdate: validatePodUpdate,
 
   deleteReturnsObject: true,
@@ -80,6 +85,14 @@ export const pod = define<Pod>({
     const phase = object.status?.phase;
     if (!object.spec?.nodeName || phase === 'Failed' || phase === 'Succeeded') return 0;
     return requested ?? object.spec.terminationGracePeriodSeconds ?? 0;
+  },
+
+  ephemeralContainers: {
+    prepareForUpdate(object, old) {
+      if (object.spec) setPullPolicies(object.spec);
+      object.status = old.status;
+    },
+    validateUpdate: validateEphemeralContainersUpdate,
   },
 
   columns: podColumns,

@@ -5,6 +5,7 @@ import type { PodLogMetrics } from '../observability/pod-log-metrics.js';
 import type { ServedResource } from '../registry/resource.js';
 import { partStrategy } from '../registry/strategies.js';
 import type { Call, Handler } from './call.js';
+import { ephemeralContainersHandler, ephemeralContainersName } from './ephemeral-containers.js';
 import { handleEviction } from './eviction.js';
 import type { NodeAgentTls } from './node-agents.js';
 import { patchWith } from './patch.js';
@@ -90,7 +91,7 @@ export interface SubresourceParts {
 /** Sorted by name. */
 export function subresourcesOf(served: ServedResource, parts: SubresourceParts): Subresource[] {
   const { definition } = served;
-  const { kind, status, finalize, approval, scale } = definition;
+  const { kind, status, finalize, approval, scale, ephemeralContainers } = definition;
   const all: Subresource[] = [];
   if (status && !served.served.withoutStatus) {
     all.push({
@@ -127,6 +128,15 @@ export function subresourcesOf(served: ServedResource, parts: SubresourceParts):
       verbs: ['get', 'patch', 'update'],
       longRunning: false,
       handle: scaleHandler(scale),
+    });
+  }
+  if (ephemeralContainers && served.features.enabled('EphemeralContainers')) {
+    all.push({
+      name: ephemeralContainersName,
+      kind: 'EphemeralContainers',
+      verbs: ['get', 'patch', 'update'],
+      longRunning: false,
+      handle: ephemeralContainersHandler(ephemeralContainers),
     });
   }
   if (definition.stored.group === 'core') {
