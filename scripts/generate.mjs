@@ -11,6 +11,7 @@ import { dirname, join, relative } from 'node:path';
 import protobuf from 'protobufjs';
 import { descriptorIndexSource, descriptorSource } from './generate/descriptors.mjs';
 import { readFile } from './generate/model.mjs';
+import { shareDescriptions } from './generate/shared-descriptions.mjs';
 import { typesSource } from './generate/types.mjs';
 import { wireCodecSource } from './generate/wire-codecs.mjs';
 import { wireDescriptorSource } from './generate/wire-descriptors.mjs';
@@ -46,6 +47,7 @@ function generate() {
   parsed.addJSON(protobuf.common.get('google/protobuf/struct.proto').nested);
   parsed.resolveAll();
   const files = packages.map((name) => readFile(parsed.lookup(name), knownOptions));
+  shareDescriptions(files);
   const output = new Map();
   for (const file of files) {
     output.set(`${file.name}.ts`, typesSource(file, files));

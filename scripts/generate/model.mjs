@@ -41,6 +41,11 @@ function compact(entries) {
   );
 }
 
+/** The comment before it, in one line. */
+function descriptionOf({ comment }) {
+  return comment?.replace(/\s*\n\s*/g, ' ').trim();
+}
+
 function readField(field, knownOptions) {
   const options = schemaOptions(field, knownOptions);
   if (field.map && field.keyType !== 'string') throw new Error(`${field.fullName}: key not string`);
@@ -70,7 +75,7 @@ function readField(field, knownOptions) {
     listMapKeys: listMapKeys.length > 0 ? listMapKeys : undefined,
     mapType: options.one('map_type'),
     structType: options.one('struct_type'),
-    description: field.comment ?? undefined,
+    description: descriptionOf(field),
   });
 }
 
@@ -89,7 +94,7 @@ function readType(type, knownOptions) {
     jsonOnly: options.one('json_only'),
     structType: options.one('own_struct_type'),
     unions: unions.length > 0 ? unions : undefined,
-    description: type.comment ?? undefined,
+    description: descriptionOf(type),
   });
 }
 

@@ -1,52 +1,26 @@
 /**
- * Texts for types and fields: those of the descriptors where there are some, else what follows from
- * the descriptor itself: the name in words, known values, the default, how lists are merged.
+ * Texts for types and fields: those of the descriptors, and what the descriptor itself says of a field:
+ * known values, the default, how lists are merged. A name is not said again in other words.
  */
-import {
-  enumValues,
-  type FieldDescriptor,
-  schemaFile,
-  schemaType,
-  type TypeName,
-} from '@orch/apimachinery';
+import { enumValues, type FieldDescriptor, schemaType, type TypeName } from '@orch/apimachinery';
 import { partsOf } from './models.js';
 
 /** Values named in a description; more would hide the rest of it. */
 const valuesShownMax = 40;
 
-const commonFields: Readonly<Record<string, string>> = {
-  metadata: 'Name, labels and what else every object has.',
-  spec: 'What is wanted.',
-  status: 'What was observed. Written by the system.',
-  items: 'The elements of the list.',
-};
+const metadataText = 'Name, labels and what else every object has.';
 
-/** `minReadySeconds` -> `Min ready seconds`, `podIPs` -> `Pod IPs`. */
-function inWords(name: string): string {
-  const words = name
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .replace(/([A-Z])([A-Z][a-z]{2,})/g, '$1 $2')
-    .split(' ')
-    .map((word) => (/^[A-Z]{2,}s?$/.test(word) ? word : word.toLowerCase()));
-  const text = words.join(' ');
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** Undefined for a type of which nothing is said. */
+export function describeType(name: TypeName): string | undefined {
+  return schemaType(name).description;
 }
 
-export function describeType(name: TypeName): string {
-  const { file, type } = partsOf(name);
-  const descriptor = schemaType(name);
-  if (descriptor.description !== undefined) return descriptor.description;
-  const { group, version } = schemaFile(file);
-  const home = group === undefined ? '' : ` (${group} ${version})`;
-  return `${inWords(type)}${home}.`;
-}
-
-export function describeField(owner: TypeName, field: FieldDescriptor): string {
+/** Undefined for a field of which there is nothing to say. */
+export function describeField(owner: TypeName, field: FieldDescriptor): string | undefined {
   const words =
-    field.description ??
-    (field.kind === 'message' ? commonFields[field.name] : undefined) ??
-    `${inWords(field.name)}.`;
-  return [words, ...facts(owner, field)].join(' ');
+    field.description ?? (field.ref === 'meta/v1.ObjectMeta' ? metadataText : undefined);
+  const texts = [...(words === undefined ? [] : [words]), ...facts(owner, field)];
+  return texts.length === 0 ? undefined : texts.join(' ');
 }
 
 function facts(owner: TypeName, field: FieldDescriptor): string[] {

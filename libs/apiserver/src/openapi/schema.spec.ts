@@ -71,10 +71,18 @@ describe('typeSchema', () => {
     expect(property(3, 'apps/v1.DeploymentStrategy', 'type')?.default).toBe('RollingUpdate');
   });
 
-  it('describes fields by what is known of them', () => {
-    expect(property(2, 'apps/v1.DeploymentStrategy', 'type')?.description).toBe(
-      'Type. Known values: Recreate, RollingUpdate. Default: RollingUpdate.',
+  it('describes fields by their comment and by what is known of them', () => {
+    expect(property(2, 'apps/v1.DeploymentStrategy', 'type')?.description).toMatch(
+      /^`RollingUpdate` changes over .* Known values: Recreate, RollingUpdate. Default: RollingUpdate.$/,
     );
+  });
+
+  it('says of an older version what the stable one says, and nothing where there is nothing to say', () => {
+    const schedule = (version: string) =>
+      property(2, `batch/${version}.CronJobSpec`, 'schedule')?.description;
+    expect(schedule('v1')).toContain('cron');
+    expect(schedule('v1beta1')).toBe(schedule('v1'));
+    expect(property(2, 'apps/v1.DeploymentList', 'metadata')).not.toHaveProperty('description');
   });
 
   it('puts types without a definition where they are used', () => {

@@ -90,7 +90,8 @@ export function typeSchema(
   everywhere: readonly GroupVersion[],
 ): Schema {
   const descriptor = schemaType(name);
-  const schema: Schema = { description: describeType(name) };
+  const description = describeType(name);
+  const schema: Schema = { ...(description !== undefined && { description }) };
   if (descriptor.encoding) {
     const later = version === 3 ? encodedSinceVersion3[descriptor.encoding] : undefined;
     return Object.assign(schema, later ?? encoded[descriptor.encoding]);
@@ -159,14 +160,15 @@ function members(version: OpenApiVersion, name: TypeName): Members {
 }
 
 function fieldSchema(version: OpenApiVersion, owner: TypeName, field: FieldDescriptor): Schema {
-  const description = describeField(owner, field);
+  const text = describeField(owner, field);
+  const description = text !== undefined && { description: text };
   const extensions = fieldExtensions(field);
   const value = valueSchema(version, field);
   const fallback = version === 3 ? defaultOf(field) : {};
   if (value.$ref === undefined || version === 2) {
-    return { ...value, description, ...fallback, ...extensions };
+    return { ...value, ...description, ...fallback, ...extensions };
   }
-  return { allOf: [value], description, ...fallback, ...extensions };
+  return { allOf: [value], ...description, ...fallback, ...extensions };
 }
 
 function valueSchema(version: OpenApiVersion, field: FieldDescriptor): Schema {

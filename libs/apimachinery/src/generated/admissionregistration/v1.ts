@@ -21,10 +21,12 @@ export interface Rule {
   scope?: ScopeType;
 }
 
+/** Services that are asked about writes, and may refuse them. */
 export interface ValidatingWebhookConfiguration {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Which services are asked about which writes. */
   webhooks?: ValidatingWebhook[];
 }
 
@@ -35,10 +37,12 @@ export interface ValidatingWebhookConfigurationList {
   items: ValidatingWebhookConfiguration[];
 }
 
+/** Services that are asked about writes, and may change what is written. */
 export interface MutatingWebhookConfiguration {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Which services are asked about which writes. */
   webhooks?: MutatingWebhook[];
 }
 

@@ -21,11 +21,15 @@ export interface Rule {
   scope?: ScopeType;
 }
 
-/** @deprecated since 1.16, removed in 1.22: use admissionregistration/v1.ValidatingWebhookConfiguration. */
+/**
+ * Services that are asked about writes, and may refuse them.
+ * @deprecated since 1.16, removed in 1.22: use admissionregistration/v1.ValidatingWebhookConfiguration.
+ */
 export interface ValidatingWebhookConfiguration {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Which services are asked about which writes. */
   webhooks?: ValidatingWebhook[];
 }
 
@@ -37,11 +41,15 @@ export interface ValidatingWebhookConfigurationList {
   items: ValidatingWebhookConfiguration[];
 }
 
-/** @deprecated since 1.16, removed in 1.22: use admissionregistration/v1.MutatingWebhookConfiguration. */
+/**
+ * Services that are asked about writes, and may change what is written.
+ * @deprecated since 1.16, removed in 1.22: use admissionregistration/v1.MutatingWebhookConfiguration.
+ */
 export interface MutatingWebhookConfiguration {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Which services are asked about which writes. */
   webhooks?: MutatingWebhook[];
 }
 

@@ -76,10 +76,15 @@ export interface CustomResourceDefinitionNames {
 }
 
 export interface CustomResourceDefinitionCondition {
+  /** What the condition is about. */
   type: CustomResourceDefinitionConditionType;
+  /** Whether it holds. */
   status: ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
@@ -89,11 +94,14 @@ export interface CustomResourceDefinitionStatus {
   storedVersions?: string[];
 }
 
+/** A kind of objects that the cluster gets beyond those it comes with. */
 export interface CustomResourceDefinition {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Its names, scope and versions. */
   spec: CustomResourceDefinitionSpec;
+  /** Whether it is served, and under which names. */
   status?: CustomResourceDefinitionStatus;
 }
 

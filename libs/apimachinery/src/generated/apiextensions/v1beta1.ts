@@ -76,10 +76,15 @@ export interface CustomResourceDefinitionNames {
 }
 
 export interface CustomResourceDefinitionCondition {
+  /** What the condition is about. */
   type: CustomResourceDefinitionConditionType;
+  /** Whether it holds. */
   status: ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
@@ -89,12 +94,17 @@ export interface CustomResourceDefinitionStatus {
   storedVersions?: string[];
 }
 
-/** @deprecated since 1.16, removed in 1.22: use apiextensions/v1.CustomResourceDefinition. */
+/**
+ * A kind of objects that the cluster gets beyond those it comes with.
+ * @deprecated since 1.16, removed in 1.22: use apiextensions/v1.CustomResourceDefinition.
+ */
 export interface CustomResourceDefinition {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Its names, scope and versions. */
   spec: CustomResourceDefinitionSpec;
+  /** Whether it is served, and under which names. */
   status?: CustomResourceDefinitionStatus;
 }
 

@@ -31,10 +31,15 @@ export interface APIServiceSpec {
 }
 
 export interface APIServiceCondition {
+  /** What the condition is about. */
   type: APIServiceConditionType;
+  /** Whether it holds. */
   status: ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
@@ -42,10 +47,13 @@ export interface APIServiceStatus {
   conditions?: APIServiceCondition[];
 }
 
+/** A group version of the API and who serves it: this server, or a service in the cluster. */
 export interface APIService {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The group version, its rank in discovery, and the service. */
   spec?: APIServiceSpec;
+  /** Whether it can be used. */
   status?: APIServiceStatus;
 }

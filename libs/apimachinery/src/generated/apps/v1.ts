@@ -21,51 +21,79 @@ export type DaemonSetConditionType = string;
 
 export type ReplicaSetConditionType = 'ReplicaFailure' | (string & {});
 
+/** Keeps pods with names that stay, in order, each with claims of its own. */
 export interface StatefulSet {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** How many pods, what they look like and which claims they get. */
   spec?: StatefulSetSpec;
+  /** How many there are, and of which revision. */
   status?: StatefulSetStatus;
 }
 
 export interface StatefulSetUpdateStrategy {
+  /** `RollingUpdate` replaces pods from the last to the first; `OnDelete` waits until somebody deletes them. */
   type?: StatefulSetUpdateStrategyType;
+  /** Which pods, for `RollingUpdate`. */
   rollingUpdate?: RollingUpdateStatefulSetStrategy;
 }
 
 export interface RollingUpdateStatefulSetStrategy {
+  /** Pods with a lower number keep the old template. */
   partition?: number;
 }
 
 export interface StatefulSetSpec {
+  /** Pods that are wanted. */
   replicas?: number;
+  /** Labels of the pods that count. Must fit those of the template. */
   selector?: metaV1.LabelSelector;
+  /** What the pods look like. */
   template: coreV1.PodTemplateSpec;
+  /** Claims that every pod gets for itself and keeps. */
   volumeClaimTemplates?: coreV1.PersistentVolumeClaim[];
+  /** Headless service that gives the pods their names in DNS. */
   serviceName: string;
+  /** Whether pods are started and ended one after the other or all at once. */
   podManagementPolicy?: PodManagementPolicyType;
+  /** How pods are changed over to a new template. */
   updateStrategy?: StatefulSetUpdateStrategy;
+  /** Old revisions that are kept to go back to. */
   revisionHistoryLimit?: number;
 }
 
 export interface StatefulSetStatus {
+  /** Generation of the object that the status is about. */
   observedGeneration?: number;
+  /** Pods that there are. */
   replicas: number;
+  /** Those that are ready. */
   readyReplicas?: number;
+  /** Those of the current revision. */
   currentReplicas?: number;
+  /** Those of the newest revision. */
   updatedReplicas?: number;
+  /** Revision of pods that are not changed over yet. */
   currentRevision?: string;
+  /** Newest revision. */
   updateRevision?: string;
+  /** Counts names of revisions that were taken already. */
   collisionCount?: number;
+  /** What is to be told beyond numbers. */
   conditions?: StatefulSetCondition[];
 }
 
 export interface StatefulSetCondition {
+  /** What the condition is about. */
   type: StatefulSetConditionType;
+  /** Whether it holds. */
   status: coreV1.ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
@@ -76,52 +104,81 @@ export interface StatefulSetList {
   items: StatefulSet[];
 }
 
+/** Keeps a number of pods of a template, and changes them over to a new template step by step. */
 export interface Deployment {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** How many pods, what they look like, how they are changed over. */
   spec?: DeploymentSpec;
+  /** How far it has got. */
   status?: DeploymentStatus;
 }
 
 export interface DeploymentSpec {
+  /** Pods that are wanted. */
   replicas?: number;
+  /** Labels of the pods that count. Must fit those of the template. */
   selector?: metaV1.LabelSelector;
+  /** What the pods look like. Restart policy `Always`. */
   template: coreV1.PodTemplateSpec;
+  /** How pods of an old template give way to those of the new one. */
   strategy?: DeploymentStrategy;
+  /** Time that a new pod has to be ready without a stop to count as available. */
   minReadySeconds?: number;
+  /** Old replica sets that are kept to go back to. */
   revisionHistoryLimit?: number;
+  /** Changes of the template wait. */
   paused?: boolean;
+  /** Time without progress after which it is told to have failed. */
   progressDeadlineSeconds?: number;
 }
 
 export interface DeploymentStrategy {
+  /** `RollingUpdate` changes over little by little, `Recreate` ends all old pods first. */
   type?: DeploymentStrategyType;
+  /** How much at a time, for `RollingUpdate`. */
   rollingUpdate?: RollingUpdateDeployment;
 }
 
 export interface RollingUpdateDeployment {
+  /** Pods that may be missing meanwhile, as number or share. `25%` when absent; rounded down. */
   maxUnavailable?: utilIntstr.IntOrString;
+  /** Pods that may be too many meanwhile, as number or share. `25%` when absent; rounded up. */
   maxSurge?: utilIntstr.IntOrString;
 }
 
 export interface DeploymentStatus {
+  /** Generation of the object that the status is about. */
   observedGeneration?: number;
+  /** Pods of any template. */
   replicas?: number;
+  /** Pods of the newest template. */
   updatedReplicas?: number;
+  /** Pods that are ready. */
   readyReplicas?: number;
+  /** Pods that have been ready for `minReadySeconds`. */
   availableReplicas?: number;
+  /** Pods that are still missing. */
   unavailableReplicas?: number;
+  /** Whether it gets on, and whether enough pods are available. */
   conditions?: DeploymentCondition[];
+  /** Counts names of replica sets that were taken already. */
   collisionCount?: number;
 }
 
 export interface DeploymentCondition {
+  /** What the condition is about. */
   type: DeploymentConditionType;
+  /** Whether it holds. */
   status: coreV1.ConditionStatus;
+  /** When it was looked at last. */
   lastUpdateTime?: metaV1.Time;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
@@ -133,49 +190,76 @@ export interface DeploymentList {
 }
 
 export interface DaemonSetUpdateStrategy {
+  /** `RollingUpdate` replaces pods by itself; `OnDelete` waits until somebody deletes them. */
   type?: DaemonSetUpdateStrategyType;
+  /** How much at a time, for `RollingUpdate`. */
   rollingUpdate?: RollingUpdateDaemonSet;
 }
 
 export interface RollingUpdateDaemonSet {
+  /** Nodes that may be without a pod meanwhile, as number or share. 1 when absent. */
   maxUnavailable?: utilIntstr.IntOrString;
+  /** Nodes that may have two meanwhile. */
   maxSurge?: utilIntstr.IntOrString;
 }
 
 export interface DaemonSetSpec {
+  /** Labels of the pods that count. Must fit those of the template. */
   selector?: metaV1.LabelSelector;
+  /** What the pods look like; its node selector and affinity choose the nodes. */
   template: coreV1.PodTemplateSpec;
+  /** How pods are changed over to a new template. */
   updateStrategy?: DaemonSetUpdateStrategy;
+  /** Time that a new pod has to be ready without a stop to count as available. */
   minReadySeconds?: number;
+  /** Old revisions that are kept to go back to. */
   revisionHistoryLimit?: number;
 }
 
 export interface DaemonSetStatus {
+  /** Nodes that have a pod and should. */
   currentNumberScheduled: number;
+  /** Nodes that have a pod and should not. */
   numberMisscheduled: number;
+  /** Nodes that should have a pod. */
   desiredNumberScheduled: number;
+  /** Nodes whose pod is ready. */
   numberReady: number;
+  /** Generation of the object that the status is about. */
   observedGeneration?: number;
+  /** Nodes with a pod of the newest template. */
   updatedNumberScheduled?: number;
+  /** Nodes whose pod has been ready for `minReadySeconds`. */
   numberAvailable?: number;
+  /** Nodes that lack such a pod. */
   numberUnavailable?: number;
+  /** Counts names of revisions that were taken already. */
   collisionCount?: number;
+  /** What is to be told beyond numbers. */
   conditions?: DaemonSetCondition[];
 }
 
 export interface DaemonSetCondition {
+  /** What the condition is about. */
   type: DaemonSetConditionType;
+  /** Whether it holds. */
   status: coreV1.ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
+/** Keeps one pod of a template on every node that it fits. */
 export interface DaemonSet {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** What the pods look like and how they are changed over. */
   spec?: DaemonSetSpec;
+  /** On how many nodes it runs. */
   status?: DaemonSetStatus;
 }
 
@@ -186,11 +270,14 @@ export interface DaemonSetList {
   items: DaemonSet[];
 }
 
+/** Keeps a number of pods of one template. Made by deployments. */
 export interface ReplicaSet {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** How many pods, and what they look like. */
   spec?: ReplicaSetSpec;
+  /** How many there are. */
   status?: ReplicaSetStatus;
 }
 
@@ -202,34 +289,52 @@ export interface ReplicaSetList {
 }
 
 export interface ReplicaSetSpec {
+  /** Pods that are wanted. */
   replicas?: number;
+  /** Time that a new pod has to be ready without a stop to count as available. */
   minReadySeconds?: number;
+  /** Labels of the pods that count. Must fit those of the template. */
   selector?: metaV1.LabelSelector;
+  /** What new pods look like. */
   template?: coreV1.PodTemplateSpec;
 }
 
 export interface ReplicaSetStatus {
+  /** Pods that were seen last. */
   replicas: number;
+  /** Those of them that have all labels of the template. */
   fullyLabeledReplicas?: number;
+  /** Those that are ready. */
   readyReplicas?: number;
+  /** Those that have been ready for `minReadySeconds`. */
   availableReplicas?: number;
+  /** Generation of the object that the status is about. */
   observedGeneration?: number;
+  /** What is to be told beyond numbers. */
   conditions?: ReplicaSetCondition[];
 }
 
 export interface ReplicaSetCondition {
+  /** What the condition is about. */
   type: ReplicaSetConditionType;
+  /** Whether it holds. */
   status: coreV1.ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
+/** A template as it was, kept by daemon sets and stateful sets to go back to. */
 export interface ControllerRevision {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The state that was kept. */
   data?: utilRuntime.RawExtension;
+  /** Its number; the highest is the newest. */
   revision: number;
 }
 

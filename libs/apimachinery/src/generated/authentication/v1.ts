@@ -2,11 +2,14 @@
 
 import type * as metaV1 from '../meta/v1.js';
 
+/** A question: whose token is this? Answered in the status, never stored. */
 export interface TokenReview {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The token. */
   spec: TokenReviewSpec;
+  /** Who it is. */
   status?: TokenReviewStatus;
 }
 
@@ -29,6 +32,7 @@ export interface UserInfo {
   extra?: Record<string, ExtraValue>;
 }
 
+/** Asks for a token of a service account. The answer has it; nothing is stored. */
 export interface TokenRequest {
   apiVersion?: string;
   kind?: string;

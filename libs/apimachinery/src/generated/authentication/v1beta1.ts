@@ -2,12 +2,17 @@
 
 import type * as metaV1 from '../meta/v1.js';
 
-/** @deprecated since 1.19: use authentication/v1.TokenReview. */
+/**
+ * A question: whose token is this? Answered in the status, never stored.
+ * @deprecated since 1.19: use authentication/v1.TokenReview.
+ */
 export interface TokenReview {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The token. */
   spec: TokenReviewSpec;
+  /** Who it is. */
   status?: TokenReviewStatus;
 }
 

@@ -2,27 +2,36 @@
 
 import type * as metaV1 from '../meta/v1.js';
 
+/** A question: may this user do this? Answered in the status, never stored. */
 export interface SubjectAccessReview {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Who, and what. */
   spec: SubjectAccessReviewSpec;
+  /** The answer. */
   status?: SubjectAccessReviewStatus;
 }
 
+/** A question: may I do this? Answered in the status, never stored. */
 export interface SelfSubjectAccessReview {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** What. */
   spec: SelfSubjectAccessReviewSpec;
+  /** The answer. */
   status?: SubjectAccessReviewStatus;
 }
 
+/** As SubjectAccessReview, in one namespace: who may ask can be said for each. */
 export interface LocalSubjectAccessReview {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Who, and what, in the namespace of the request. */
   spec: SubjectAccessReviewSpec;
+  /** The answer. */
   status?: SubjectAccessReviewStatus;
 }
 
@@ -62,11 +71,14 @@ export interface SubjectAccessReviewStatus {
   evaluationError?: string;
 }
 
+/** A question: what may I do in this namespace? Answered in the status, never stored. */
 export interface SelfSubjectRulesReview {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The namespace. */
   spec: SelfSubjectRulesReviewSpec;
+  /** The answer. */
   status?: SubjectRulesReviewStatus;
 }
 

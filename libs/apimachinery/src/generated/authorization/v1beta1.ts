@@ -2,30 +2,45 @@
 
 import type * as metaV1 from '../meta/v1.js';
 
-/** @deprecated since 1.19: use authorization/v1.SubjectAccessReview. */
+/**
+ * A question: may this user do this? Answered in the status, never stored.
+ * @deprecated since 1.19: use authorization/v1.SubjectAccessReview.
+ */
 export interface SubjectAccessReview {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Who, and what. */
   spec: SubjectAccessReviewSpec;
+  /** The answer. */
   status?: SubjectAccessReviewStatus;
 }
 
-/** @deprecated since 1.19: use authorization/v1.SelfSubjectAccessReview. */
+/**
+ * A question: may I do this? Answered in the status, never stored.
+ * @deprecated since 1.19: use authorization/v1.SelfSubjectAccessReview.
+ */
 export interface SelfSubjectAccessReview {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** What. */
   spec: SelfSubjectAccessReviewSpec;
+  /** The answer. */
   status?: SubjectAccessReviewStatus;
 }
 
-/** @deprecated since 1.19: use authorization/v1.LocalSubjectAccessReview. */
+/**
+ * As SubjectAccessReview, in one namespace: who may ask can be said for each.
+ * @deprecated since 1.19: use authorization/v1.LocalSubjectAccessReview.
+ */
 export interface LocalSubjectAccessReview {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Who, and what, in the namespace of the request. */
   spec: SubjectAccessReviewSpec;
+  /** The answer. */
   status?: SubjectAccessReviewStatus;
 }
 
@@ -65,12 +80,17 @@ export interface SubjectAccessReviewStatus {
   evaluationError?: string;
 }
 
-/** @deprecated since 1.19: use authorization/v1.SelfSubjectRulesReview. */
+/**
+ * A question: what may I do in this namespace? Answered in the status, never stored.
+ * @deprecated since 1.19: use authorization/v1.SelfSubjectRulesReview.
+ */
 export interface SelfSubjectRulesReview {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The namespace. */
   spec: SelfSubjectRulesReviewSpec;
+  /** The answer. */
   status?: SubjectRulesReviewStatus;
 }
 

@@ -29,11 +29,14 @@ export interface HorizontalPodAutoscalerStatus {
   currentCPUUtilizationPercentage?: number;
 }
 
+/** Sets the number of replicas of a workload by how busy its pods are. */
 export interface HorizontalPodAutoscaler {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Which workload, between which bounds, by which measure. */
   spec?: HorizontalPodAutoscalerSpec;
+  /** What was seen and decided last. */
   status?: HorizontalPodAutoscalerStatus;
 }
 
@@ -44,6 +47,7 @@ export interface HorizontalPodAutoscalerList {
   items: HorizontalPodAutoscaler[];
 }
 
+/** The number of replicas of a workload, the same for all kinds that have one. */
 export interface Scale {
   apiVersion?: string;
   kind?: string;
@@ -114,10 +118,15 @@ export interface MetricStatus {
 }
 
 export interface HorizontalPodAutoscalerCondition {
+  /** What the condition is about. */
   type: HorizontalPodAutoscalerConditionType;
+  /** Whether it holds. */
   status: coreV1.ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 

@@ -74,10 +74,15 @@ export interface HorizontalPodAutoscalerStatus {
 }
 
 export interface HorizontalPodAutoscalerCondition {
+  /** What the condition is about. */
   type: HorizontalPodAutoscalerConditionType;
+  /** Whether it holds. */
   status: coreV1.ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
@@ -124,12 +129,17 @@ export interface ExternalMetricStatus {
   currentAverageValue?: utilResource.Quantity;
 }
 
-/** @deprecated since 1.22: use autoscaling/v2beta2.HorizontalPodAutoscaler. */
+/**
+ * Sets the number of replicas of a workload by how busy its pods are.
+ * @deprecated since 1.22: use autoscaling/v2beta2.HorizontalPodAutoscaler.
+ */
 export interface HorizontalPodAutoscaler {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Which workload, between which bounds, by which measure. */
   spec?: HorizontalPodAutoscalerSpec;
+  /** What was seen and decided last. */
   status?: HorizontalPodAutoscalerStatus;
 }
 

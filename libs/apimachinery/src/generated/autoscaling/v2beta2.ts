@@ -14,12 +14,17 @@ export type MetricTargetType = 'Utilization' | 'Value' | 'AverageValue' | (strin
 
 export type HorizontalPodAutoscalerConditionType = 'ScalingActive' | 'AbleToScale' | 'ScalingLimited' | (string & {});
 
-/** @deprecated since 1.22. */
+/**
+ * Sets the number of replicas of a workload by how busy its pods are.
+ * @deprecated since 1.22.
+ */
 export interface HorizontalPodAutoscaler {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Which workload, between which bounds, by which measure. */
   spec?: HorizontalPodAutoscalerSpec;
+  /** What was seen and decided last. */
   status?: HorizontalPodAutoscalerStatus;
 }
 
@@ -112,10 +117,15 @@ export interface HorizontalPodAutoscalerStatus {
 }
 
 export interface HorizontalPodAutoscalerCondition {
+  /** What the condition is about. */
   type: HorizontalPodAutoscalerConditionType;
+  /** Whether it holds. */
   status: coreV1.ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 

@@ -9,11 +9,14 @@ export type JobConditionType = 'Suspended' | 'Complete' | 'Failed' | (string & {
 
 export type ConcurrencyPolicy = 'Allow' | 'Forbid' | 'Replace' | (string & {});
 
+/** Runs pods until a number of them has ended well. */
 export interface Job {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** What to run, how often, and when to give up. */
   spec?: JobSpec;
+  /** How far it has got. */
   status?: JobStatus;
 }
 
@@ -25,47 +28,75 @@ export interface JobList {
 }
 
 export interface JobSpec {
+  /** Pods that run at a time. 1 when absent. */
   parallelism?: number;
+  /** Pods that must end well. Absent: one of them is enough. 1 when `parallelism` is absent, too. */
   completions?: number;
+  /** The job is given up when it has been running for that long. */
   activeDeadlineSeconds?: number;
+  /** Failures after which the job is given up. 6 when absent. */
   backoffLimit?: number;
+  /** Labels of its pods: set by the server, unless `manualSelector` is set. */
   selector?: metaV1.LabelSelector;
+  /** Keep the selector and labels as they are written. */
   manualSelector?: boolean;
+  /** What the pods look like. Restart policy `Never` or `OnFailure`. */
   template: coreV1.PodTemplateSpec;
+  /** The job is deleted that long after its end. */
   ttlSecondsAfterFinished?: number;
+  /** `Indexed` gives each pod a number that must end well once. */
   completionMode?: CompletionMode;
+  /** No pods run meanwhile. */
   suspend?: boolean;
 }
 
 export interface JobStatus {
+  /** Whether it has ended, and how. */
   conditions?: JobCondition[];
+  /** When it was begun, or taken up again. */
   startTime?: metaV1.Time;
+  /** When it ended well. */
   completionTime?: metaV1.Time;
+  /** Pods that are running. */
   active?: number;
+  /** Pods that have ended well. */
   succeeded?: number;
+  /** Pods that have ended badly. */
   failed?: number;
+  /** Numbers that have ended well, such as `0,2-5`. */
   completedIndexes?: string;
 }
 
 export interface JobCondition {
+  /** What the condition is about. */
   type: JobConditionType;
+  /** Whether it holds. */
   status: coreV1.ConditionStatus;
+  /** When it was looked at last. */
   lastProbeTime?: metaV1.Time;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
 export interface JobTemplateSpec {
+  /** Labels and annotations of the jobs. */
   metadata?: metaV1.ObjectMeta;
+  /** What they run. */
   spec?: JobSpec;
 }
 
+/** Makes jobs of a template at the times of a schedule. */
 export interface CronJob {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** When, and which jobs. */
   spec?: CronJobSpec;
+  /** What was made. */
   status?: CronJobStatus;
 }
 
@@ -77,17 +108,27 @@ export interface CronJobList {
 }
 
 export interface CronJobSpec {
+  /** Times in cron form: minute, hour, day of the month, month, day of the week. */
   schedule: string;
+  /** A job that could not be made in time is left out after that long. */
   startingDeadlineSeconds?: number;
+  /** Whether a new job waits for nobody, is left out while one runs, or takes its place. */
   concurrencyPolicy?: ConcurrencyPolicy;
+  /** No jobs are made meanwhile. */
   suspend?: boolean;
+  /** What the jobs look like. */
   jobTemplate: JobTemplateSpec;
+  /** Jobs that ended well and are kept. */
   successfulJobsHistoryLimit?: number;
+  /** Jobs that ended badly and are kept. */
   failedJobsHistoryLimit?: number;
 }
 
 export interface CronJobStatus {
+  /** Jobs that are running. */
   active?: coreV1.ObjectReference[];
+  /** When a job was made last. */
   lastScheduleTime?: metaV1.Time;
+  /** When a job ended well last. */
   lastSuccessfulTime?: metaV1.Time;
 }

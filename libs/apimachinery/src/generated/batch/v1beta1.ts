@@ -15,16 +15,23 @@ export interface JobTemplate {
 }
 
 export interface JobTemplateSpec {
+  /** Labels and annotations of the jobs. */
   metadata?: metaV1.ObjectMeta;
+  /** What they run. */
   spec?: batchV1.JobSpec;
 }
 
-/** @deprecated since 1.21, removed in 1.25: use batch/v1.CronJob. */
+/**
+ * Makes jobs of a template at the times of a schedule.
+ * @deprecated since 1.21, removed in 1.25: use batch/v1.CronJob.
+ */
 export interface CronJob {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** When, and which jobs. */
   spec?: CronJobSpec;
+  /** What was made. */
   status?: CronJobStatus;
 }
 
@@ -37,17 +44,27 @@ export interface CronJobList {
 }
 
 export interface CronJobSpec {
+  /** Times in cron form: minute, hour, day of the month, month, day of the week. */
   schedule: string;
+  /** A job that could not be made in time is left out after that long. */
   startingDeadlineSeconds?: number;
+  /** Whether a new job waits for nobody, is left out while one runs, or takes its place. */
   concurrencyPolicy?: ConcurrencyPolicy;
+  /** No jobs are made meanwhile. */
   suspend?: boolean;
+  /** What the jobs look like. */
   jobTemplate: JobTemplateSpec;
+  /** Jobs that ended well and are kept. */
   successfulJobsHistoryLimit?: number;
+  /** Jobs that ended badly and are kept. */
   failedJobsHistoryLimit?: number;
 }
 
 export interface CronJobStatus {
+  /** Jobs that are running. */
   active?: coreV1.ObjectReference[];
+  /** When a job was made last. */
   lastScheduleTime?: metaV1.Time;
+  /** When a job ended well last. */
   lastSuccessfulTime?: metaV1.Time;
 }

@@ -7,11 +7,14 @@ export type RequestConditionType = 'Approved' | 'Denied' | 'Failed' | (string & 
 
 export type KeyUsage = 'signing' | 'digital signature' | 'content commitment' | 'key encipherment' | 'key agreement' | 'data encipherment' | 'cert sign' | 'crl sign' | 'encipher only' | 'decipher only' | 'any' | 'server auth' | 'client auth' | 'code signing' | 'email protection' | 's/mime' | 'ipsec end system' | 'ipsec tunnel' | 'ipsec user' | 'timestamping' | 'ocsp signing' | 'microsoft sgc' | 'netscape sgc' | (string & {});
 
+/** Asks a signer for a certificate. It has to be approved first. */
 export interface CertificateSigningRequest {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The request, the signer and the uses. Never changes. */
   spec: CertificateSigningRequestSpec;
+  /** Whether it was approved, and the certificate. */
   status?: CertificateSigningRequestStatus;
 }
 
@@ -33,11 +36,17 @@ export interface CertificateSigningRequestStatus {
 }
 
 export interface CertificateSigningRequestCondition {
+  /** What the condition is about. */
   type: RequestConditionType;
+  /** Whether it holds. */
   status: coreV1.ConditionStatus;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
+  /** When it was looked at last. */
   lastUpdateTime?: metaV1.Time;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
 }
 

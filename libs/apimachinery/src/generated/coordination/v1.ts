@@ -2,10 +2,12 @@
 
 import type * as metaV1 from '../meta/v1.js';
 
+/** Who holds something, and until when. Leader election and heartbeats of nodes use it. */
 export interface Lease {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The holder, and when it was last renewed. */
   spec?: LeaseSpec;
 }
 

@@ -2,11 +2,15 @@
 
 import type * as metaV1 from '../meta/v1.js';
 
-/** @deprecated since 1.19: use coordination/v1.Lease. */
+/**
+ * Who holds something, and until when. Leader election and heartbeats of nodes use it.
+ * @deprecated since 1.19: use coordination/v1.Lease.
+ */
 export interface Lease {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The holder, and when it was last renewed. */
   spec?: LeaseSpec;
 }
 

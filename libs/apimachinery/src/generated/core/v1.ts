@@ -104,39 +104,52 @@ export type ComponentConditionType = 'Healthy' | (string & {});
 
 export type ProcMountType = 'Default' | 'Unmasked' | (string & {});
 
+/** A directory or device of a pod. Exactly one source says what is in it. */
 export interface Volume extends VolumeSource {
+  /** Unique among the volumes of the pod. */
   name: string;
 }
 
 export interface VolumeSource {
+  /** A path of the node. */
   hostPath?: HostPathVolumeSource;
+  /** An empty directory that goes with the pod. */
   emptyDir?: EmptyDirVolumeSource;
   gcePersistentDisk?: GCEPersistentDiskVolumeSource;
   awsElasticBlockStore?: AWSElasticBlockStoreVolumeSource;
+  /** Deprecated: clone in an init container. */
   gitRepo?: GitRepoVolumeSource;
+  /** Keys of a secret as files. */
   secret?: SecretVolumeSource;
+  /** A directory of an NFS server. */
   nfs?: NFSVolumeSource;
   iscsi?: ISCSIVolumeSource;
   glusterfs?: GlusterfsVolumeSource;
+  /** The volume of a claim in the same namespace. */
   persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
   rbd?: RBDVolumeSource;
   flexVolume?: FlexVolumeSource;
   cinder?: CinderVolumeSource;
   cephfs?: CephFSVolumeSource;
   flocker?: FlockerVolumeSource;
+  /** Fields of the pod as files. */
   downwardAPI?: DownwardAPIVolumeSource;
   fc?: FCVolumeSource;
   azureFile?: AzureFileVolumeSource;
+  /** Keys of a config map as files. */
   configMap?: ConfigMapVolumeSource;
   vsphereVolume?: VsphereVirtualDiskVolumeSource;
   quobyte?: QuobyteVolumeSource;
   azureDisk?: AzureDiskVolumeSource;
   photonPersistentDisk?: PhotonPersistentDiskVolumeSource;
+  /** Several of these sources in one directory. */
   projected?: ProjectedVolumeSource;
   portworxVolume?: PortworxVolumeSource;
   scaleIO?: ScaleIOVolumeSource;
   storageos?: StorageOSVolumeSource;
+  /** A volume of a driver that lives as long as the pod. */
   csi?: CSIVolumeSource;
+  /** A claim that is made and deleted with the pod. */
   ephemeral?: EphemeralVolumeSource;
 }
 
@@ -170,22 +183,33 @@ export interface PersistentVolumeSource {
   csi?: CSIPersistentVolumeSource;
 }
 
+/** A piece of storage of the cluster. */
 export interface PersistentVolume {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Where and how large it is, and who may have it. */
   spec?: PersistentVolumeSpec;
+  /** Whether a claim has it. */
   status?: PersistentVolumeStatus;
 }
 
 export interface PersistentVolumeSpec extends PersistentVolumeSource {
+  /** Its size. */
   capacity?: Record<string, utilResource.Quantity>;
+  /** Ways in which it can be mounted. */
   accessModes?: PersistentVolumeAccessMode[];
+  /** Claim that has it. */
   claimRef?: ObjectReference;
+  /** What becomes of it when its claim goes. */
   persistentVolumeReclaimPolicy?: PersistentVolumeReclaimPolicy;
+  /** Class it belongs to. */
   storageClassName?: string;
+  /** Options of the mount, such as `ro`. */
   mountOptions?: string[];
+  /** Directory or block device. */
   volumeMode?: PersistentVolumeMode;
+  /** Nodes from which it can be reached. */
   nodeAffinity?: VolumeNodeAffinity;
 }
 
@@ -194,8 +218,11 @@ export interface VolumeNodeAffinity {
 }
 
 export interface PersistentVolumeStatus {
+  /** Free, taken, released or failed. */
   phase?: PersistentVolumePhase;
+  /** Why, for people. */
   message?: string;
+  /** Why, in one word. */
   reason?: string;
 }
 
@@ -206,11 +233,14 @@ export interface PersistentVolumeList {
   items: PersistentVolume[];
 }
 
+/** A wish for storage, which a volume fulfils. */
 export interface PersistentVolumeClaim {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** What is wished for. */
   spec?: PersistentVolumeClaimSpec;
+  /** What was got. */
   status?: PersistentVolumeClaimStatus;
 }
 
@@ -222,28 +252,45 @@ export interface PersistentVolumeClaimList {
 }
 
 export interface PersistentVolumeClaimSpec {
+  /** Ways in which it is to be mounted. */
   accessModes?: PersistentVolumeAccessMode[];
+  /** Labels of volumes to choose from. */
   selector?: metaV1.LabelSelector;
+  /** The least size, as the request `storage`. */
   resources?: ResourceRequirements;
+  /** Volume that was found, or that is wanted. */
   volumeName?: string;
+  /** Class to take or make the volume from. */
   storageClassName?: string;
+  /** Directory or block device. */
   volumeMode?: PersistentVolumeMode;
+  /** What a new volume is filled from. */
   dataSource?: TypedLocalObjectReference;
 }
 
 export interface PersistentVolumeClaimCondition {
+  /** What the condition is about. */
   type: PersistentVolumeClaimConditionType;
+  /** Whether it holds. */
   status: ConditionStatus;
+  /** When it was looked at last. */
   lastProbeTime?: metaV1.Time;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
 export interface PersistentVolumeClaimStatus {
+  /** Waiting, bound or lost. */
   phase?: PersistentVolumeClaimPhase;
+  /** Ways in which the volume can be mounted. */
   accessModes?: PersistentVolumeAccessMode[];
+  /** Size of the volume. */
   capacity?: Record<string, utilResource.Quantity>;
+  /** What happens to it, such as a change of size. */
   conditions?: PersistentVolumeClaimCondition[];
 }
 
@@ -585,19 +632,29 @@ export interface PersistentVolumeClaimTemplate {
 }
 
 export interface ContainerPort {
+  /** By which services and probes may refer to it. */
   name?: string;
+  /** Port of the node that leads here. */
   hostPort?: number;
+  /** Port in the container. */
   containerPort: number;
   protocol?: Protocol;
+  /** Address of the node to listen at. */
   hostIP?: string;
 }
 
 export interface VolumeMount {
+  /** Volume of the pod. */
   name: string;
+  /** Refuse writes. */
   readOnly?: boolean;
+  /** Where it appears. Without `:`. */
   mountPath: string;
+  /** Path inside the volume; its root when empty. */
   subPath?: string;
+  /** Whether mounts made later are passed between node and container. */
   mountPropagation?: MountPropagationMode;
+  /** As `subPath`, with `$(NAME)` for environment variables. */
   subPathExpr?: string;
 }
 
@@ -607,15 +664,22 @@ export interface VolumeDevice {
 }
 
 export interface EnvVar {
+  /** Name of the variable. */
   name: string;
+  /** Value; `$(NAME)` stands for variables before it. */
   value?: string;
+  /** Where the value is taken from. Not together with `value`. */
   valueFrom?: EnvVarSource;
 }
 
 export interface EnvVarSource {
+  /** A field of the pod. */
   fieldRef?: ObjectFieldSelector;
+  /** A request or limit of a container. */
   resourceFieldRef?: ResourceFieldSelector;
+  /** A key of a config map. */
   configMapKeyRef?: ConfigMapKeySelector;
+  /** A key of a secret. */
   secretKeyRef?: SecretKeySelector;
 }
 
@@ -660,10 +724,15 @@ export interface HTTPHeader {
 }
 
 export interface HTTPGetAction {
+  /** Path to ask for. */
   path?: string;
+  /** Number or name of a port of the container. */
   port: utilIntstr.IntOrString;
+  /** Host to ask; the pod when empty. */
   host?: string;
+  /** Protocol. `HTTP` when absent. */
   scheme?: URIScheme;
+  /** Headers to send. */
   httpHeaders?: HTTPHeader[];
 }
 
@@ -676,11 +745,17 @@ export interface ExecAction {
   command?: string[];
 }
 
+/** A question to a container that is asked again and again. */
 export interface Probe extends Handler {
+  /** Time after the start before it is asked first. */
   initialDelaySeconds?: number;
+  /** Time that an answer may take. */
   timeoutSeconds?: number;
+  /** Time between questions. */
   periodSeconds?: number;
+  /** Good answers in a row that make it good. 1 for liveness and startup. */
   successThreshold?: number;
+  /** Bad answers in a row that make it bad. */
   failureThreshold?: number;
   terminationGracePeriodSeconds?: number;
 }
@@ -691,38 +766,66 @@ export interface Capabilities {
 }
 
 export interface ResourceRequirements {
+  /** The most that may be taken. */
   limits?: Record<string, utilResource.Quantity>;
+  /** What is set aside. As the limits where absent. */
   requests?: Record<string, utilResource.Quantity>;
 }
 
+/** One program of a pod: image, command, resources and how its health is told. */
 export interface Container {
+  /** Unique among the containers of the pod. */
   name: string;
+  /** Image to run. A template may leave it to whoever uses the template. */
   image?: string;
+  /** Program to run in place of the image's. `$(NAME)` stands for environment variables. */
   command?: string[];
+  /** Arguments in place of the image's. */
   args?: string[];
+  /** Directory to start in; the image's when empty. */
   workingDir?: string;
+  /** Ports that the container listens at. To name none closes none. */
   ports?: ContainerPort[];
+  /** Config maps and secrets whose keys become environment variables. */
   envFrom?: EnvFromSource[];
+  /** Environment variables. They come before those of `envFrom`. */
   env?: EnvVar[];
+  /** Processor time, memory and more that it asks for, and may take at most. */
   resources?: ResourceRequirements;
+  /** Volumes of the pod and where they appear. */
   volumeMounts?: VolumeMount[];
+  /** Block devices and where they appear. */
   volumeDevices?: VolumeDevice[];
+  /** Fails: the container is started again. */
   livenessProbe?: Probe;
+  /** Fails: services send nothing to the pod. */
   readinessProbe?: Probe;
+  /** Until it succeeds the other probes wait. */
   startupProbe?: Probe;
+  /** What to call after the start and before the end. */
   lifecycle?: Lifecycle;
+  /** File whose content becomes the message of the ended container. */
   terminationMessagePath?: string;
+  /** Whether the end of the log serves as message where the file is empty. */
   terminationMessagePolicy?: TerminationMessagePolicy;
+  /** When the image is fetched. `Always` for the tag `latest` or none, else `IfNotPresent`. */
   imagePullPolicy?: PullPolicy;
+  /** Rights of this container. */
   securityContext?: SecurityContext;
+  /** Keep the input open for clients that attach. */
   stdin?: boolean;
+  /** Close the input when the first client leaves. */
   stdinOnce?: boolean;
+  /** Give it a terminal. */
   tty?: boolean;
 }
 
 export interface Handler {
+  /** Run a command in the container; exit code 0 is good. */
   exec?: ExecAction;
+  /** Ask over HTTP; codes from 200 to 399 are good. */
   httpGet?: HTTPGetAction;
+  /** Open a connection. */
   tcpSocket?: TCPSocketAction;
 }
 
@@ -769,11 +872,17 @@ export interface ContainerStatus {
 }
 
 export interface PodCondition {
+  /** What the condition is about. */
   type: PodConditionType;
+  /** Whether it holds. */
   status: ConditionStatus;
+  /** When it was looked at last. */
   lastProbeTime?: metaV1.Time;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
@@ -840,17 +949,26 @@ export interface PreferredSchedulingTerm {
 }
 
 export interface Taint {
+  /** Name of the taint. */
   key: string;
+  /** Compared by tolerations that name one. */
   value?: string;
+  /** What becomes of pods without a toleration: not placed, placed elsewhere if possible, or evicted. */
   effect: TaintEffect;
+  /** Since when; told of taints that evict. */
   timeAdded?: metaV1.Time;
 }
 
 export interface Toleration {
+  /** Taint that is tolerated; every one when empty, with the operator `Exists`. */
   key?: string;
+  /** Whether the value has to be the same. `Equal` when absent. */
   operator?: TolerationOperator;
+  /** Value of the taint, for `Equal`. */
   value?: string;
+  /** Effect that is tolerated; all when empty. */
   effect?: TaintEffect;
+  /** How long a pod may stay once the taint would evict it; for ever when absent. */
   tolerationSeconds?: number;
 }
 
@@ -858,41 +976,77 @@ export interface PodReadinessGate {
   conditionType: PodConditionType;
 }
 
+/** What a pod runs, where it may run and under which rights. */
 export interface PodSpec {
+  /** Directories that containers may mount. */
   volumes?: Volume[];
+  /** Run one after the other, each to its end, before the others start. */
   initContainers?: Container[];
+  /** Run side by side for as long as the pod lives. */
   containers?: Container[];
+  /** Containers for a look inside, added to a pod that runs. */
   ephemeralContainers?: EphemeralContainer[];
+  /** Whether containers that end are started again. */
   restartPolicy?: RestartPolicy;
+  /** Time between the request to end and the kill. */
   terminationGracePeriodSeconds?: number;
+  /** The pod is ended when it has been running for that long. */
   activeDeadlineSeconds?: number;
+  /** Where names are looked up: in the cluster first, as on the node, or as `dnsConfig` says. */
   dnsPolicy?: DNSPolicy;
+  /** Labels that the node must have. */
   nodeSelector?: Record<string, string>;
+  /** Account whose token the containers get. `default` when empty. */
   serviceAccountName?: string;
+  /** Older name of `serviceAccountName`. */
   serviceAccount?: string;
+  /** Whether the token is mounted into the containers. */
   automountServiceAccountToken?: boolean;
+  /** Node that runs the pod. The scheduler sets it. */
   nodeName?: string;
+  /** Use the network of the node in place of one of the pod's own. */
   hostNetwork?: boolean;
+  /** See the processes of the node. */
   hostPID?: boolean;
+  /** Share memory and semaphores with processes of the node. */
   hostIPC?: boolean;
+  /** The containers see each other's processes. */
   shareProcessNamespace?: boolean;
+  /** Rights of all containers; those of a container come before. */
   securityContext?: PodSecurityContext;
+  /** Secrets with the credentials of image registries. */
   imagePullSecrets?: LocalObjectReference[];
+  /** Host name inside the pod; the pod's name when empty. */
   hostname?: string;
+  /** Domain below the namespace's, of the headless service of that name. */
   subdomain?: string;
+  /** Nodes and neighbours that the pod wants or shuns. */
   affinity?: Affinity;
+  /** Scheduler that places the pod. */
   schedulerName?: string;
+  /** Taints of nodes that the pod puts up with. */
   tolerations?: Toleration[];
+  /** Further lines of the hosts file. */
   hostAliases?: HostAlias[];
+  /** Priority class of which the priority is taken. */
   priorityClassName?: string;
+  /** Set from the priority class: higher is placed first and may push out lower. */
   priority?: number;
+  /** Servers, search domains and options of name resolution. */
   dnsConfig?: PodDNSConfig;
+  /** Conditions of the status that must be true, too, for the pod to be ready. */
   readinessGates?: PodReadinessGate[];
+  /** Runtime class that says how containers are run. */
   runtimeClassName?: string;
+  /** Give containers environment variables with the addresses of services. */
   enableServiceLinks?: boolean;
+  /** Whether the pod may push out pods of lower priority. */
   preemptionPolicy?: PreemptionPolicy;
+  /** What the runtime itself takes, counted on top of the containers. Set from the runtime class. */
   overhead?: Record<string, utilResource.Quantity>;
+  /** How evenly like pods are spread over zones or nodes. */
   topologySpreadConstraints?: TopologySpreadConstraint[];
+  /** Take the fully qualified name for the host name. */
   setHostnameAsFQDN?: boolean;
 }
 
@@ -971,18 +1125,31 @@ export interface EphemeralContainer extends EphemeralContainerCommon {
 }
 
 export interface PodStatus {
+  /** Summary: not yet running, running, or ended well or badly. */
   phase?: PodPhase;
+  /** Steps that the pod has passed. */
   conditions?: PodCondition[];
+  /** Why it is in this state, for people. */
   message?: string;
+  /** The same in one word, for programs. */
   reason?: string;
+  /** Node on which room is being made for the pod. */
   nominatedNodeName?: string;
+  /** Address of the node. */
   hostIP?: string;
+  /** Address of the pod. */
   podIP?: string;
+  /** Addresses of the pod, one of each family; the first equals `podIP`. */
   podIPs?: PodIP[];
+  /** When the agent took the pod on. */
   startTime?: metaV1.Time;
+  /** State of each init container. */
   initContainerStatuses?: ContainerStatus[];
+  /** State of each container. */
   containerStatuses?: ContainerStatus[];
+  /** Follows from requests and limits: who goes first when the node is short of memory. */
   qosClass?: PodQOSClass;
+  /** State of each ephemeral container. */
   ephemeralContainerStatuses?: ContainerStatus[];
 }
 
@@ -993,11 +1160,14 @@ export interface PodStatusResult {
   status?: PodStatus;
 }
 
+/** Containers that run together on one node, with one network address and the same volumes. */
 export interface Pod {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** What is to run. Afterwards only images, `activeDeadlineSeconds` and further tolerations may change. */
   spec?: PodSpec;
+  /** What the agent of the node reports. */
   status?: PodStatus;
 }
 
@@ -1008,15 +1178,20 @@ export interface PodList {
   items: Pod[];
 }
 
+/** What the pods of a workload look like. */
 export interface PodTemplateSpec {
+  /** Labels and annotations of the pods. */
   metadata?: metaV1.ObjectMeta;
+  /** What they run. */
   spec?: PodSpec;
 }
 
+/** A template of pods, kept for later. Nothing acts on it by itself. */
 export interface PodTemplate {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** What the pods look like. */
   template?: PodTemplateSpec;
 }
 
@@ -1028,34 +1203,52 @@ export interface PodTemplateList {
 }
 
 export interface ReplicationControllerSpec {
+  /** Pods that are wanted. */
   replicas?: number;
+  /** Time that a new pod has to be ready without a stop to count as available. */
   minReadySeconds?: number;
+  /** Labels of the pods that count; those of the template when empty. */
   selector?: Record<string, string>;
+  /** What new pods look like. */
   template?: PodTemplateSpec;
 }
 
 export interface ReplicationControllerStatus {
+  /** Pods that were seen last. */
   replicas: number;
+  /** Those of them that have all labels of the template. */
   fullyLabeledReplicas?: number;
+  /** Those that are ready. */
   readyReplicas?: number;
+  /** Those that have been ready for `minReadySeconds`. */
   availableReplicas?: number;
+  /** Generation of the object that the status is about. */
   observedGeneration?: number;
+  /** What is to be told beyond numbers. */
   conditions?: ReplicationControllerCondition[];
 }
 
 export interface ReplicationControllerCondition {
+  /** What the condition is about. */
   type: ReplicationControllerConditionType;
+  /** Whether it holds. */
   status: ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
+/** Keeps a number of pods of a template. Older form of ReplicaSet, without expressions in its selector. */
 export interface ReplicationController {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** How many pods, and what they look like. */
   spec?: ReplicationControllerSpec;
+  /** How many there are. */
   status?: ReplicationControllerStatus;
 }
 
@@ -1075,7 +1268,9 @@ export interface ClientIPConfig {
 }
 
 export interface ServiceStatus {
+  /** Addresses of the load balancer. */
   loadBalancer?: LoadBalancerStatus;
+  /** What is to be told of the service. */
   conditions?: metaV1.Condition[];
 }
 
@@ -1090,42 +1285,71 @@ export interface LoadBalancerIngress {
 }
 
 export interface ServiceSpec {
+  /** Ports of the service and those behind them. */
   ports?: ServicePort[];
+  /** Labels of the pods behind it. Without any, endpoints are written by somebody else. */
   selector?: Record<string, string>;
+  /** Its address inside the cluster: given out when empty; `None` for names that lead to the pods directly. */
   clusterIP?: string;
+  /** Its addresses, one of each family; the first equals `clusterIP`. */
   clusterIPs?: string[];
+  /** How far it is reached: in the cluster, at every node, through a load balancer, or only as another name. */
   type?: ServiceType;
+  /** Further addresses whose traffic nodes take for this service. */
   externalIPs?: string[];
+  /** `ClientIP` sends a client to the same pod again. */
   sessionAffinity?: ServiceAffinity;
+  /** Address to ask the load balancer for. */
   loadBalancerIP?: string;
+  /** Clients that the load balancer lets in; all when empty. */
   loadBalancerSourceRanges?: string[];
+  /** Name that the service is another name for. */
   externalName?: string;
+  /** `Local` keeps the address of clients from outside and only uses pods of the node they reach. */
   externalTrafficPolicy?: ServiceExternalTrafficPolicyType;
+  /** Port of every node at which a load balancer asks whether it has pods of the service. */
   healthCheckNodePort?: number;
+  /** Pods that are not ready are listed, too. */
   publishNotReadyAddresses?: boolean;
+  /** For how long a client goes to the same pod. */
   sessionAffinityConfig?: SessionAffinityConfig;
+  /** Labels of nodes by which near endpoints were preferred. */
   topologyKeys?: string[];
+  /** Address families, the first first. Follows from the cluster when empty. */
   ipFamilies?: IPFamily[];
+  /** Whether it has one family or two. */
   ipFamilyPolicy?: IPFamilyPolicyType;
+  /** Whether a load balancer gets ports of the nodes. */
   allocateLoadBalancerNodePorts?: boolean;
+  /** Who is to make the load balancer. */
   loadBalancerClass?: string;
+  /** Whether clients in the cluster only reach pods of their own node. */
   internalTrafficPolicy?: ServiceInternalTrafficPolicyType;
 }
 
 export interface ServicePort {
+  /** Needed, and unique, where there are several. */
   name?: string;
+  /** Protocol of the port. */
   protocol?: Protocol;
+  /** Protocol above it, for load balancers and proxies. */
   appProtocol?: string;
+  /** Port of the service. */
   port: number;
+  /** Number or name of the port of the pods; as `port` when absent. */
   targetPort?: utilIntstr.IntOrString;
+  /** Port of every node: given out when 0 and needed. */
   nodePort?: number;
 }
 
+/** One stable address and name for pods that come and go. */
 export interface Service {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Which pods, at which ports, reached how. */
   spec?: ServiceSpec;
+  /** Where a load balancer serves it. */
   status?: ServiceStatus;
 }
 
@@ -1136,12 +1360,16 @@ export interface ServiceList {
   items: Service[];
 }
 
+/** An identity for what runs in pods. */
 export interface ServiceAccount {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Secrets that pods of the account may use. */
   secrets?: ObjectReference[];
+  /** Credentials of image registries that its pods get. */
   imagePullSecrets?: LocalObjectReference[];
+  /** Whether its pods get a token; a pod may say otherwise. */
   automountServiceAccountToken?: boolean;
 }
 
@@ -1152,23 +1380,32 @@ export interface ServiceAccountList {
   items: ServiceAccount[];
 }
 
+/** Addresses behind the service of the same name. Kept by a controller for services with a selector. */
 export interface Endpoints {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Addresses that have the same ports. */
   subsets?: EndpointSubset[];
 }
 
 export interface EndpointSubset {
+  /** Ready to be used. */
   addresses?: EndpointAddress[];
+  /** Not ready to be used. */
   notReadyAddresses?: EndpointAddress[];
+  /** Ports of each of the addresses. */
   ports?: EndpointPort[];
 }
 
 export interface EndpointAddress {
+  /** Not loopback, link-local or multicast. */
   ip: string;
+  /** Host name of the endpoint. */
   hostname?: string;
+  /** Node that it is on. */
   nodeName?: string;
+  /** Object that it stands for, such as a pod. */
   targetRef?: ObjectReference;
 }
 
@@ -1187,12 +1424,19 @@ export interface EndpointsList {
 }
 
 export interface NodeSpec {
+  /** Range of the addresses of pods on this node. */
   podCIDR?: string;
+  /** The same, at most one range of each address family; the first equals `podCIDR`. */
   podCIDRs?: string[];
+  /** Name of the machine where it was rented. */
   providerID?: string;
+  /** No new pods are placed here. */
   unschedulable?: boolean;
+  /** Marks that keep pods away which do not tolerate them. */
   taints?: Taint[];
+  /** Older way to configure the agent. */
   configSource?: NodeConfigSource;
+  /** No longer used. */
   externalID?: string;
 }
 
@@ -1237,16 +1481,27 @@ export interface NodeConfigStatus {
 }
 
 export interface NodeStatus {
+  /** What the machine has. */
   capacity?: Record<string, utilResource.Quantity>;
+  /** What is left of it for pods. */
   allocatable?: Record<string, utilResource.Quantity>;
+  /** No longer used. */
   phase?: NodePhase;
+  /** Whether the node is ready, and what it is short of. */
   conditions?: NodeCondition[];
+  /** Names and addresses under which the node is reached. */
   addresses?: NodeAddress[];
+  /** Ports of what runs on the node. */
   daemonEndpoints?: NodeDaemonEndpoints;
+  /** Versions and identities of the machine and its software. */
   nodeInfo?: NodeSystemInfo;
+  /** Images that are on the node already. */
   images?: ContainerImage[];
+  /** Volumes that must not be detached yet. */
   volumesInUse?: UniqueVolumeName[];
+  /** Volumes that are attached to the node. */
   volumesAttached?: AttachedVolume[];
+  /** State of the older way to configure the agent. */
   config?: NodeConfigStatus;
 }
 
@@ -1276,24 +1531,35 @@ export interface ContainerImage {
 }
 
 export interface NodeCondition {
+  /** What the condition is about. */
   type: NodeConditionType;
+  /** Whether it holds. */
   status: ConditionStatus;
+  /** When it was looked at last. */
   lastHeartbeatTime?: metaV1.Time;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
 export interface NodeAddress {
+  /** What kind of address it is. */
   type: NodeAddressType;
+  /** The address or name. */
   address: string;
 }
 
+/** A machine that runs pods. Its agent registers it and reports on it. */
 export interface Node {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** How the node is to be used. */
   spec?: NodeSpec;
+  /** What the agent of the node reports. */
   status?: NodeStatus;
 }
 
@@ -1305,27 +1571,38 @@ export interface NodeList {
 }
 
 export interface NamespaceSpec {
+  /** Who has to agree before a deleted namespace goes. Changed through the `finalize` subresource. */
   finalizers?: FinalizerName[];
 }
 
 export interface NamespaceStatus {
+  /** Where the namespace is in its life. */
   phase?: NamespacePhase;
+  /** What stands in the way of its deletion. */
   conditions?: NamespaceCondition[];
 }
 
 export interface NamespaceCondition {
+  /** What the condition is about. */
   type: NamespaceConditionType;
+  /** Whether it holds. */
   status: ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
+/** A room for names: objects of namespaced kinds live in one, and are deleted with it. */
 export interface Namespace {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** What holds the namespace while it is deleted. */
   spec?: NamespaceSpec;
+  /** Whether the namespace is in use or on its way out. */
   status?: NamespaceStatus;
 }
 
@@ -1336,10 +1613,12 @@ export interface NamespaceList {
   items: Namespace[];
 }
 
+/** Puts a pod on a node. Created by schedulers, never stored. */
 export interface Binding {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The node. */
   target: ObjectReference;
 }
 
@@ -1414,16 +1693,24 @@ export interface ServiceProxyOptions {
 }
 
 export interface ObjectReference {
+  /** Kind of the object. */
   kind?: string;
+  /** Namespace of the object. */
   namespace?: string;
+  /** Name of the object. */
   name?: string;
+  /** Identity of the object. */
   uid?: string;
+  /** Group and version of the kind. */
   apiVersion?: string;
+  /** Version of the object that is meant. */
   resourceVersion?: string;
+  /** Part of the object that is meant. */
   fieldPath?: string;
 }
 
 export interface LocalObjectReference {
+  /** Name of an object in the same namespace. */
   name?: string;
 }
 
@@ -1444,23 +1731,38 @@ export interface EventSource {
   host?: string;
 }
 
+/** Something that has happened to an object, told by a component. Deleted after a while. */
 export interface Event {
   apiVersion?: string;
   kind?: string;
   metadata: metaV1.ObjectMeta;
+  /** What it happened to. */
   involvedObject: ObjectReference;
+  /** What happened, in one word. */
   reason?: string;
+  /** What happened, for people. */
   message?: string;
+  /** Who tells it. */
   source?: EventSource;
+  /** When it was seen first. */
   firstTimestamp?: metaV1.Time;
+  /** When it was seen last. */
   lastTimestamp?: metaV1.Time;
+  /** How often it was seen. */
   count?: number;
+  /** `Normal` or `Warning`. */
   type?: string;
+  /** When it was seen first, to the microsecond. */
   eventTime?: metaV1.MicroTime;
+  /** Of events that repeat: how often and until when. */
   series?: EventSeries;
+  /** What was done about it. */
   action?: string;
+  /** Another object that it is about. */
   related?: ObjectReference;
+  /** Who tells it, such as the name of a controller. */
   reportingComponent?: string;
+  /** Which of them. */
   reportingInstance?: string;
 }
 
@@ -1477,22 +1779,31 @@ export interface EventList {
 }
 
 export interface LimitRangeItem {
+  /** What is bounded. */
   type: LimitType;
+  /** The most of a resource. */
   max?: Record<string, utilResource.Quantity>;
+  /** The least of a resource. */
   min?: Record<string, utilResource.Quantity>;
+  /** Limit of containers that name none. */
   default?: Record<string, utilResource.Quantity>;
+  /** Request of containers that name none. */
   defaultRequest?: Record<string, utilResource.Quantity>;
+  /** The most times that a limit may be its request. */
   maxLimitRequestRatio?: Record<string, utilResource.Quantity>;
 }
 
 export interface LimitRangeSpec {
+  /** One entry for each type of thing. */
   limits?: LimitRangeItem[];
 }
 
+/** Bounds and defaults of what a pod, container or claim of the namespace may ask for. */
 export interface LimitRange {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The bounds. */
   spec?: LimitRangeSpec;
 }
 
@@ -1504,8 +1815,11 @@ export interface LimitRangeList {
 }
 
 export interface ResourceQuotaSpec {
+  /** The most by resource, such as `pods` or `requests.cpu`. */
   hard?: Record<string, utilResource.Quantity>;
+  /** Count only objects of all of these. */
   scopes?: ResourceQuotaScope[];
+  /** The same with values, such as priority classes. */
   scopeSelector?: ScopeSelector;
 }
 
@@ -1520,15 +1834,20 @@ export interface ScopedResourceSelectorRequirement {
 }
 
 export interface ResourceQuotaStatus {
+  /** The most, as last taken over. */
   hard?: Record<string, utilResource.Quantity>;
+  /** What is taken of it. */
   used?: Record<string, utilResource.Quantity>;
 }
 
+/** What all objects of the namespace together may take. */
 export interface ResourceQuota {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The most of each. */
   spec?: ResourceQuotaSpec;
+  /** What is taken. */
   status?: ResourceQuotaStatus;
 }
 
@@ -1539,14 +1858,21 @@ export interface ResourceQuotaList {
   items: ResourceQuota[];
 }
 
+/** As a config map, for what is confidential: only given to nodes that run a pod which uses it. */
 export interface Secret {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Nothing but the metadata can be changed again, and neither can this. */
   immutable?: boolean;
-  /** Base64. */
+  /**
+   * Values by key.
+   * Base64.
+   */
   data?: Record<string, string>;
+  /** Values as plain text: written into `data` and never read back. */
   stringData?: Record<string, string>;
+  /** Which keys must be there, and for what it is meant. */
   type?: SecretType;
 }
 
@@ -1557,13 +1883,19 @@ export interface SecretList {
   items: Secret[];
 }
 
+/** Settings as keys and values, for pods to read as variables or files. */
 export interface ConfigMap {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Nothing but the metadata can be changed again, and neither can this. */
   immutable?: boolean;
+  /** Texts by key. */
   data?: Record<string, string>;
-  /** Base64. */
+  /**
+   * Bytes by key; no key may be in `data`, too.
+   * Base64.
+   */
   binaryData?: Record<string, string>;
 }
 
@@ -1575,16 +1907,21 @@ export interface ConfigMapList {
 }
 
 export interface ComponentCondition {
+  /** What the condition is about. */
   type: ComponentConditionType;
+  /** Whether it holds. */
   status: ConditionStatus;
+  /** Why, for people. */
   message?: string;
   error?: string;
 }
 
+/** Health of a part of the control plane. Deprecated: ask the part's own `/healthz`. */
 export interface ComponentStatus {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Whether it is healthy. */
   conditions?: ComponentCondition[];
 }
 

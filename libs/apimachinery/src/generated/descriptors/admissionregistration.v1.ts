@@ -27,9 +27,10 @@ const file: FileDescriptor = {
     ValidatingWebhookConfiguration: {
       typeMeta: true,
       kind: {},
+      description: "Services that are asked about writes, and may refuse them.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "webhooks", number: 2, kind: "message", cardinality: "list", ref: "admissionregistration/v1.ValidatingWebhook", mergeKey: "name", mergeStrategy: "merge" },
+        { name: "webhooks", number: 2, kind: "message", cardinality: "list", ref: "admissionregistration/v1.ValidatingWebhook", mergeKey: "name", mergeStrategy: "merge", description: "Which services are asked about which writes." },
       ],
     },
     ValidatingWebhookConfigurationList: {
@@ -43,9 +44,10 @@ const file: FileDescriptor = {
     MutatingWebhookConfiguration: {
       typeMeta: true,
       kind: {},
+      description: "Services that are asked about writes, and may change what is written.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "webhooks", number: 2, kind: "message", cardinality: "list", ref: "admissionregistration/v1.MutatingWebhook", mergeKey: "name", mergeStrategy: "merge" },
+        { name: "webhooks", number: 2, kind: "message", cardinality: "list", ref: "admissionregistration/v1.MutatingWebhook", mergeKey: "name", mergeStrategy: "merge", description: "Which services are asked about which writes." },
       ],
     },
     MutatingWebhookConfigurationList: {

@@ -28,9 +28,10 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.9", deprecated: "1.16", removed: "1.22", replacement: "admissionregistration/v1.ValidatingWebhookConfiguration" },
+      description: "Services that are asked about writes, and may refuse them.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "webhooks", number: 2, kind: "message", cardinality: "list", ref: "admissionregistration/v1beta1.ValidatingWebhook", mergeKey: "name", mergeStrategy: "merge" },
+        { name: "webhooks", number: 2, kind: "message", cardinality: "list", ref: "admissionregistration/v1beta1.ValidatingWebhook", mergeKey: "name", mergeStrategy: "merge", description: "Which services are asked about which writes." },
       ],
     },
     ValidatingWebhookConfigurationList: {
@@ -46,9 +47,10 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.9", deprecated: "1.16", removed: "1.22", replacement: "admissionregistration/v1.MutatingWebhookConfiguration" },
+      description: "Services that are asked about writes, and may change what is written.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "webhooks", number: 2, kind: "message", cardinality: "list", ref: "admissionregistration/v1beta1.MutatingWebhook", mergeKey: "name", mergeStrategy: "merge" },
+        { name: "webhooks", number: 2, kind: "message", cardinality: "list", ref: "admissionregistration/v1beta1.MutatingWebhook", mergeKey: "name", mergeStrategy: "merge", description: "Which services are asked about which writes." },
       ],
     },
     MutatingWebhookConfigurationList: {

@@ -85,11 +85,11 @@ const file: FileDescriptor = {
     },
     CustomResourceDefinitionCondition: {
       fields: [
-        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "CustomResourceDefinitionConditionType" },
-        { name: "status", number: 2, kind: "string", required: true, always: true, enumType: "ConditionStatus" },
-        { name: "lastTransitionTime", number: 3, kind: "message", ref: "meta/v1.Time" },
-        { name: "reason", number: 4, kind: "string" },
-        { name: "message", number: 5, kind: "string" },
+        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "CustomResourceDefinitionConditionType", description: "What the condition is about." },
+        { name: "status", number: 2, kind: "string", required: true, always: true, enumType: "ConditionStatus", description: "Whether it holds." },
+        { name: "lastTransitionTime", number: 3, kind: "message", ref: "meta/v1.Time", description: "When that changed last." },
+        { name: "reason", number: 4, kind: "string", description: "Why, in one word." },
+        { name: "message", number: 5, kind: "string", description: "Why, for people." },
       ],
     },
     CustomResourceDefinitionStatus: {
@@ -102,10 +102,11 @@ const file: FileDescriptor = {
     CustomResourceDefinition: {
       typeMeta: true,
       kind: {},
+      description: "A kind of objects that the cluster gets beyond those it comes with.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "apiextensions/v1.CustomResourceDefinitionSpec", required: true },
-        { name: "status", number: 3, kind: "message", ref: "apiextensions/v1.CustomResourceDefinitionStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "apiextensions/v1.CustomResourceDefinitionSpec", required: true, description: "Its names, scope and versions." },
+        { name: "status", number: 3, kind: "message", ref: "apiextensions/v1.CustomResourceDefinitionStatus", description: "Whether it is served, and under which names." },
       ],
     },
     CustomResourceDefinitionList: {

@@ -40,11 +40,11 @@ const file: FileDescriptor = {
     },
     APIServiceCondition: {
       fields: [
-        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "APIServiceConditionType" },
-        { name: "status", number: 2, kind: "string", required: true, always: true, enumType: "ConditionStatus" },
-        { name: "lastTransitionTime", number: 3, kind: "message", ref: "meta/v1.Time" },
-        { name: "reason", number: 4, kind: "string" },
-        { name: "message", number: 5, kind: "string" },
+        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "APIServiceConditionType", description: "What the condition is about." },
+        { name: "status", number: 2, kind: "string", required: true, always: true, enumType: "ConditionStatus", description: "Whether it holds." },
+        { name: "lastTransitionTime", number: 3, kind: "message", ref: "meta/v1.Time", description: "When that changed last." },
+        { name: "reason", number: 4, kind: "string", description: "Why, in one word." },
+        { name: "message", number: 5, kind: "string", description: "Why, for people." },
       ],
     },
     APIServiceStatus: {
@@ -56,10 +56,11 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.7", deprecated: "1.19", replacement: "apiregistration/v1.APIService" },
+      description: "A group version of the API and who serves it: this server, or a service in the cluster.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "apiregistration/v1beta1.APIServiceSpec" },
-        { name: "status", number: 3, kind: "message", ref: "apiregistration/v1beta1.APIServiceStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "apiregistration/v1beta1.APIServiceSpec", description: "The group version, its rank in discovery, and the service." },
+        { name: "status", number: 3, kind: "message", ref: "apiregistration/v1beta1.APIServiceStatus", description: "Whether it can be used." },
       ],
     },
   },

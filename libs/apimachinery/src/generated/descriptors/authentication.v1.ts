@@ -11,10 +11,11 @@ const file: FileDescriptor = {
     TokenReview: {
       typeMeta: true,
       kind: {},
+      description: "A question: whose token is this? Answered in the status, never stored.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "authentication/v1.TokenReviewSpec", required: true },
-        { name: "status", number: 3, kind: "message", ref: "authentication/v1.TokenReviewStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "authentication/v1.TokenReviewSpec", required: true, description: "The token." },
+        { name: "status", number: 3, kind: "message", ref: "authentication/v1.TokenReviewStatus", description: "Who it is." },
       ],
     },
     TokenReviewSpec: {
@@ -42,6 +43,7 @@ const file: FileDescriptor = {
     TokenRequest: {
       typeMeta: true,
       kind: {},
+      description: "Asks for a token of a service account. The answer has it; nothing is stored.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
         { name: "spec", number: 2, kind: "message", ref: "authentication/v1.TokenRequestSpec", required: true },

@@ -12,10 +12,11 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.4", deprecated: "1.19", replacement: "authentication/v1.TokenReview" },
+      description: "A question: whose token is this? Answered in the status, never stored.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "authentication/v1beta1.TokenReviewSpec", required: true },
-        { name: "status", number: 3, kind: "message", ref: "authentication/v1beta1.TokenReviewStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "authentication/v1beta1.TokenReviewSpec", required: true, description: "The token." },
+        { name: "status", number: 3, kind: "message", ref: "authentication/v1beta1.TokenReviewStatus", description: "Who it is." },
       ],
     },
     TokenReviewSpec: {

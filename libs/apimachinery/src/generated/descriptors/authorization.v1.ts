@@ -11,28 +11,31 @@ const file: FileDescriptor = {
     SubjectAccessReview: {
       typeMeta: true,
       kind: {},
+      description: "A question: may this user do this? Answered in the status, never stored.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "authorization/v1.SubjectAccessReviewSpec", required: true },
-        { name: "status", number: 3, kind: "message", ref: "authorization/v1.SubjectAccessReviewStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "authorization/v1.SubjectAccessReviewSpec", required: true, description: "Who, and what." },
+        { name: "status", number: 3, kind: "message", ref: "authorization/v1.SubjectAccessReviewStatus", description: "The answer." },
       ],
     },
     SelfSubjectAccessReview: {
       typeMeta: true,
       kind: {},
+      description: "A question: may I do this? Answered in the status, never stored.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "authorization/v1.SelfSubjectAccessReviewSpec", required: true },
-        { name: "status", number: 3, kind: "message", ref: "authorization/v1.SubjectAccessReviewStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "authorization/v1.SelfSubjectAccessReviewSpec", required: true, description: "What." },
+        { name: "status", number: 3, kind: "message", ref: "authorization/v1.SubjectAccessReviewStatus", description: "The answer." },
       ],
     },
     LocalSubjectAccessReview: {
       typeMeta: true,
       kind: {},
+      description: "As SubjectAccessReview, in one namespace: who may ask can be said for each.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "authorization/v1.SubjectAccessReviewSpec", required: true },
-        { name: "status", number: 3, kind: "message", ref: "authorization/v1.SubjectAccessReviewStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "authorization/v1.SubjectAccessReviewSpec", required: true, description: "Who, and what, in the namespace of the request." },
+        { name: "status", number: 3, kind: "message", ref: "authorization/v1.SubjectAccessReviewStatus", description: "The answer." },
       ],
     },
     ResourceAttributes: {
@@ -79,10 +82,11 @@ const file: FileDescriptor = {
     SelfSubjectRulesReview: {
       typeMeta: true,
       kind: {},
+      description: "A question: what may I do in this namespace? Answered in the status, never stored.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "authorization/v1.SelfSubjectRulesReviewSpec", required: true },
-        { name: "status", number: 3, kind: "message", ref: "authorization/v1.SubjectRulesReviewStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "authorization/v1.SelfSubjectRulesReviewSpec", required: true, description: "The namespace." },
+        { name: "status", number: 3, kind: "message", ref: "authorization/v1.SubjectRulesReviewStatus", description: "The answer." },
       ],
     },
     SelfSubjectRulesReviewSpec: {

@@ -12,30 +12,33 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.2", deprecated: "1.19", replacement: "authorization/v1.SubjectAccessReview" },
+      description: "A question: may this user do this? Answered in the status, never stored.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "authorization/v1beta1.SubjectAccessReviewSpec", required: true },
-        { name: "status", number: 3, kind: "message", ref: "authorization/v1beta1.SubjectAccessReviewStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "authorization/v1beta1.SubjectAccessReviewSpec", required: true, description: "Who, and what." },
+        { name: "status", number: 3, kind: "message", ref: "authorization/v1beta1.SubjectAccessReviewStatus", description: "The answer." },
       ],
     },
     SelfSubjectAccessReview: {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.2", deprecated: "1.19", replacement: "authorization/v1.SelfSubjectAccessReview" },
+      description: "A question: may I do this? Answered in the status, never stored.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "authorization/v1beta1.SelfSubjectAccessReviewSpec", required: true },
-        { name: "status", number: 3, kind: "message", ref: "authorization/v1beta1.SubjectAccessReviewStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "authorization/v1beta1.SelfSubjectAccessReviewSpec", required: true, description: "What." },
+        { name: "status", number: 3, kind: "message", ref: "authorization/v1beta1.SubjectAccessReviewStatus", description: "The answer." },
       ],
     },
     LocalSubjectAccessReview: {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.2", deprecated: "1.19", replacement: "authorization/v1.LocalSubjectAccessReview" },
+      description: "As SubjectAccessReview, in one namespace: who may ask can be said for each.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "authorization/v1beta1.SubjectAccessReviewSpec", required: true },
-        { name: "status", number: 3, kind: "message", ref: "authorization/v1beta1.SubjectAccessReviewStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "authorization/v1beta1.SubjectAccessReviewSpec", required: true, description: "Who, and what, in the namespace of the request." },
+        { name: "status", number: 3, kind: "message", ref: "authorization/v1beta1.SubjectAccessReviewStatus", description: "The answer." },
       ],
     },
     ResourceAttributes: {
@@ -83,10 +86,11 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.8", deprecated: "1.19", replacement: "authorization/v1.SelfSubjectRulesReview" },
+      description: "A question: what may I do in this namespace? Answered in the status, never stored.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "authorization/v1beta1.SelfSubjectRulesReviewSpec", required: true },
-        { name: "status", number: 3, kind: "message", ref: "authorization/v1beta1.SubjectRulesReviewStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "authorization/v1beta1.SelfSubjectRulesReviewSpec", required: true, description: "The namespace." },
+        { name: "status", number: 3, kind: "message", ref: "authorization/v1beta1.SubjectRulesReviewStatus", description: "The answer." },
       ],
     },
     SelfSubjectRulesReviewSpec: {

@@ -38,10 +38,11 @@ const file: FileDescriptor = {
     HorizontalPodAutoscaler: {
       typeMeta: true,
       kind: {},
+      description: "Sets the number of replicas of a workload by how busy its pods are.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "autoscaling/v1.HorizontalPodAutoscalerSpec" },
-        { name: "status", number: 3, kind: "message", ref: "autoscaling/v1.HorizontalPodAutoscalerStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "autoscaling/v1.HorizontalPodAutoscalerSpec", description: "Which workload, between which bounds, by which measure." },
+        { name: "status", number: 3, kind: "message", ref: "autoscaling/v1.HorizontalPodAutoscalerStatus", description: "What was seen and decided last." },
       ],
     },
     HorizontalPodAutoscalerList: {
@@ -55,6 +56,7 @@ const file: FileDescriptor = {
     Scale: {
       typeMeta: true,
       kind: {},
+      description: "The number of replicas of a workload, the same for all kinds that have one.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
         { name: "spec", number: 2, kind: "message", ref: "autoscaling/v1.ScaleSpec" },
@@ -141,11 +143,11 @@ const file: FileDescriptor = {
     HorizontalPodAutoscalerCondition: {
       internal: true,
       fields: [
-        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "HorizontalPodAutoscalerConditionType" },
-        { name: "status", number: 2, kind: "string", required: true, always: true, enumType: "core/v1.ConditionStatus" },
-        { name: "lastTransitionTime", number: 3, kind: "message", ref: "meta/v1.Time" },
-        { name: "reason", number: 4, kind: "string" },
-        { name: "message", number: 5, kind: "string" },
+        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "HorizontalPodAutoscalerConditionType", description: "What the condition is about." },
+        { name: "status", number: 2, kind: "string", required: true, always: true, enumType: "core/v1.ConditionStatus", description: "Whether it holds." },
+        { name: "lastTransitionTime", number: 3, kind: "message", ref: "meta/v1.Time", description: "When that changed last." },
+        { name: "reason", number: 4, kind: "string", description: "Why, in one word." },
+        { name: "message", number: 5, kind: "string", description: "Why, for people." },
       ],
     },
     ObjectMetricStatus: {

@@ -21,18 +21,19 @@ const file: FileDescriptor = {
     },
     JobTemplateSpec: {
       fields: [
-        { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "batch/v1.JobSpec" },
+        { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta", description: "Labels and annotations of the jobs." },
+        { name: "spec", number: 2, kind: "message", ref: "batch/v1.JobSpec", description: "What they run." },
       ],
     },
     CronJob: {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.8", deprecated: "1.21", removed: "1.25", replacement: "batch/v1.CronJob" },
+      description: "Makes jobs of a template at the times of a schedule.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "batch/v1beta1.CronJobSpec" },
-        { name: "status", number: 3, kind: "message", ref: "batch/v1beta1.CronJobStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "batch/v1beta1.CronJobSpec", description: "When, and which jobs." },
+        { name: "status", number: 3, kind: "message", ref: "batch/v1beta1.CronJobStatus", description: "What was made." },
       ],
     },
     CronJobList: {
@@ -46,20 +47,20 @@ const file: FileDescriptor = {
     },
     CronJobSpec: {
       fields: [
-        { name: "schedule", number: 1, kind: "string", required: true, always: true },
-        { name: "startingDeadlineSeconds", number: 2, kind: "int64", nullable: true },
-        { name: "concurrencyPolicy", number: 3, kind: "string", default: "Allow", enumType: "ConcurrencyPolicy" },
-        { name: "suspend", number: 4, kind: "bool", nullable: true, default: "false" },
-        { name: "jobTemplate", number: 5, kind: "message", ref: "batch/v1beta1.JobTemplateSpec", required: true },
-        { name: "successfulJobsHistoryLimit", number: 6, kind: "int32", nullable: true, default: "3" },
-        { name: "failedJobsHistoryLimit", number: 7, kind: "int32", nullable: true, default: "1" },
+        { name: "schedule", number: 1, kind: "string", required: true, always: true, description: "Times in cron form: minute, hour, day of the month, month, day of the week." },
+        { name: "startingDeadlineSeconds", number: 2, kind: "int64", nullable: true, description: "A job that could not be made in time is left out after that long." },
+        { name: "concurrencyPolicy", number: 3, kind: "string", default: "Allow", enumType: "ConcurrencyPolicy", description: "Whether a new job waits for nobody, is left out while one runs, or takes its place." },
+        { name: "suspend", number: 4, kind: "bool", nullable: true, default: "false", description: "No jobs are made meanwhile." },
+        { name: "jobTemplate", number: 5, kind: "message", ref: "batch/v1beta1.JobTemplateSpec", required: true, description: "What the jobs look like." },
+        { name: "successfulJobsHistoryLimit", number: 6, kind: "int32", nullable: true, default: "3", description: "Jobs that ended well and are kept." },
+        { name: "failedJobsHistoryLimit", number: 7, kind: "int32", nullable: true, default: "1", description: "Jobs that ended badly and are kept." },
       ],
     },
     CronJobStatus: {
       fields: [
-        { name: "active", number: 1, kind: "message", cardinality: "list", ref: "core/v1.ObjectReference", listType: "atomic" },
-        { name: "lastScheduleTime", number: 4, kind: "message", ref: "meta/v1.Time", nullable: true },
-        { name: "lastSuccessfulTime", number: 5, kind: "message", ref: "meta/v1.Time", nullable: true },
+        { name: "active", number: 1, kind: "message", cardinality: "list", ref: "core/v1.ObjectReference", listType: "atomic", description: "Jobs that are running." },
+        { name: "lastScheduleTime", number: 4, kind: "message", ref: "meta/v1.Time", nullable: true, description: "When a job was made last." },
+        { name: "lastSuccessfulTime", number: 5, kind: "message", ref: "meta/v1.Time", nullable: true, description: "When a job ended well last." },
       ],
     },
   },

@@ -14,10 +14,11 @@ const file: FileDescriptor = {
     CertificateSigningRequest: {
       typeMeta: true,
       kind: {},
+      description: "Asks a signer for a certificate. It has to be approved first.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "certificates/v1.CertificateSigningRequestSpec", required: true },
-        { name: "status", number: 3, kind: "message", ref: "certificates/v1.CertificateSigningRequestStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "certificates/v1.CertificateSigningRequestSpec", required: true, description: "The request, the signer and the uses. Never changes." },
+        { name: "status", number: 3, kind: "message", ref: "certificates/v1.CertificateSigningRequestStatus", description: "Whether it was approved, and the certificate." },
       ],
     },
     CertificateSigningRequestSpec: {
@@ -39,12 +40,12 @@ const file: FileDescriptor = {
     },
     CertificateSigningRequestCondition: {
       fields: [
-        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "RequestConditionType" },
-        { name: "status", number: 6, kind: "string", required: true, always: true, enumType: "core/v1.ConditionStatus" },
-        { name: "reason", number: 2, kind: "string" },
-        { name: "message", number: 3, kind: "string" },
-        { name: "lastUpdateTime", number: 4, kind: "message", ref: "meta/v1.Time" },
-        { name: "lastTransitionTime", number: 5, kind: "message", ref: "meta/v1.Time" },
+        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "RequestConditionType", description: "What the condition is about." },
+        { name: "status", number: 6, kind: "string", required: true, always: true, enumType: "core/v1.ConditionStatus", description: "Whether it holds." },
+        { name: "reason", number: 2, kind: "string", description: "Why, in one word." },
+        { name: "message", number: 3, kind: "string", description: "Why, for people." },
+        { name: "lastUpdateTime", number: 4, kind: "message", ref: "meta/v1.Time", description: "When it was looked at last." },
+        { name: "lastTransitionTime", number: 5, kind: "message", ref: "meta/v1.Time", description: "When that changed last." },
       ],
     },
     CertificateSigningRequestList: {

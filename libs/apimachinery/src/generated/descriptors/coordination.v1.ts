@@ -11,9 +11,10 @@ const file: FileDescriptor = {
     Lease: {
       typeMeta: true,
       kind: {},
+      description: "Who holds something, and until when. Leader election and heartbeats of nodes use it.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "coordination/v1.LeaseSpec" },
+        { name: "spec", number: 2, kind: "message", ref: "coordination/v1.LeaseSpec", description: "The holder, and when it was last renewed." },
       ],
     },
     LeaseSpec: {

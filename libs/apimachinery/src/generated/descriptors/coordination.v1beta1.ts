@@ -12,9 +12,10 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.12", deprecated: "1.19", replacement: "coordination/v1.Lease" },
+      description: "Who holds something, and until when. Leader election and heartbeats of nodes use it.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "coordination/v1beta1.LeaseSpec" },
+        { name: "spec", number: 2, kind: "message", ref: "coordination/v1beta1.LeaseSpec", description: "The holder, and when it was last renewed." },
       ],
     },
     LeaseSpec: {

@@ -13,11 +13,12 @@ const file: FileDescriptor = {
     EndpointSlice: {
       typeMeta: true,
       kind: {},
+      description: "Some of the endpoints of a service. A service with many has several slices.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "addressType", number: 4, kind: "string", required: true, always: true, enumType: "AddressType" },
-        { name: "endpoints", number: 2, kind: "message", cardinality: "list", ref: "discovery/v1.Endpoint", required: true, always: true, listType: "atomic" },
-        { name: "ports", number: 3, kind: "message", cardinality: "list", ref: "discovery/v1.EndpointPort", always: true, listType: "atomic" },
+        { name: "addressType", number: 4, kind: "string", required: true, always: true, enumType: "AddressType", description: "Family of the addresses." },
+        { name: "endpoints", number: 2, kind: "message", cardinality: "list", ref: "discovery/v1.Endpoint", required: true, always: true, listType: "atomic", description: "Addresses, with whether they can be used and where they are." },
+        { name: "ports", number: 3, kind: "message", cardinality: "list", ref: "discovery/v1.EndpointPort", always: true, listType: "atomic", description: "Ports of every endpoint." },
       ],
     },
     Endpoint: {

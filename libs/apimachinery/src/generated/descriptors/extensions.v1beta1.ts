@@ -116,12 +116,12 @@ const file: FileDescriptor = {
     DeploymentCondition: {
       internal: true,
       fields: [
-        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "DeploymentConditionType" },
-        { name: "status", number: 2, kind: "string", required: true, always: true, enumType: "core/v1.ConditionStatus" },
-        { name: "lastUpdateTime", number: 6, kind: "message", ref: "meta/v1.Time" },
-        { name: "lastTransitionTime", number: 7, kind: "message", ref: "meta/v1.Time" },
-        { name: "reason", number: 4, kind: "string" },
-        { name: "message", number: 5, kind: "string" },
+        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "DeploymentConditionType", description: "What the condition is about." },
+        { name: "status", number: 2, kind: "string", required: true, always: true, enumType: "core/v1.ConditionStatus", description: "Whether it holds." },
+        { name: "lastUpdateTime", number: 6, kind: "message", ref: "meta/v1.Time", description: "When it was looked at last." },
+        { name: "lastTransitionTime", number: 7, kind: "message", ref: "meta/v1.Time", description: "When that changed last." },
+        { name: "reason", number: 4, kind: "string", description: "Why, in one word." },
+        { name: "message", number: 5, kind: "string", description: "Why, for people." },
       ],
     },
     DeploymentList: {
@@ -176,11 +176,11 @@ const file: FileDescriptor = {
     DaemonSetCondition: {
       internal: true,
       fields: [
-        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "DaemonSetConditionType" },
-        { name: "status", number: 2, kind: "string", required: true, always: true, enumType: "core/v1.ConditionStatus" },
-        { name: "lastTransitionTime", number: 3, kind: "message", ref: "meta/v1.Time" },
-        { name: "reason", number: 4, kind: "string" },
-        { name: "message", number: 5, kind: "string" },
+        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "DaemonSetConditionType", description: "What the condition is about." },
+        { name: "status", number: 2, kind: "string", required: true, always: true, enumType: "core/v1.ConditionStatus", description: "Whether it holds." },
+        { name: "lastTransitionTime", number: 3, kind: "message", ref: "meta/v1.Time", description: "When that changed last." },
+        { name: "reason", number: 4, kind: "string", description: "Why, in one word." },
+        { name: "message", number: 5, kind: "string", description: "Why, for people." },
       ],
     },
     DaemonSet: {
@@ -206,6 +206,7 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.1", deprecated: "1.14", removed: "1.22", replacement: "networking/v1.Ingress" },
+      description: "Which service answers for which host and path, from outside of the cluster.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
         { name: "spec", number: 2, kind: "message", ref: "extensions/v1beta1.IngressSpec" },
@@ -313,11 +314,11 @@ const file: FileDescriptor = {
     ReplicaSetCondition: {
       internal: true,
       fields: [
-        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "ReplicaSetConditionType" },
-        { name: "status", number: 2, kind: "string", required: true, always: true, enumType: "core/v1.ConditionStatus" },
-        { name: "lastTransitionTime", number: 3, kind: "message", ref: "meta/v1.Time" },
-        { name: "reason", number: 4, kind: "string" },
-        { name: "message", number: 5, kind: "string" },
+        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "ReplicaSetConditionType", description: "What the condition is about." },
+        { name: "status", number: 2, kind: "string", required: true, always: true, enumType: "core/v1.ConditionStatus", description: "Whether it holds." },
+        { name: "lastTransitionTime", number: 3, kind: "message", ref: "meta/v1.Time", description: "When that changed last." },
+        { name: "reason", number: 4, kind: "string", description: "Why, in one word." },
+        { name: "message", number: 5, kind: "string", description: "Why, for people." },
       ],
     },
     PodSecurityPolicy: {

@@ -20,10 +20,11 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.20" },
+      description: "Which requests belong together, and at which priority level they are served.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "flowcontrol.apiserver/v1beta1.FlowSchemaSpec" },
-        { name: "status", number: 3, kind: "message", ref: "flowcontrol.apiserver/v1beta1.FlowSchemaStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "flowcontrol.apiserver/v1beta1.FlowSchemaSpec", description: "The requests, and the level." },
+        { name: "status", number: 3, kind: "message", ref: "flowcontrol.apiserver/v1beta1.FlowSchemaStatus", description: "Whether the level exists." },
       ],
     },
     FlowSchemaList: {
@@ -107,21 +108,22 @@ const file: FileDescriptor = {
     },
     FlowSchemaCondition: {
       fields: [
-        { name: "type", number: 1, kind: "string", enumType: "FlowSchemaConditionType" },
-        { name: "status", number: 2, kind: "string", enumType: "ConditionStatus" },
-        { name: "lastTransitionTime", number: 3, kind: "message", ref: "meta/v1.Time" },
-        { name: "reason", number: 4, kind: "string" },
-        { name: "message", number: 5, kind: "string" },
+        { name: "type", number: 1, kind: "string", enumType: "FlowSchemaConditionType", description: "What the condition is about." },
+        { name: "status", number: 2, kind: "string", enumType: "ConditionStatus", description: "Whether it holds." },
+        { name: "lastTransitionTime", number: 3, kind: "message", ref: "meta/v1.Time", description: "When that changed last." },
+        { name: "reason", number: 4, kind: "string", description: "Why, in one word." },
+        { name: "message", number: 5, kind: "string", description: "Why, for people." },
       ],
     },
     PriorityLevelConfiguration: {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.20" },
+      description: "How many requests of a level are served at a time, and what becomes of the others.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "flowcontrol.apiserver/v1beta1.PriorityLevelConfigurationSpec" },
-        { name: "status", number: 3, kind: "message", ref: "flowcontrol.apiserver/v1beta1.PriorityLevelConfigurationStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "flowcontrol.apiserver/v1beta1.PriorityLevelConfigurationSpec", description: "Its share, and queue or refusal." },
+        { name: "status", number: 3, kind: "message", ref: "flowcontrol.apiserver/v1beta1.PriorityLevelConfigurationStatus", description: "What is to be told of it." },
       ],
     },
     PriorityLevelConfigurationList: {
@@ -167,11 +169,11 @@ const file: FileDescriptor = {
     },
     PriorityLevelConfigurationCondition: {
       fields: [
-        { name: "type", number: 1, kind: "string", enumType: "PriorityLevelConfigurationConditionType" },
-        { name: "status", number: 2, kind: "string", enumType: "ConditionStatus" },
-        { name: "lastTransitionTime", number: 3, kind: "message", ref: "meta/v1.Time" },
-        { name: "reason", number: 4, kind: "string" },
-        { name: "message", number: 5, kind: "string" },
+        { name: "type", number: 1, kind: "string", enumType: "PriorityLevelConfigurationConditionType", description: "What the condition is about." },
+        { name: "status", number: 2, kind: "string", enumType: "ConditionStatus", description: "Whether it holds." },
+        { name: "lastTransitionTime", number: 3, kind: "message", ref: "meta/v1.Time", description: "When that changed last." },
+        { name: "reason", number: 4, kind: "string", description: "Why, in one word." },
+        { name: "message", number: 5, kind: "string", description: "Why, for people." },
       ],
     },
   },

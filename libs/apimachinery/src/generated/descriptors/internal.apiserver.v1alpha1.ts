@@ -14,10 +14,11 @@ const file: FileDescriptor = {
     StorageVersion: {
       typeMeta: true,
       kind: {},
+      description: "In which version the API servers store a kind.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "internal.apiserver/v1alpha1.StorageVersionSpec", required: true },
-        { name: "status", number: 3, kind: "message", ref: "internal.apiserver/v1alpha1.StorageVersionStatus", required: true },
+        { name: "spec", number: 2, kind: "message", ref: "internal.apiserver/v1alpha1.StorageVersionSpec", required: true, description: "Nothing." },
+        { name: "status", number: 3, kind: "message", ref: "internal.apiserver/v1alpha1.StorageVersionStatus", required: true, description: "What each server says." },
       ],
     },
     StorageVersionSpec: {
@@ -39,12 +40,12 @@ const file: FileDescriptor = {
     },
     StorageVersionCondition: {
       fields: [
-        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "StorageVersionConditionType" },
-        { name: "status", number: 2, kind: "string", required: true, always: true, enumType: "ConditionStatus" },
-        { name: "observedGeneration", number: 3, kind: "int64" },
-        { name: "lastTransitionTime", number: 4, kind: "message", ref: "meta/v1.Time" },
-        { name: "reason", number: 5, kind: "string", required: true, always: true },
-        { name: "message", number: 6, kind: "string" },
+        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "StorageVersionConditionType", description: "What the condition is about." },
+        { name: "status", number: 2, kind: "string", required: true, always: true, enumType: "ConditionStatus", description: "Whether it holds." },
+        { name: "observedGeneration", number: 3, kind: "int64", description: "Generation of the object that it is about." },
+        { name: "lastTransitionTime", number: 4, kind: "message", ref: "meta/v1.Time", description: "When that changed last." },
+        { name: "reason", number: 5, kind: "string", required: true, always: true, description: "Why, in one word." },
+        { name: "message", number: 6, kind: "string", description: "Why, for people." },
       ],
     },
     StorageVersionList: {

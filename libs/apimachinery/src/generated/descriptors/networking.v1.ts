@@ -14,49 +14,50 @@ const file: FileDescriptor = {
     NetworkPolicy: {
       typeMeta: true,
       kind: {},
+      description: "Which connections the pods it selects may take and make. Pods that no policy selects are free.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "networking/v1.NetworkPolicySpec" },
+        { name: "spec", number: 2, kind: "message", ref: "networking/v1.NetworkPolicySpec", description: "The pods and what is let through." },
       ],
     },
     NetworkPolicySpec: {
       fields: [
-        { name: "podSelector", number: 1, kind: "message", ref: "meta/v1.LabelSelector", required: true },
-        { name: "ingress", number: 2, kind: "message", cardinality: "list", ref: "networking/v1.NetworkPolicyIngressRule" },
-        { name: "egress", number: 3, kind: "message", cardinality: "list", ref: "networking/v1.NetworkPolicyEgressRule" },
-        { name: "policyTypes", number: 4, kind: "string", cardinality: "list", enumType: "PolicyType" },
+        { name: "podSelector", number: 1, kind: "message", ref: "meta/v1.LabelSelector", required: true, description: "Pods of the namespace that it is about; all when empty." },
+        { name: "ingress", number: 2, kind: "message", cardinality: "list", ref: "networking/v1.NetworkPolicyIngressRule", description: "What may come in. Nothing when empty, if the policy is about what comes in." },
+        { name: "egress", number: 3, kind: "message", cardinality: "list", ref: "networking/v1.NetworkPolicyEgressRule", description: "What may go out. Nothing when empty, if the policy is about what goes out." },
+        { name: "policyTypes", number: 4, kind: "string", cardinality: "list", enumType: "PolicyType", description: "What it is about. When absent: `Ingress`, and `Egress` if there are rules for it." },
       ],
     },
     NetworkPolicyIngressRule: {
       fields: [
-        { name: "ports", number: 1, kind: "message", cardinality: "list", ref: "networking/v1.NetworkPolicyPort" },
-        { name: "from", number: 2, kind: "message", cardinality: "list", ref: "networking/v1.NetworkPolicyPeer" },
+        { name: "ports", number: 1, kind: "message", cardinality: "list", ref: "networking/v1.NetworkPolicyPort", description: "Ports of the pods; all when empty." },
+        { name: "from", number: 2, kind: "message", cardinality: "list", ref: "networking/v1.NetworkPolicyPeer", description: "Who may connect; everybody when empty." },
       ],
     },
     NetworkPolicyEgressRule: {
       fields: [
-        { name: "ports", number: 1, kind: "message", cardinality: "list", ref: "networking/v1.NetworkPolicyPort" },
-        { name: "to", number: 2, kind: "message", cardinality: "list", ref: "networking/v1.NetworkPolicyPeer" },
+        { name: "ports", number: 1, kind: "message", cardinality: "list", ref: "networking/v1.NetworkPolicyPort", description: "Ports of the others; all when empty." },
+        { name: "to", number: 2, kind: "message", cardinality: "list", ref: "networking/v1.NetworkPolicyPeer", description: "Where to connect; everywhere when empty." },
       ],
     },
     NetworkPolicyPort: {
       fields: [
-        { name: "protocol", number: 1, kind: "string", nullable: true, default: "TCP", enumType: "core/v1.Protocol" },
-        { name: "port", number: 2, kind: "message", ref: "util/intstr.IntOrString", nullable: true },
-        { name: "endPort", number: 3, kind: "int32", nullable: true },
+        { name: "protocol", number: 1, kind: "string", nullable: true, default: "TCP", enumType: "core/v1.Protocol", description: "`TCP` when absent." },
+        { name: "port", number: 2, kind: "message", ref: "util/intstr.IntOrString", nullable: true, description: "Number or name; all when absent." },
+        { name: "endPort", number: 3, kind: "int32", nullable: true, description: "Last of a range that begins with `port`." },
       ],
     },
     IPBlock: {
       fields: [
-        { name: "cidr", number: 1, kind: "string", required: true, always: true },
-        { name: "except", number: 2, kind: "string", cardinality: "list" },
+        { name: "cidr", number: 1, kind: "string", required: true, always: true, description: "A range such as `10.0.0.0/8`." },
+        { name: "except", number: 2, kind: "string", cardinality: "list", description: "Ranges inside it that are left out." },
       ],
     },
     NetworkPolicyPeer: {
       fields: [
-        { name: "podSelector", number: 1, kind: "message", ref: "meta/v1.LabelSelector", nullable: true },
-        { name: "namespaceSelector", number: 2, kind: "message", ref: "meta/v1.LabelSelector", nullable: true },
-        { name: "ipBlock", number: 3, kind: "message", ref: "networking/v1.IPBlock", nullable: true },
+        { name: "podSelector", number: 1, kind: "message", ref: "meta/v1.LabelSelector", nullable: true, description: "Pods by label: of the namespace of the policy, or of those selected beside it." },
+        { name: "namespaceSelector", number: 2, kind: "message", ref: "meta/v1.LabelSelector", nullable: true, description: "Namespaces by label." },
+        { name: "ipBlock", number: 3, kind: "message", ref: "networking/v1.IPBlock", nullable: true, description: "Addresses, without either of the selectors." },
       ],
     },
     NetworkPolicyList: {
@@ -70,10 +71,11 @@ const file: FileDescriptor = {
     Ingress: {
       typeMeta: true,
       kind: {},
+      description: "Which service answers for which host and path, from outside of the cluster.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "networking/v1.IngressSpec" },
-        { name: "status", number: 3, kind: "message", ref: "networking/v1.IngressStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "networking/v1.IngressSpec", description: "Hosts, paths and services." },
+        { name: "status", number: 3, kind: "message", ref: "networking/v1.IngressStatus", description: "Where it is reached." },
       ],
     },
     IngressList: {
@@ -86,26 +88,26 @@ const file: FileDescriptor = {
     },
     IngressSpec: {
       fields: [
-        { name: "ingressClassName", number: 4, kind: "string", nullable: true },
-        { name: "defaultBackend", number: 1, kind: "message", ref: "networking/v1.IngressBackend", nullable: true },
-        { name: "tls", number: 2, kind: "message", cardinality: "list", ref: "networking/v1.IngressTLS", listType: "atomic" },
-        { name: "rules", number: 3, kind: "message", cardinality: "list", ref: "networking/v1.IngressRule", listType: "atomic" },
+        { name: "ingressClassName", number: 4, kind: "string", nullable: true, description: "Class, which says who serves it. Of the default class when absent." },
+        { name: "defaultBackend", number: 1, kind: "message", ref: "networking/v1.IngressBackend", nullable: true, description: "Where what fits no rule is sent." },
+        { name: "tls", number: 2, kind: "message", cardinality: "list", ref: "networking/v1.IngressTLS", listType: "atomic", description: "Hosts that are served over TLS, and their certificates." },
+        { name: "rules", number: 3, kind: "message", cardinality: "list", ref: "networking/v1.IngressRule", listType: "atomic", description: "Services by host and path." },
       ],
     },
     IngressTLS: {
       fields: [
-        { name: "hosts", number: 1, kind: "string", cardinality: "list", listType: "atomic" },
-        { name: "secretName", number: 2, kind: "string" },
+        { name: "hosts", number: 1, kind: "string", cardinality: "list", listType: "atomic", description: "Hosts that the certificate is for." },
+        { name: "secretName", number: 2, kind: "string", description: "Secret with the certificate and its key." },
       ],
     },
     IngressStatus: {
       fields: [
-        { name: "loadBalancer", number: 1, kind: "message", ref: "core/v1.LoadBalancerStatus" },
+        { name: "loadBalancer", number: 1, kind: "message", ref: "core/v1.LoadBalancerStatus", description: "Addresses at which it is reached." },
       ],
     },
     IngressRule: {
       fields: [
-        { name: "host", number: 1, kind: "string" },
+        { name: "host", number: 1, kind: "string", description: "Full name without a port; `*.` stands for one label. All hosts when empty." },
         { name: "", number: 2, kind: "message", ref: "networking/v1.IngressRuleValue", inline: true },
       ],
     },
@@ -117,26 +119,26 @@ const file: FileDescriptor = {
     },
     HTTPIngressRuleValue: {
       fields: [
-        { name: "paths", number: 1, kind: "message", cardinality: "list", ref: "networking/v1.HTTPIngressPath", required: true, always: true, listType: "atomic" },
+        { name: "paths", number: 1, kind: "message", cardinality: "list", ref: "networking/v1.HTTPIngressPath", required: true, always: true, listType: "atomic", description: "Services by path." },
       ],
     },
     HTTPIngressPath: {
       fields: [
-        { name: "path", number: 1, kind: "string" },
-        { name: "pathType", number: 3, kind: "string", nullable: true, enumType: "PathType" },
-        { name: "backend", number: 2, kind: "message", ref: "networking/v1.IngressBackend", required: true },
+        { name: "path", number: 1, kind: "string", description: "Begins with `/`; needed for `Exact` and `Prefix`." },
+        { name: "pathType", number: 3, kind: "string", nullable: true, enumType: "PathType", description: "Whether the path is the whole, leads it by whole elements, or as the class has it." },
+        { name: "backend", number: 2, kind: "message", ref: "networking/v1.IngressBackend", required: true, description: "Where it is sent." },
       ],
     },
     IngressBackend: {
       fields: [
-        { name: "service", number: 4, kind: "message", ref: "networking/v1.IngressServiceBackend", nullable: true },
-        { name: "resource", number: 3, kind: "message", ref: "core/v1.TypedLocalObjectReference", nullable: true },
+        { name: "service", number: 4, kind: "message", ref: "networking/v1.IngressServiceBackend", nullable: true, description: "A service and its port." },
+        { name: "resource", number: 3, kind: "message", ref: "core/v1.TypedLocalObjectReference", nullable: true, description: "Another object of the namespace, in place of a service." },
       ],
     },
     IngressServiceBackend: {
       fields: [
-        { name: "name", number: 1, kind: "string", required: true, always: true },
-        { name: "port", number: 2, kind: "message", ref: "networking/v1.ServiceBackendPort" },
+        { name: "name", number: 1, kind: "string", required: true, always: true, description: "Service of the same namespace." },
+        { name: "port", number: 2, kind: "message", ref: "networking/v1.ServiceBackendPort", description: "Its port, by name or by number." },
       ],
     },
     ServiceBackendPort: {
@@ -148,15 +150,16 @@ const file: FileDescriptor = {
     IngressClass: {
       typeMeta: true,
       kind: {},
+      description: "Who serves the ingresses that name it.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "networking/v1.IngressClassSpec" },
+        { name: "spec", number: 2, kind: "message", ref: "networking/v1.IngressClassSpec", description: "The controller and its settings." },
       ],
     },
     IngressClassSpec: {
       fields: [
-        { name: "controller", number: 1, kind: "string" },
-        { name: "parameters", number: 2, kind: "message", ref: "networking/v1.IngressClassParametersReference", nullable: true },
+        { name: "controller", number: 1, kind: "string", description: "Name of the controller, a domain and a path." },
+        { name: "parameters", number: 2, kind: "message", ref: "networking/v1.IngressClassParametersReference", nullable: true, description: "Object with further settings." },
       ],
     },
     IngressClassParametersReference: {

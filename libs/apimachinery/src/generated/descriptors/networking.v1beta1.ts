@@ -14,10 +14,11 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.14", deprecated: "1.19", replacement: "networking/v1.Ingress" },
+      description: "Which service answers for which host and path, from outside of the cluster.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "networking/v1beta1.IngressSpec" },
-        { name: "status", number: 3, kind: "message", ref: "networking/v1beta1.IngressStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "networking/v1beta1.IngressSpec", description: "Hosts, paths and services." },
+        { name: "status", number: 3, kind: "message", ref: "networking/v1beta1.IngressStatus", description: "Where it is reached." },
       ],
     },
     IngressList: {
@@ -31,26 +32,26 @@ const file: FileDescriptor = {
     },
     IngressSpec: {
       fields: [
-        { name: "ingressClassName", number: 4, kind: "string", nullable: true },
+        { name: "ingressClassName", number: 4, kind: "string", nullable: true, description: "Class, which says who serves it. Of the default class when absent." },
         { name: "backend", number: 1, kind: "message", ref: "networking/v1beta1.IngressBackend", nullable: true },
-        { name: "tls", number: 2, kind: "message", cardinality: "list", ref: "networking/v1beta1.IngressTLS" },
-        { name: "rules", number: 3, kind: "message", cardinality: "list", ref: "networking/v1beta1.IngressRule" },
+        { name: "tls", number: 2, kind: "message", cardinality: "list", ref: "networking/v1beta1.IngressTLS", description: "Hosts that are served over TLS, and their certificates." },
+        { name: "rules", number: 3, kind: "message", cardinality: "list", ref: "networking/v1beta1.IngressRule", description: "Services by host and path." },
       ],
     },
     IngressTLS: {
       fields: [
-        { name: "hosts", number: 1, kind: "string", cardinality: "list" },
-        { name: "secretName", number: 2, kind: "string" },
+        { name: "hosts", number: 1, kind: "string", cardinality: "list", description: "Hosts that the certificate is for." },
+        { name: "secretName", number: 2, kind: "string", description: "Secret with the certificate and its key." },
       ],
     },
     IngressStatus: {
       fields: [
-        { name: "loadBalancer", number: 1, kind: "message", ref: "core/v1.LoadBalancerStatus" },
+        { name: "loadBalancer", number: 1, kind: "message", ref: "core/v1.LoadBalancerStatus", description: "Addresses at which it is reached." },
       ],
     },
     IngressRule: {
       fields: [
-        { name: "host", number: 1, kind: "string" },
+        { name: "host", number: 1, kind: "string", description: "Full name without a port; `*.` stands for one label. All hosts when empty." },
         { name: "", number: 2, kind: "message", ref: "networking/v1beta1.IngressRuleValue", inline: true },
       ],
     },
@@ -62,36 +63,37 @@ const file: FileDescriptor = {
     },
     HTTPIngressRuleValue: {
       fields: [
-        { name: "paths", number: 1, kind: "message", cardinality: "list", ref: "networking/v1beta1.HTTPIngressPath", required: true, always: true },
+        { name: "paths", number: 1, kind: "message", cardinality: "list", ref: "networking/v1beta1.HTTPIngressPath", required: true, always: true, description: "Services by path." },
       ],
     },
     HTTPIngressPath: {
       fields: [
-        { name: "path", number: 1, kind: "string" },
-        { name: "pathType", number: 3, kind: "string", nullable: true, default: "ImplementationSpecific", enumType: "PathType" },
-        { name: "backend", number: 2, kind: "message", ref: "networking/v1beta1.IngressBackend", required: true },
+        { name: "path", number: 1, kind: "string", description: "Begins with `/`; needed for `Exact` and `Prefix`." },
+        { name: "pathType", number: 3, kind: "string", nullable: true, default: "ImplementationSpecific", enumType: "PathType", description: "Whether the path is the whole, leads it by whole elements, or as the class has it." },
+        { name: "backend", number: 2, kind: "message", ref: "networking/v1beta1.IngressBackend", required: true, description: "Where it is sent." },
       ],
     },
     IngressBackend: {
       fields: [
         { name: "serviceName", number: 1, kind: "string" },
         { name: "servicePort", number: 2, kind: "message", ref: "util/intstr.IntOrString" },
-        { name: "resource", number: 3, kind: "message", ref: "core/v1.TypedLocalObjectReference", nullable: true },
+        { name: "resource", number: 3, kind: "message", ref: "core/v1.TypedLocalObjectReference", nullable: true, description: "Another object of the namespace, in place of a service." },
       ],
     },
     IngressClass: {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.18", deprecated: "1.19", replacement: "networking/v1.IngressClassList" },
+      description: "Who serves the ingresses that name it.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "networking/v1beta1.IngressClassSpec" },
+        { name: "spec", number: 2, kind: "message", ref: "networking/v1beta1.IngressClassSpec", description: "The controller and its settings." },
       ],
     },
     IngressClassSpec: {
       fields: [
-        { name: "controller", number: 1, kind: "string" },
-        { name: "parameters", number: 2, kind: "message", ref: "networking/v1beta1.IngressClassParametersReference", nullable: true },
+        { name: "controller", number: 1, kind: "string", description: "Name of the controller, a domain and a path." },
+        { name: "parameters", number: 2, kind: "message", ref: "networking/v1beta1.IngressClassParametersReference", nullable: true, description: "Object with further settings." },
       ],
     },
     IngressClassParametersReference: {

@@ -11,11 +11,12 @@ const file: FileDescriptor = {
     RuntimeClass: {
       typeMeta: true,
       kind: {},
+      description: "A way to run the containers of pods that name it.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "handler", number: 2, kind: "string", required: true, always: true },
-        { name: "overhead", number: 3, kind: "message", ref: "node/v1.Overhead", nullable: true },
-        { name: "scheduling", number: 4, kind: "message", ref: "node/v1.Scheduling", nullable: true },
+        { name: "handler", number: 2, kind: "string", required: true, always: true, description: "Name of its configuration in the runtime of the node." },
+        { name: "overhead", number: 3, kind: "message", ref: "node/v1.Overhead", nullable: true, description: "What running a pod takes by itself." },
+        { name: "scheduling", number: 4, kind: "message", ref: "node/v1.Scheduling", nullable: true, description: "Which nodes have it." },
       ],
     },
     Overhead: {

@@ -11,6 +11,7 @@ const file: FileDescriptor = {
     RuntimeClass: {
       typeMeta: true,
       kind: {},
+      description: "A way to run the containers of pods that name it.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
         { name: "spec", number: 2, kind: "message", ref: "node/v1alpha1.RuntimeClassSpec", required: true },

@@ -29,10 +29,11 @@ const file: FileDescriptor = {
     PodDisruptionBudget: {
       typeMeta: true,
       kind: {},
+      description: "How many pods of an application may be missing on purpose.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "policy/v1.PodDisruptionBudgetSpec" },
-        { name: "status", number: 3, kind: "message", ref: "policy/v1.PodDisruptionBudgetStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "policy/v1.PodDisruptionBudgetSpec", description: "The pods and the bound." },
+        { name: "status", number: 3, kind: "message", ref: "policy/v1.PodDisruptionBudgetStatus", description: "How many more may go now." },
       ],
     },
     PodDisruptionBudgetList: {

@@ -37,10 +37,11 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.5", deprecated: "1.21", removed: "1.25", replacement: "policy/v1.PodDisruptionBudget" },
+      description: "How many pods of an application may be missing on purpose.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "policy/v1beta1.PodDisruptionBudgetSpec" },
-        { name: "status", number: 3, kind: "message", ref: "policy/v1beta1.PodDisruptionBudgetStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "policy/v1beta1.PodDisruptionBudgetSpec", description: "The pods and the bound." },
+        { name: "status", number: 3, kind: "message", ref: "policy/v1beta1.PodDisruptionBudgetStatus", description: "How many more may go now." },
       ],
     },
     PodDisruptionBudgetList: {
@@ -56,6 +57,7 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.5", deprecated: "1.22" },
+      description: "Asks for a pod to be deleted as its disruption budget allows. Never stored.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
         { name: "deleteOptions", number: 2, kind: "message", ref: "meta/v1.DeleteOptions", nullable: true },
@@ -65,9 +67,10 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.10", deprecated: "1.21", removed: "1.25" },
+      description: "What pods may ask for. Deprecated.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "policy/v1beta1.PodSecurityPolicySpec" },
+        { name: "spec", number: 2, kind: "message", ref: "policy/v1beta1.PodSecurityPolicySpec", description: "What is let through." },
       ],
     },
     PodSecurityPolicySpec: {

@@ -36,19 +36,21 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.6", deprecated: "1.17", removed: "1.22", replacement: "rbac.authorization/v1.Role" },
+      description: "Rights in one namespace.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "rules", number: 2, kind: "message", cardinality: "list", ref: "rbac.authorization/v1beta1.PolicyRule", always: true },
+        { name: "rules", number: 2, kind: "message", cardinality: "list", ref: "rbac.authorization/v1beta1.PolicyRule", always: true, description: "What it allows. There is nothing that forbids." },
       ],
     },
     RoleBinding: {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.6", deprecated: "1.17", removed: "1.22", replacement: "rbac.authorization/v1.RoleBinding" },
+      description: "Gives the rights of a role to users, groups and accounts, in one namespace.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "subjects", number: 2, kind: "message", cardinality: "list", ref: "rbac.authorization/v1beta1.Subject" },
-        { name: "roleRef", number: 3, kind: "message", ref: "rbac.authorization/v1beta1.RoleRef", required: true },
+        { name: "subjects", number: 2, kind: "message", cardinality: "list", ref: "rbac.authorization/v1beta1.Subject", description: "Who gets them." },
+        { name: "roleRef", number: 3, kind: "message", ref: "rbac.authorization/v1beta1.RoleRef", required: true, description: "A role of the namespace or a cluster role. Never changes." },
       ],
     },
     RoleBindingList: {
@@ -73,10 +75,11 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.6", deprecated: "1.17", removed: "1.22", replacement: "rbac.authorization/v1.ClusterRole" },
+      description: "Rights in the whole cluster, or in each namespace that a binding is in.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "rules", number: 2, kind: "message", cardinality: "list", ref: "rbac.authorization/v1beta1.PolicyRule", always: true },
-        { name: "aggregationRule", number: 3, kind: "message", ref: "rbac.authorization/v1beta1.AggregationRule", nullable: true },
+        { name: "rules", number: 2, kind: "message", cardinality: "list", ref: "rbac.authorization/v1beta1.PolicyRule", always: true, description: "What it allows. There is nothing that forbids." },
+        { name: "aggregationRule", number: 3, kind: "message", ref: "rbac.authorization/v1beta1.AggregationRule", nullable: true, description: "Its rules are made of those of other cluster roles." },
       ],
     },
     AggregationRule: {
@@ -88,10 +91,11 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.6", deprecated: "1.17", removed: "1.22", replacement: "rbac.authorization/v1.ClusterRoleBinding" },
+      description: "Gives the rights of a cluster role to users, groups and accounts, everywhere.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "subjects", number: 2, kind: "message", cardinality: "list", ref: "rbac.authorization/v1beta1.Subject" },
-        { name: "roleRef", number: 3, kind: "message", ref: "rbac.authorization/v1beta1.RoleRef", required: true },
+        { name: "subjects", number: 2, kind: "message", cardinality: "list", ref: "rbac.authorization/v1beta1.Subject", description: "Who gets them." },
+        { name: "roleRef", number: 3, kind: "message", ref: "rbac.authorization/v1beta1.RoleRef", required: true, description: "The cluster role. Never changes." },
       ],
     },
     ClusterRoleBindingList: {

@@ -11,12 +11,13 @@ const file: FileDescriptor = {
     PriorityClass: {
       typeMeta: true,
       kind: {},
+      description: "A named priority of pods.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "value", number: 2, kind: "int32", required: true, always: true },
-        { name: "globalDefault", number: 3, kind: "bool" },
-        { name: "description", number: 4, kind: "string" },
-        { name: "preemptionPolicy", number: 5, kind: "string", nullable: true, default: "PreemptLowerPriority", enumType: "core/v1.PreemptionPolicy" },
+        { name: "value", number: 2, kind: "int32", required: true, always: true, description: "Higher is placed first and may push out lower. Never changes." },
+        { name: "globalDefault", number: 3, kind: "bool", description: "Pods that name no class get this one." },
+        { name: "description", number: 4, kind: "string", description: "When to use it, for people." },
+        { name: "preemptionPolicy", number: 5, kind: "string", nullable: true, default: "PreemptLowerPriority", enumType: "core/v1.PreemptionPolicy", description: "Whether its pods may push out others." },
       ],
     },
     PriorityClassList: {

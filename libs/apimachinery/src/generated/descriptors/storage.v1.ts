@@ -15,15 +15,16 @@ const file: FileDescriptor = {
     StorageClass: {
       typeMeta: true,
       kind: {},
+      description: "A kind of storage: who makes its volumes, and how.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "provisioner", number: 2, kind: "string", required: true, always: true },
-        { name: "parameters", number: 3, kind: "string", cardinality: "map" },
-        { name: "reclaimPolicy", number: 4, kind: "string", nullable: true, default: "Delete", enumType: "core/v1.PersistentVolumeReclaimPolicy" },
-        { name: "mountOptions", number: 5, kind: "string", cardinality: "list" },
-        { name: "allowVolumeExpansion", number: 6, kind: "bool", nullable: true },
-        { name: "volumeBindingMode", number: 7, kind: "string", nullable: true, default: "Immediate", enumType: "VolumeBindingMode" },
-        { name: "allowedTopologies", number: 8, kind: "message", cardinality: "list", ref: "core/v1.TopologySelectorTerm" },
+        { name: "provisioner", number: 2, kind: "string", required: true, always: true, description: "Who makes the volumes." },
+        { name: "parameters", number: 3, kind: "string", cardinality: "map", description: "Settings for who makes them." },
+        { name: "reclaimPolicy", number: 4, kind: "string", nullable: true, default: "Delete", enumType: "core/v1.PersistentVolumeReclaimPolicy", description: "What becomes of a volume when its claim goes." },
+        { name: "mountOptions", number: 5, kind: "string", cardinality: "list", description: "Options of the mount." },
+        { name: "allowVolumeExpansion", number: 6, kind: "bool", nullable: true, description: "Claims may be made larger." },
+        { name: "volumeBindingMode", number: 7, kind: "string", nullable: true, default: "Immediate", enumType: "VolumeBindingMode", description: "Whether a volume is chosen at once or when a pod needs it." },
+        { name: "allowedTopologies", number: 8, kind: "message", cardinality: "list", ref: "core/v1.TopologySelectorTerm", description: "Where volumes may be made." },
       ],
     },
     StorageClassList: {
@@ -37,10 +38,11 @@ const file: FileDescriptor = {
     VolumeAttachment: {
       typeMeta: true,
       kind: {},
+      description: "Asks a driver to attach a volume to a node.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "storage/v1.VolumeAttachmentSpec", required: true },
-        { name: "status", number: 3, kind: "message", ref: "storage/v1.VolumeAttachmentStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "storage/v1.VolumeAttachmentSpec", required: true, description: "Which volume, which node, which driver. Never changes." },
+        { name: "status", number: 3, kind: "message", ref: "storage/v1.VolumeAttachmentStatus", description: "Whether it is attached." },
       ],
     },
     VolumeAttachmentList: {
@@ -81,9 +83,10 @@ const file: FileDescriptor = {
     CSIDriver: {
       typeMeta: true,
       kind: {},
+      description: "What a storage driver can do and needs.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "storage/v1.CSIDriverSpec", required: true },
+        { name: "spec", number: 2, kind: "message", ref: "storage/v1.CSIDriverSpec", required: true, description: "Its abilities." },
       ],
     },
     CSIDriverList: {
@@ -114,9 +117,10 @@ const file: FileDescriptor = {
     CSINode: {
       typeMeta: true,
       kind: {},
+      description: "Storage drivers of one node.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "storage/v1.CSINodeSpec", required: true },
+        { name: "spec", number: 2, kind: "message", ref: "storage/v1.CSINodeSpec", required: true, description: "The drivers." },
       ],
     },
     CSINodeSpec: {

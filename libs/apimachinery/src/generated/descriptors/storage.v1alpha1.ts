@@ -12,10 +12,11 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.9", deprecated: "1.21", replacement: "storage/v1.VolumeAttachment" },
+      description: "Asks a driver to attach a volume to a node.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "spec", number: 2, kind: "message", ref: "storage/v1alpha1.VolumeAttachmentSpec", required: true },
-        { name: "status", number: 3, kind: "message", ref: "storage/v1alpha1.VolumeAttachmentStatus" },
+        { name: "spec", number: 2, kind: "message", ref: "storage/v1alpha1.VolumeAttachmentSpec", required: true, description: "Which volume, which node, which driver. Never changes." },
+        { name: "status", number: 3, kind: "message", ref: "storage/v1alpha1.VolumeAttachmentStatus", description: "Whether it is attached." },
       ],
     },
     VolumeAttachmentList: {
@@ -58,12 +59,13 @@ const file: FileDescriptor = {
       typeMeta: true,
       kind: {},
       lifecycle: { introduced: "1.19", deprecated: "1.21", replacement: "storage/v1beta1.CSIStorageCapacity" },
+      description: "How much room a storage class has left in a part of the cluster.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
-        { name: "nodeTopology", number: 2, kind: "message", ref: "meta/v1.LabelSelector", nullable: true },
-        { name: "storageClassName", number: 3, kind: "string", required: true, always: true },
-        { name: "capacity", number: 4, kind: "message", ref: "util/resource.Quantity", nullable: true },
-        { name: "maximumVolumeSize", number: 5, kind: "message", ref: "util/resource.Quantity", nullable: true },
+        { name: "nodeTopology", number: 2, kind: "message", ref: "meta/v1.LabelSelector", nullable: true, description: "Nodes for which it holds." },
+        { name: "storageClassName", number: 3, kind: "string", required: true, always: true, description: "The class." },
+        { name: "capacity", number: 4, kind: "message", ref: "util/resource.Quantity", nullable: true, description: "Room that is left, in all." },
+        { name: "maximumVolumeSize", number: 5, kind: "message", ref: "util/resource.Quantity", nullable: true, description: "The largest volume that fits." },
       ],
     },
     CSIStorageCapacityList: {

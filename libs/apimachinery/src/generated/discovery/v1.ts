@@ -5,12 +5,16 @@ import type * as metaV1 from '../meta/v1.js';
 
 export type AddressType = 'IPv4' | 'IPv6' | 'FQDN' | (string & {});
 
+/** Some of the endpoints of a service. A service with many has several slices. */
 export interface EndpointSlice {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Family of the addresses. */
   addressType: AddressType;
+  /** Addresses, with whether they can be used and where they are. */
   endpoints?: Endpoint[];
+  /** Ports of every endpoint. */
   ports?: EndpointPort[];
 }
 

@@ -3,20 +3,33 @@
 import type * as coreV1 from '../core/v1.js';
 import type * as metaV1 from '../meta/v1.js';
 
-/** @deprecated since 1.22. */
+/**
+ * Something that has happened to an object, told by a component. Deleted after a while.
+ * @deprecated since 1.22.
+ */
 export interface Event {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** When it was seen first. */
   eventTime?: metaV1.MicroTime;
+  /** Of events that repeat: how often and until when. */
   series?: EventSeries;
+  /** Who tells it, such as the name of a controller. */
   reportingController?: string;
+  /** Which of them. */
   reportingInstance?: string;
+  /** What was done about it. */
   action?: string;
+  /** What happened, in one word. */
   reason?: string;
+  /** What it happened to. */
   regarding?: coreV1.ObjectReference;
+  /** Another object that it is about. */
   related?: coreV1.ObjectReference;
+  /** What happened, for people. */
   note?: string;
+  /** `Normal` or `Warning`. */
   type?: string;
   deprecatedSource?: coreV1.EventSource;
   deprecatedFirstTimestamp?: metaV1.Time;

@@ -105,11 +105,17 @@ export interface DeploymentStatus {
 }
 
 export interface DeploymentCondition {
+  /** What the condition is about. */
   type: DeploymentConditionType;
+  /** Whether it holds. */
   status: coreV1.ConditionStatus;
+  /** When it was looked at last. */
   lastUpdateTime?: metaV1.Time;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
@@ -154,10 +160,15 @@ export interface DaemonSetStatus {
 }
 
 export interface DaemonSetCondition {
+  /** What the condition is about. */
   type: DaemonSetConditionType;
+  /** Whether it holds. */
   status: coreV1.ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
@@ -178,7 +189,10 @@ export interface DaemonSetList {
   items: DaemonSet[];
 }
 
-/** @deprecated since 1.14, removed in 1.22: use networking/v1.Ingress. */
+/**
+ * Which service answers for which host and path, from outside of the cluster.
+ * @deprecated since 1.14, removed in 1.22: use networking/v1.Ingress.
+ */
 export interface Ingress {
   apiVersion?: string;
   kind?: string;
@@ -269,10 +283,15 @@ export interface ReplicaSetStatus {
 }
 
 export interface ReplicaSetCondition {
+  /** What the condition is about. */
   type: ReplicaSetConditionType;
+  /** Whether it holds. */
   status: coreV1.ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 

@@ -16,12 +16,17 @@ export type PriorityLevelConfigurationConditionType = string;
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown' | (string & {});
 
-/** @deprecated since 1.20, removed in 1.21: use flowcontrol.apiserver/v1beta1.FlowSchema. */
+/**
+ * Which requests belong together, and at which priority level they are served.
+ * @deprecated since 1.20, removed in 1.21: use flowcontrol.apiserver/v1beta1.FlowSchema.
+ */
 export interface FlowSchema {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The requests, and the level. */
   spec?: FlowSchemaSpec;
+  /** Whether the level exists. */
   status?: FlowSchemaStatus;
 }
 
@@ -92,19 +97,29 @@ export interface FlowSchemaStatus {
 }
 
 export interface FlowSchemaCondition {
+  /** What the condition is about. */
   type?: FlowSchemaConditionType;
+  /** Whether it holds. */
   status?: ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
-/** @deprecated since 1.20, removed in 1.21: use flowcontrol.apiserver/v1beta1.PriorityLevelConfiguration. */
+/**
+ * How many requests of a level are served at a time, and what becomes of the others.
+ * @deprecated since 1.20, removed in 1.21: use flowcontrol.apiserver/v1beta1.PriorityLevelConfiguration.
+ */
 export interface PriorityLevelConfiguration {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Its share, and queue or refusal. */
   spec?: PriorityLevelConfigurationSpec;
+  /** What is to be told of it. */
   status?: PriorityLevelConfigurationStatus;
 }
 
@@ -142,9 +157,14 @@ export interface PriorityLevelConfigurationStatus {
 }
 
 export interface PriorityLevelConfigurationCondition {
+  /** What the condition is about. */
   type?: PriorityLevelConfigurationConditionType;
+  /** Whether it holds. */
   status?: ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }

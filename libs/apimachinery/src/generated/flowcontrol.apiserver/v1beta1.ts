@@ -16,11 +16,14 @@ export type PriorityLevelConfigurationConditionType = string;
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown' | (string & {});
 
+/** Which requests belong together, and at which priority level they are served. */
 export interface FlowSchema {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The requests, and the level. */
   spec?: FlowSchemaSpec;
+  /** Whether the level exists. */
   status?: FlowSchemaStatus;
 }
 
@@ -90,18 +93,26 @@ export interface FlowSchemaStatus {
 }
 
 export interface FlowSchemaCondition {
+  /** What the condition is about. */
   type?: FlowSchemaConditionType;
+  /** Whether it holds. */
   status?: ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 
+/** How many requests of a level are served at a time, and what becomes of the others. */
 export interface PriorityLevelConfiguration {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Its share, and queue or refusal. */
   spec?: PriorityLevelConfigurationSpec;
+  /** What is to be told of it. */
   status?: PriorityLevelConfigurationStatus;
 }
 
@@ -138,9 +149,14 @@ export interface PriorityLevelConfigurationStatus {
 }
 
 export interface PriorityLevelConfigurationCondition {
+  /** What the condition is about. */
   type?: PriorityLevelConfigurationConditionType;
+  /** Whether it holds. */
   status?: ConditionStatus;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }

@@ -6,11 +6,14 @@ export type StorageVersionConditionType = 'AllEncodingVersionsEqual' | (string &
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown' | (string & {});
 
+/** In which version the API servers store a kind. */
 export interface StorageVersion {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Nothing. */
   spec: StorageVersionSpec;
+  /** What each server says. */
   status: StorageVersionStatus;
 }
 
@@ -30,11 +33,17 @@ export interface ServerStorageVersion {
 }
 
 export interface StorageVersionCondition {
+  /** What the condition is about. */
   type: StorageVersionConditionType;
+  /** Whether it holds. */
   status: ConditionStatus;
+  /** Generation of the object that it is about. */
   observedGeneration?: number;
+  /** When that changed last. */
   lastTransitionTime?: metaV1.Time;
+  /** Why, in one word. */
   reason: string;
+  /** Why, for people. */
   message?: string;
 }
 

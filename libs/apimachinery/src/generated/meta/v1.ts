@@ -73,31 +73,54 @@ export interface ListMeta {
   remainingItemCount?: number;
 }
 
+/** What every object has: names, labels, owners, and what the server keeps of its life. */
 export interface ObjectMeta {
+  /** Unique among the objects of the kind in the namespace. Never changes. */
   name?: string;
+  /** Start of a name, which the server completes where `name` is empty. */
   generateName?: string;
+  /** Namespace that the object lives in. Never changes. */
   namespace?: string;
+  /** No longer set. */
   selfLink?: string;
+  /** Identity given by the server: another object of the same name has another one. */
   uid?: string;
+  /** Version of the stored object. To be compared for equality, and sent back with a write that must not overwrite another. */
   resourceVersion?: string;
+  /** Counts changes of what is wanted, for the kinds that count them. */
   generation?: number;
+  /** When the server stored it first. */
   creationTimestamp?: Time;
+  /** When it was asked to go; set by a delete while something holds the object. */
   deletionTimestamp?: Time;
+  /** Time it has to end. */
   deletionGracePeriodSeconds?: number;
+  /** Keys and values by which objects are selected. */
   labels?: Record<string, string>;
+  /** Keys and values that are only kept; 256 KiB together. */
   annotations?: Record<string, string>;
+  /** Objects it belongs to: when all are gone, it is deleted, too. */
   ownerReferences?: OwnerReference[];
+  /** Who has to take a name out of this list before a deleted object goes. */
   finalizers?: string[];
+  /** Not used. */
   clusterName?: string;
+  /** Which writer has set which fields; kept by the server. */
   managedFields?: ManagedFieldsEntry[];
 }
 
 export interface OwnerReference {
+  /** Group and version of the owner. */
   apiVersion: string;
+  /** Kind of the owner. */
   kind: string;
+  /** Name of the owner. */
   name: string;
+  /** Identity of the owner. */
   uid: string;
+  /** It is the one that manages the object; at most one is. */
   controller?: boolean;
+  /** A delete of the owner in the foreground waits for this object. */
   blockOwnerDeletion?: boolean;
 }
 
@@ -258,23 +281,35 @@ export interface RootPaths {
 export interface Patch {
 }
 
+/** Selects objects by their labels. All conditions must hold; an empty selector selects everything. */
 export interface LabelSelector {
+  /** Labels that must have these values. */
   matchLabels?: Record<string, string>;
+  /** Conditions on single labels. */
   matchExpressions?: LabelSelectorRequirement[];
 }
 
 export interface LabelSelectorRequirement {
+  /** The label. */
   key: string;
+  /** How its value is compared. */
   operator: LabelSelectorOperator;
+  /** For `In` and `NotIn`; empty for the others. */
   values?: string[];
 }
 
 export interface ManagedFieldsEntry {
+  /** Name of the writer. */
   manager?: string;
+  /** `Apply` for declared configurations, `Update` for all other writes. */
   operation?: ManagedFieldsOperationType;
+  /** Version that the fields are named in. */
   apiVersion?: string;
+  /** When the set changed last. */
   time?: Time;
+  /** Form of the set. */
   fieldsType?: string;
+  /** The set. */
   fieldsV1?: FieldsV1;
 }
 
@@ -304,9 +339,13 @@ export interface TableRow {
 }
 
 export interface TableRowCondition {
+  /** What the condition is about. */
   type: RowConditionType;
+  /** Whether it holds. */
   status: ConditionStatus;
+  /** Why, in one word. */
   reason?: string;
+  /** Why, for people. */
   message?: string;
 }
 

@@ -8,44 +8,62 @@ export type PolicyType = 'Ingress' | 'Egress' | (string & {});
 
 export type PathType = 'Exact' | 'Prefix' | 'ImplementationSpecific' | (string & {});
 
+/** Which connections the pods it selects may take and make. Pods that no policy selects are free. */
 export interface NetworkPolicy {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The pods and what is let through. */
   spec?: NetworkPolicySpec;
 }
 
 export interface NetworkPolicySpec {
+  /** Pods of the namespace that it is about; all when empty. */
   podSelector: metaV1.LabelSelector;
+  /** What may come in. Nothing when empty, if the policy is about what comes in. */
   ingress?: NetworkPolicyIngressRule[];
+  /** What may go out. Nothing when empty, if the policy is about what goes out. */
   egress?: NetworkPolicyEgressRule[];
+  /** What it is about. When absent: `Ingress`, and `Egress` if there are rules for it. */
   policyTypes?: PolicyType[];
 }
 
 export interface NetworkPolicyIngressRule {
+  /** Ports of the pods; all when empty. */
   ports?: NetworkPolicyPort[];
+  /** Who may connect; everybody when empty. */
   from?: NetworkPolicyPeer[];
 }
 
 export interface NetworkPolicyEgressRule {
+  /** Ports of the others; all when empty. */
   ports?: NetworkPolicyPort[];
+  /** Where to connect; everywhere when empty. */
   to?: NetworkPolicyPeer[];
 }
 
 export interface NetworkPolicyPort {
+  /** `TCP` when absent. */
   protocol?: coreV1.Protocol;
+  /** Number or name; all when absent. */
   port?: utilIntstr.IntOrString;
+  /** Last of a range that begins with `port`. */
   endPort?: number;
 }
 
 export interface IPBlock {
+  /** A range such as `10.0.0.0/8`. */
   cidr: string;
+  /** Ranges inside it that are left out. */
   except?: string[];
 }
 
 export interface NetworkPolicyPeer {
+  /** Pods by label: of the namespace of the policy, or of those selected beside it. */
   podSelector?: metaV1.LabelSelector;
+  /** Namespaces by label. */
   namespaceSelector?: metaV1.LabelSelector;
+  /** Addresses, without either of the selectors. */
   ipBlock?: IPBlock;
 }
 
@@ -56,11 +74,14 @@ export interface NetworkPolicyList {
   items: NetworkPolicy[];
 }
 
+/** Which service answers for which host and path, from outside of the cluster. */
 export interface Ingress {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Hosts, paths and services. */
   spec?: IngressSpec;
+  /** Where it is reached. */
   status?: IngressStatus;
 }
 
@@ -72,22 +93,30 @@ export interface IngressList {
 }
 
 export interface IngressSpec {
+  /** Class, which says who serves it. Of the default class when absent. */
   ingressClassName?: string;
+  /** Where what fits no rule is sent. */
   defaultBackend?: IngressBackend;
+  /** Hosts that are served over TLS, and their certificates. */
   tls?: IngressTLS[];
+  /** Services by host and path. */
   rules?: IngressRule[];
 }
 
 export interface IngressTLS {
+  /** Hosts that the certificate is for. */
   hosts?: string[];
+  /** Secret with the certificate and its key. */
   secretName?: string;
 }
 
 export interface IngressStatus {
+  /** Addresses at which it is reached. */
   loadBalancer?: coreV1.LoadBalancerStatus;
 }
 
 export interface IngressRule extends IngressRuleValue {
+  /** Full name without a port; `*.` stands for one label. All hosts when empty. */
   host?: string;
 }
 
@@ -96,22 +125,30 @@ export interface IngressRuleValue {
 }
 
 export interface HTTPIngressRuleValue {
+  /** Services by path. */
   paths?: HTTPIngressPath[];
 }
 
 export interface HTTPIngressPath {
+  /** Begins with `/`; needed for `Exact` and `Prefix`. */
   path?: string;
+  /** Whether the path is the whole, leads it by whole elements, or as the class has it. */
   pathType?: PathType;
+  /** Where it is sent. */
   backend: IngressBackend;
 }
 
 export interface IngressBackend {
+  /** A service and its port. */
   service?: IngressServiceBackend;
+  /** Another object of the namespace, in place of a service. */
   resource?: coreV1.TypedLocalObjectReference;
 }
 
 export interface IngressServiceBackend {
+  /** Service of the same namespace. */
   name: string;
+  /** Its port, by name or by number. */
   port?: ServiceBackendPort;
 }
 
@@ -120,15 +157,19 @@ export interface ServiceBackendPort {
   number?: number;
 }
 
+/** Who serves the ingresses that name it. */
 export interface IngressClass {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The controller and its settings. */
   spec?: IngressClassSpec;
 }
 
 export interface IngressClassSpec {
+  /** Name of the controller, a domain and a path. */
   controller?: string;
+  /** Object with further settings. */
   parameters?: IngressClassParametersReference;
 }
 

@@ -6,12 +6,17 @@ import type * as utilIntstr from '../util/intstr.js';
 
 export type PathType = 'Exact' | 'Prefix' | 'ImplementationSpecific' | (string & {});
 
-/** @deprecated since 1.19: use networking/v1.Ingress. */
+/**
+ * Which service answers for which host and path, from outside of the cluster.
+ * @deprecated since 1.19: use networking/v1.Ingress.
+ */
 export interface Ingress {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Hosts, paths and services. */
   spec?: IngressSpec;
+  /** Where it is reached. */
   status?: IngressStatus;
 }
 
@@ -24,22 +29,29 @@ export interface IngressList {
 }
 
 export interface IngressSpec {
+  /** Class, which says who serves it. Of the default class when absent. */
   ingressClassName?: string;
   backend?: IngressBackend;
+  /** Hosts that are served over TLS, and their certificates. */
   tls?: IngressTLS[];
+  /** Services by host and path. */
   rules?: IngressRule[];
 }
 
 export interface IngressTLS {
+  /** Hosts that the certificate is for. */
   hosts?: string[];
+  /** Secret with the certificate and its key. */
   secretName?: string;
 }
 
 export interface IngressStatus {
+  /** Addresses at which it is reached. */
   loadBalancer?: coreV1.LoadBalancerStatus;
 }
 
 export interface IngressRule extends IngressRuleValue {
+  /** Full name without a port; `*.` stands for one label. All hosts when empty. */
   host?: string;
 }
 
@@ -48,31 +60,42 @@ export interface IngressRuleValue {
 }
 
 export interface HTTPIngressRuleValue {
+  /** Services by path. */
   paths?: HTTPIngressPath[];
 }
 
 export interface HTTPIngressPath {
+  /** Begins with `/`; needed for `Exact` and `Prefix`. */
   path?: string;
+  /** Whether the path is the whole, leads it by whole elements, or as the class has it. */
   pathType?: PathType;
+  /** Where it is sent. */
   backend: IngressBackend;
 }
 
 export interface IngressBackend {
   serviceName?: string;
   servicePort?: utilIntstr.IntOrString;
+  /** Another object of the namespace, in place of a service. */
   resource?: coreV1.TypedLocalObjectReference;
 }
 
-/** @deprecated since 1.19: use networking/v1.IngressClassList. */
+/**
+ * Who serves the ingresses that name it.
+ * @deprecated since 1.19: use networking/v1.IngressClassList.
+ */
 export interface IngressClass {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The controller and its settings. */
   spec?: IngressClassSpec;
 }
 
 export interface IngressClassSpec {
+  /** Name of the controller, a domain and a path. */
   controller?: string;
+  /** Object with further settings. */
   parameters?: IngressClassParametersReference;
 }
 

@@ -4,12 +4,16 @@ import type * as coreV1 from '../core/v1.js';
 import type * as metaV1 from '../meta/v1.js';
 import type * as utilResource from '../util/resource.js';
 
+/** A way to run the containers of pods that name it. */
 export interface RuntimeClass {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Name of its configuration in the runtime of the node. */
   handler: string;
+  /** What running a pod takes by itself. */
   overhead?: Overhead;
+  /** Which nodes have it. */
   scheduling?: Scheduling;
 }
 

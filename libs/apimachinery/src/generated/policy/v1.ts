@@ -19,11 +19,14 @@ export interface PodDisruptionBudgetStatus {
   conditions?: metaV1.Condition[];
 }
 
+/** How many pods of an application may be missing on purpose. */
 export interface PodDisruptionBudget {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The pods and the bound. */
   spec?: PodDisruptionBudgetSpec;
+  /** How many more may go now. */
   status?: PodDisruptionBudgetStatus;
 }
 

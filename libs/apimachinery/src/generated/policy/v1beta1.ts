@@ -32,12 +32,17 @@ export interface PodDisruptionBudgetStatus {
   conditions?: metaV1.Condition[];
 }
 
-/** @deprecated since 1.21, removed in 1.25: use policy/v1.PodDisruptionBudget. */
+/**
+ * How many pods of an application may be missing on purpose.
+ * @deprecated since 1.21, removed in 1.25: use policy/v1.PodDisruptionBudget.
+ */
 export interface PodDisruptionBudget {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The pods and the bound. */
   spec?: PodDisruptionBudgetSpec;
+  /** How many more may go now. */
   status?: PodDisruptionBudgetStatus;
 }
 
@@ -49,7 +54,10 @@ export interface PodDisruptionBudgetList {
   items: PodDisruptionBudget[];
 }
 
-/** @deprecated since 1.22. */
+/**
+ * Asks for a pod to be deleted as its disruption budget allows. Never stored.
+ * @deprecated since 1.22.
+ */
 export interface Eviction {
   apiVersion?: string;
   kind?: string;
@@ -57,11 +65,15 @@ export interface Eviction {
   deleteOptions?: metaV1.DeleteOptions;
 }
 
-/** @deprecated since 1.21, removed in 1.25. */
+/**
+ * What pods may ask for. Deprecated.
+ * @deprecated since 1.21, removed in 1.25.
+ */
 export interface PodSecurityPolicy {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** What is let through. */
   spec?: PodSecurityPolicySpec;
 }
 

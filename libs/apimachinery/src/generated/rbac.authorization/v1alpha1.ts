@@ -23,18 +23,23 @@ export interface RoleRef {
   name: string;
 }
 
+/** Rights in one namespace. */
 export interface Role {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** What it allows. There is nothing that forbids. */
   rules?: PolicyRule[];
 }
 
+/** Gives the rights of a role to users, groups and accounts, in one namespace. */
 export interface RoleBinding {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Who gets them. */
   subjects?: Subject[];
+  /** A role of the namespace or a cluster role. Never changes. */
   roleRef: RoleRef;
 }
 
@@ -52,11 +57,14 @@ export interface RoleList {
   items: Role[];
 }
 
+/** Rights in the whole cluster, or in each namespace that a binding is in. */
 export interface ClusterRole {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** What it allows. There is nothing that forbids. */
   rules?: PolicyRule[];
+  /** Its rules are made of those of other cluster roles. */
   aggregationRule?: AggregationRule;
 }
 
@@ -64,11 +72,14 @@ export interface AggregationRule {
   clusterRoleSelectors?: metaV1.LabelSelector[];
 }
 
+/** Gives the rights of a cluster role to users, groups and accounts, everywhere. */
 export interface ClusterRoleBinding {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Who gets them. */
   subjects?: Subject[];
+  /** The cluster role. Never changes. */
   roleRef: RoleRef;
 }
 

@@ -23,20 +23,29 @@ export interface RoleRef {
   name: string;
 }
 
-/** @deprecated since 1.17, removed in 1.22: use rbac.authorization/v1.Role. */
+/**
+ * Rights in one namespace.
+ * @deprecated since 1.17, removed in 1.22: use rbac.authorization/v1.Role.
+ */
 export interface Role {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** What it allows. There is nothing that forbids. */
   rules?: PolicyRule[];
 }
 
-/** @deprecated since 1.17, removed in 1.22: use rbac.authorization/v1.RoleBinding. */
+/**
+ * Gives the rights of a role to users, groups and accounts, in one namespace.
+ * @deprecated since 1.17, removed in 1.22: use rbac.authorization/v1.RoleBinding.
+ */
 export interface RoleBinding {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Who gets them. */
   subjects?: Subject[];
+  /** A role of the namespace or a cluster role. Never changes. */
   roleRef: RoleRef;
 }
 
@@ -56,12 +65,17 @@ export interface RoleList {
   items: Role[];
 }
 
-/** @deprecated since 1.17, removed in 1.22: use rbac.authorization/v1.ClusterRole. */
+/**
+ * Rights in the whole cluster, or in each namespace that a binding is in.
+ * @deprecated since 1.17, removed in 1.22: use rbac.authorization/v1.ClusterRole.
+ */
 export interface ClusterRole {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** What it allows. There is nothing that forbids. */
   rules?: PolicyRule[];
+  /** Its rules are made of those of other cluster roles. */
   aggregationRule?: AggregationRule;
 }
 
@@ -69,12 +83,17 @@ export interface AggregationRule {
   clusterRoleSelectors?: metaV1.LabelSelector[];
 }
 
-/** @deprecated since 1.17, removed in 1.22: use rbac.authorization/v1.ClusterRoleBinding. */
+/**
+ * Gives the rights of a cluster role to users, groups and accounts, everywhere.
+ * @deprecated since 1.17, removed in 1.22: use rbac.authorization/v1.ClusterRoleBinding.
+ */
 export interface ClusterRoleBinding {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Who gets them. */
   subjects?: Subject[];
+  /** The cluster role. Never changes. */
   roleRef: RoleRef;
 }
 

@@ -3,14 +3,21 @@
 import type * as coreV1 from '../core/v1.js';
 import type * as metaV1 from '../meta/v1.js';
 
-/** @deprecated since 1.14, removed in 1.22: use scheduling/v1.PriorityClass. */
+/**
+ * A named priority of pods.
+ * @deprecated since 1.14, removed in 1.22: use scheduling/v1.PriorityClass.
+ */
 export interface PriorityClass {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Higher is placed first and may push out lower. Never changes. */
   value: number;
+  /** Pods that name no class get this one. */
   globalDefault?: boolean;
+  /** When to use it, for people. */
   description?: string;
+  /** Whether its pods may push out others. */
   preemptionPolicy?: coreV1.PreemptionPolicy;
 }
 

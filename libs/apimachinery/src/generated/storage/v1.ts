@@ -9,16 +9,24 @@ export type FSGroupPolicy = 'ReadWriteOnceWithFSType' | 'File' | 'None' | (strin
 
 export type VolumeLifecycleMode = 'Persistent' | 'Ephemeral' | (string & {});
 
+/** A kind of storage: who makes its volumes, and how. */
 export interface StorageClass {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Who makes the volumes. */
   provisioner: string;
+  /** Settings for who makes them. */
   parameters?: Record<string, string>;
+  /** What becomes of a volume when its claim goes. */
   reclaimPolicy?: coreV1.PersistentVolumeReclaimPolicy;
+  /** Options of the mount. */
   mountOptions?: string[];
+  /** Claims may be made larger. */
   allowVolumeExpansion?: boolean;
+  /** Whether a volume is chosen at once or when a pod needs it. */
   volumeBindingMode?: VolumeBindingMode;
+  /** Where volumes may be made. */
   allowedTopologies?: coreV1.TopologySelectorTerm[];
 }
 
@@ -29,11 +37,14 @@ export interface StorageClassList {
   items: StorageClass[];
 }
 
+/** Asks a driver to attach a volume to a node. */
 export interface VolumeAttachment {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Which volume, which node, which driver. Never changes. */
   spec: VolumeAttachmentSpec;
+  /** Whether it is attached. */
   status?: VolumeAttachmentStatus;
 }
 
@@ -67,10 +78,12 @@ export interface VolumeError {
   message?: string;
 }
 
+/** What a storage driver can do and needs. */
 export interface CSIDriver {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Its abilities. */
   spec: CSIDriverSpec;
 }
 
@@ -96,10 +109,12 @@ export interface TokenRequest {
   expirationSeconds?: number;
 }
 
+/** Storage drivers of one node. */
 export interface CSINode {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The drivers. */
   spec: CSINodeSpec;
 }
 

@@ -4,12 +4,17 @@ import type * as coreV1 from '../core/v1.js';
 import type * as metaV1 from '../meta/v1.js';
 import type * as utilResource from '../util/resource.js';
 
-/** @deprecated since 1.21: use storage/v1.VolumeAttachment. */
+/**
+ * Asks a driver to attach a volume to a node.
+ * @deprecated since 1.21: use storage/v1.VolumeAttachment.
+ */
 export interface VolumeAttachment {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Which volume, which node, which driver. Never changes. */
   spec: VolumeAttachmentSpec;
+  /** Whether it is attached. */
   status?: VolumeAttachmentStatus;
 }
 
@@ -44,14 +49,21 @@ export interface VolumeError {
   message?: string;
 }
 
-/** @deprecated since 1.21: use storage/v1beta1.CSIStorageCapacity. */
+/**
+ * How much room a storage class has left in a part of the cluster.
+ * @deprecated since 1.21: use storage/v1beta1.CSIStorageCapacity.
+ */
 export interface CSIStorageCapacity {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Nodes for which it holds. */
   nodeTopology?: metaV1.LabelSelector;
+  /** The class. */
   storageClassName: string;
+  /** Room that is left, in all. */
   capacity?: utilResource.Quantity;
+  /** The largest volume that fits. */
   maximumVolumeSize?: utilResource.Quantity;
 }
 

@@ -10,17 +10,27 @@ export type FSGroupPolicy = 'ReadWriteOnceWithFSType' | 'File' | 'None' | (strin
 
 export type VolumeLifecycleMode = 'Persistent' | 'Ephemeral' | (string & {});
 
-/** @deprecated since 1.19: use storage/v1.StorageClass. */
+/**
+ * A kind of storage: who makes its volumes, and how.
+ * @deprecated since 1.19: use storage/v1.StorageClass.
+ */
 export interface StorageClass {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Who makes the volumes. */
   provisioner: string;
+  /** Settings for who makes them. */
   parameters?: Record<string, string>;
+  /** What becomes of a volume when its claim goes. */
   reclaimPolicy?: coreV1.PersistentVolumeReclaimPolicy;
+  /** Options of the mount. */
   mountOptions?: string[];
+  /** Claims may be made larger. */
   allowVolumeExpansion?: boolean;
+  /** Whether a volume is chosen at once or when a pod needs it. */
   volumeBindingMode?: VolumeBindingMode;
+  /** Where volumes may be made. */
   allowedTopologies?: coreV1.TopologySelectorTerm[];
 }
 
@@ -32,12 +42,17 @@ export interface StorageClassList {
   items: StorageClass[];
 }
 
-/** @deprecated since 1.19: use storage/v1.VolumeAttachment. */
+/**
+ * Asks a driver to attach a volume to a node.
+ * @deprecated since 1.19: use storage/v1.VolumeAttachment.
+ */
 export interface VolumeAttachment {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Which volume, which node, which driver. Never changes. */
   spec: VolumeAttachmentSpec;
+  /** Whether it is attached. */
   status?: VolumeAttachmentStatus;
 }
 
@@ -72,11 +87,15 @@ export interface VolumeError {
   message?: string;
 }
 
-/** @deprecated since 1.19: use storage/v1.CSIDriver. */
+/**
+ * What a storage driver can do and needs.
+ * @deprecated since 1.19: use storage/v1.CSIDriver.
+ */
 export interface CSIDriver {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Its abilities. */
   spec: CSIDriverSpec;
 }
 
@@ -103,11 +122,15 @@ export interface TokenRequest {
   expirationSeconds?: number;
 }
 
-/** @deprecated since 1.17, removed in 1.22: use storage/v1.CSINode. */
+/**
+ * Storage drivers of one node.
+ * @deprecated since 1.17, removed in 1.22: use storage/v1.CSINode.
+ */
 export interface CSINode {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** The drivers. */
   spec: CSINodeSpec;
 }
 
@@ -134,13 +157,18 @@ export interface CSINodeList {
   items: CSINode[];
 }
 
+/** How much room a storage class has left in a part of the cluster. */
 export interface CSIStorageCapacity {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
+  /** Nodes for which it holds. */
   nodeTopology?: metaV1.LabelSelector;
+  /** The class. */
   storageClassName: string;
+  /** Room that is left, in all. */
   capacity?: utilResource.Quantity;
+  /** The largest volume that fits. */
   maximumVolumeSize?: utilResource.Quantity;
 }
 
