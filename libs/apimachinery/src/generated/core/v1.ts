@@ -1858,7 +1858,7 @@ export interface ResourceQuotaList {
   items: ResourceQuota[];
 }
 
-/** As a config map, for what is confidential: only given to nodes that run a pod which uses it. */
+/** As a config map, for what is confidential. */
 export interface Secret {
   apiVersion?: string;
   kind?: string;

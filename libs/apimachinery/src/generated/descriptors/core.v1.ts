@@ -1725,7 +1725,7 @@ const file: FileDescriptor = {
     Secret: {
       typeMeta: true,
       kind: {},
-      description: "As a config map, for what is confidential: only given to nodes that run a pod which uses it.",
+      description: "As a config map, for what is confidential.",
       fields: [
         { name: "metadata", number: 1, kind: "message", ref: "meta/v1.ObjectMeta" },
         { name: "immutable", number: 5, kind: "bool", nullable: true, description: "Nothing but the metadata can be changed again, and neither can this." },
