@@ -1,8 +1,9 @@
 /**
  * Turns `proto/orch/api` into TypeScript interfaces and descriptors under
- * `libs/apimachinery/src/generated`, and the protos of `wireProtos` into descriptors or codecs beside what
- * speaks them. The output depends on the protos alone, so that `--check` can say whether it is fresh. It
- * runs on a clean clone: nothing of the product's own code is imported.
+ * `libs/apimachinery/src/generated`, the protos of `wireProtos` into descriptors or codecs beside what
+ * speaks them, and these with the definitions of the kinds into the pages of `docs/api`. The output depends
+ * on what is in the repository alone, so that `--check` can say whether it is fresh. It runs on a clean
+ * clone; only the pages load the product's own code, once the types it needs are there.
  *
  * Usage: node scripts/generate.mjs [--check]
  */
@@ -11,6 +12,7 @@ import { dirname, join, relative } from 'node:path';
 import protobuf from 'protobufjs';
 import { descriptorIndexSource, descriptorSource } from './generate/descriptors.mjs';
 import { readFile } from './generate/model.mjs';
+import { referencePages } from './generate/reference.mjs';
 import { shareDescriptions } from './generate/shared-descriptions.mjs';
 import { typesSource } from './generate/types.mjs';
 import { wireCodecSource } from './generate/wire-codecs.mjs';
@@ -18,6 +20,7 @@ import { wireDescriptorSource } from './generate/wire-descriptors.mjs';
 
 const root = join(import.meta.dirname, '..');
 const protoDirectory = join(root, 'proto');
+const referenceDirectory = join(root, 'docs/api');
 const outputDirectory = join(root, 'libs/apimachinery/src/generated');
 /** What is spoken between processes: proto, the module that embeds it, and what writes that. */
 const wireProtos = [
@@ -57,10 +60,12 @@ function generate() {
   return output;
 }
 
-/** Files on disk, relative to the output directory. */
-function existing() {
-  if (!existsSync(outputDirectory)) return [];
-  return readdirSync(outputDirectory, { recursive: true }).filter((path) => path.endsWith('.ts'));
+/** Files on disk below a directory that only holds generated ones. */
+function existing(directory, ending) {
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory, { recursive: true })
+    .filter((path) => path.endsWith(ending))
+    .map((path) => join(directory, path));
 }
 
 /** As `generate`, with paths relative to the repository. */
@@ -71,27 +76,37 @@ function generateWire() {
   ]);
 }
 
-const output = generate();
-const surplus = existing().filter((path) => !output.has(path));
-const files = [
-  ...[...output].map(([path, text]) => [join(outputDirectory, path), text]),
-  ...generateWire(),
-];
-const stale = files.filter(
-  ([target, text]) => !existsSync(target) || readFileSync(target, 'utf8') !== text,
-);
+const isCheck = process.argv.includes('--check');
+const staleNames = [];
+let fileCount = 0;
 
-if (process.argv.includes('--check')) {
-  const names = [...stale.map(([target]) => relative(root, target)), ...surplus];
-  if (names.length > 0) {
-    console.error(`stale, run npm run generate:\n${names.map((name) => `  ${name}`).join('\n')}`);
-    process.exitCode = 1;
-  }
-} else {
-  for (const path of surplus) rmSync(join(outputDirectory, path));
+/** Writes what differs, or only notes it. `files`: path to text; `others`: files that should not be there else. */
+function bring(files, others) {
+  const surplus = others.filter((path) => !files.has(path));
+  const stale = [...files].filter(
+    ([target, text]) => !existsSync(target) || readFileSync(target, 'utf8') !== text,
+  );
+  fileCount += files.size;
+  staleNames.push(...[...stale.map(([target]) => target), ...surplus]);
+  if (isCheck) return;
+  for (const path of surplus) rmSync(path);
   for (const [target, text] of stale) {
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, text);
   }
-  console.log(`${files.length} files: ${stale.length} written, ${surplus.length} removed`);
+}
+
+const types = [...generate()].map(([path, text]) => [join(outputDirectory, path), text]);
+bring(new Map([...types, ...generateWire()]), existing(outputDirectory, '.ts'));
+const pages = [...(await referencePages(root))];
+bring(
+  new Map(pages.map(([path, text]) => [join(referenceDirectory, path), text])),
+  existing(referenceDirectory, '.md'),
+);
+
+if (!isCheck) console.log(`${fileCount} files: ${staleNames.length} written or removed`);
+else if (staleNames.length > 0) {
+  const names = staleNames.map((path) => `  ${relative(root, path)}`);
+  console.error(`stale, run npm run generate:\n${names.join('\n')}`);
+  process.exitCode = 1;
 }

@@ -36,6 +36,8 @@ export interface Written<T extends ApiObject> {
   readonly object: T;
   /** Messages with their paths. */
   readonly errors: readonly string[];
+  /** The same errors in parts. */
+  readonly causes: readonly FieldError[];
 }
 
 /** Decodes and defaults a body in one of the kind's versions, the first when none is named. */
@@ -111,7 +113,7 @@ export function updatePart<T extends ApiObject>(
 }
 
 function written<T extends ApiObject>(object: T, errors: readonly FieldError[]): Written<T> {
-  return { object, errors: errors.map(fieldErrorMessage) };
+  return { object, errors: errors.map(fieldErrorMessage), causes: errors };
 }
 
 /** The cells of the object's row by column name. */

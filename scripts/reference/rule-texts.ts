@@ -1,0 +1,47 @@
+/** Rules in few words: the texts of refusals without what every one of them says alike. */
+import { code, link, sentence } from './markdown.js';
+import type { Rules } from './rules.js';
+import { formatHeadings, valuesPage } from './values-page.js';
+
+const shorter: readonly (readonly [RegExp, string])[] = [
+  [/^must be greater than or equal to (\S+?)\.?$/, 'at least $1'],
+  [/^must be greater than (\S+)$/, 'more than $1'],
+  [/^must be less than or equal to (\S+)$/, 'at most $1'],
+  [/^must be between (\S+) and (\S+), inclusive$/, '$1 to $2'],
+  [/^must be no more than (\d+) characters$/, 'at most $1 characters'],
+  [/^must have at most (\d+) (bytes|items)$/, 'at most $1 $2'],
+];
+
+const pattern = /regex used for validation is '(.*)'\)$/;
+
+/** What the formats say of themselves on their page. */
+const lengthOfFormat = /^(at most|name part must be no more than) (63|253) characters$/;
+
+/** `ofKind`: of a type that one kind alone has; of shared types it depends on the kind what may change. */
+export function ruleTexts({ texts, isFixed }: Rules, from: string, ofKind: boolean): string[] {
+  const said = [...new Set([...texts].map((text) => shortened(text, from)))];
+  const hasFormat = said.some((text) => text.startsWith('['));
+  const words = said
+    .filter((text) => !hasFormat || !lengthOfFormat.test(text))
+    .map((text) => sentence(capitalised(text)));
+  return isFixed && ofKind ? [...words, 'Cannot be changed.'] : words;
+}
+
+/** A text that begins with the name of a field begins as that does. */
+function capitalised(text: string): string {
+  return /^[a-z]+[A-Z]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function shortened(text: string, from: string): string {
+  const expression = pattern.exec(text)?.[1];
+  if (expression !== undefined) {
+    const heading = formatHeadings.get(expression);
+    return heading === undefined
+      ? `must match ${code(expression)}`
+      : link(heading, from, valuesPage, heading);
+  }
+  const bare = / match regex (\S+)$/.exec(text)?.[1];
+  if (bare !== undefined) return text.replace(`regex ${bare}`, code(bare));
+  for (const [long, short] of shorter) if (long.test(text)) return text.replace(long, short);
+  return text;
+}

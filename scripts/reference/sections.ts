@@ -1,0 +1,46 @@
+/** The sections of a page: one for each type that stands on it. */
+import { schemaType } from '@orch/apimachinery';
+import type { Catalogue } from './catalogue.js';
+import { fieldsTable, headingOf, type Source } from './fields.js';
+import { fileNameOf } from './type-names.js';
+
+export interface SectionWords {
+  /** The title of a section by the heading of its type. */
+  readonly first?: (heading: string) => string;
+  /** The title of the page: the first section needs not repeat it. */
+  readonly pageTitle?: string;
+  /** Said below the first title. */
+  readonly note?: string;
+}
+
+export function sections(path: string, source: Source, words: SectionWords = {}): string {
+  const { types } = source.catalogue.pages.get(path)!;
+  return types
+    .map((name, index) => {
+      const heading = headingOf(name, source.catalogue);
+      const title = words.first?.(heading) ?? heading;
+      const { description, lifecycle } = schemaType(name);
+      const about = title === heading && description !== undefined ? `${description}\n\n` : '';
+      const end =
+        title === heading && lifecycle?.deprecated
+          ? `Deprecated since ${lifecycle.deprecated}${lifecycle.removed ? `, removed in ${lifecycle.removed}` : ''}.\n\n`
+          : '';
+      const note = index === 0 ? (words.note ?? '') : '';
+      const isTitled = index === 0 && title === words.pageTitle;
+      const head = isTitled ? '' : `## ${title}\n\n`;
+      return `${head}${about}${end}${note}${fieldsTable(name, path, source)}`;
+    })
+    .join('\n');
+}
+
+/** A page of one type is called after it, one of many after their group. */
+export function sharedTitle(path: string, catalogue: Catalogue): string {
+  const head = path.replace(/^types\/|\.md$/g, '');
+  const first = headingOf(catalogue.pages.get(path)!.types[0]!, catalogue);
+  return fileNameOf(first) === head ? first : `Shared types of ${head}`;
+}
+
+export function sharedPage(path: string, source: Source): string {
+  const pageTitle = sharedTitle(path, source.catalogue);
+  return `# ${pageTitle}\n\n${sections(path, source, { pageTitle })}`;
+}
