@@ -1,4 +1,4 @@
-/** Every kind that is served, beside what is known of it: `test/conformance/facts`. */
+/** Every kind of a group of the interface, beside what is known of it: `test/conformance/facts`. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { dialect } from '@orch/component';
@@ -56,7 +56,7 @@ const allVerbs = [
   'watch',
 ];
 const served = definitions.flatMap((definition) =>
-  definition.versions.map((version) => {
+  definition.versions.filter(groupOf).map((version) => {
     const apiVersion = dialect().apiVersion(version.group, version.version);
     return [`${apiVersion} ${definition.plural}`, apiVersion, definition, version] as const;
   }),

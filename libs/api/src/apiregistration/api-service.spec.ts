@@ -126,4 +126,13 @@ describe('API services', () => {
     }
     expect(localApiService('core', 'v1')?.metadata?.name).toBe('v1.');
   });
+
+  it('come last where the group has no place, stable versions first', () => {
+    const specOf = (version: string) => localApiService('archive', version)?.spec;
+    const lowest = localApiService('internal.apiserver', 'v1alpha1')?.spec;
+    expect(specOf('v1')?.groupPriorityMinimum).toBeLessThan(lowest!.groupPriorityMinimum);
+    const order = ['v1', 'v1beta1', 'v1alpha1'].map((version) => specOf(version)!.versionPriority);
+    expect(order).toEqual([...order].sort((a, b) => b - a));
+    expect(new Set(order).size).toBe(3);
+  });
 });

@@ -1,19 +1,14 @@
 /** The API services of what this server answers itself. */
 import { dialect } from '@orch/component';
 import type { APIService } from '@orch/types/apiregistration/v1';
-import { groupPriorities } from './priorities.js';
+import { prioritiesOf } from './priorities.js';
 
 /** The group of API services is there before them and has none. */
 const ownGroup = 'apiregistration';
 
-/** Throws RangeError for a version without a place in the order: every one that is served has one. */
 export function localApiService(groupHead: string, version: string): APIService | undefined {
   if (groupHead === ownGroup) return undefined;
-  const priority = groupPriorities[groupHead];
-  const versionPriority = priority?.versions[version];
-  if (!priority || versionPriority === undefined) {
-    throw new RangeError(`${groupHead}/${version} has no priority`);
-  }
+  const [groupPriorityMinimum, versionPriority] = prioritiesOf(groupHead, version);
   const group = dialect().group(groupHead);
   const managed = dialect().key('automanaged', dialect().systemName('aggregator'));
   return {
@@ -23,7 +18,7 @@ export function localApiService(groupHead: string, version: string): APIService 
     spec: {
       ...(group !== '' && { group }),
       version,
-      groupPriorityMinimum: priority.minimum,
+      groupPriorityMinimum,
       versionPriority,
     },
   };

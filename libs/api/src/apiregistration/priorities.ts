@@ -7,7 +7,7 @@ interface GroupPriority {
   readonly versions: Readonly<Record<string, number>>;
 }
 
-export const groupPriorities: Readonly<Record<string, GroupPriority>> = {
+const groupPriorities: Readonly<Record<string, GroupPriority>> = {
   core: { minimum: 18_000, versions: { v1: 1 } },
   apps: { minimum: 17_800, versions: { v1: 15 } },
   events: { minimum: 17_750, versions: { v1: 15, v1beta1: 5 } },
@@ -30,3 +30,18 @@ export const groupPriorities: Readonly<Record<string, GroupPriority>> = {
   'flowcontrol.apiserver': { minimum: 16_100, versions: { v1beta1: 12, v1alpha1: 9 } },
   'internal.apiserver': { minimum: 16_000, versions: { v1alpha1: 9 } },
 };
+
+/** Versions of one group: stable ones first, alpha last. */
+const ofStability = { stable: 15, beta: 9, alpha: 1 } as const;
+
+/** Of groups that the interface does not place: after all others. */
+const unplacedMinimum = 1_000;
+
+export function prioritiesOf(groupHead: string, version: string): [minimum: number, own: number] {
+  const { minimum, versions } = groupPriorities[groupHead] ?? {
+    minimum: unplacedMinimum,
+    versions: {},
+  };
+  const stability = /alpha|beta/.exec(version)?.[0] as 'alpha' | 'beta' | undefined;
+  return [minimum, versions[version] ?? ofStability[stability ?? 'stable']];
+}
