@@ -9,6 +9,7 @@ import type {
 import type { ProbeKind, ProbeOutcome } from '../probes/probe-counter.js';
 import type { ContainerId, ContainerStatus } from '../runtimes/container-runtime.js';
 import {
+  ephemeralContainersOf,
   initContainersOf,
   isInitialized,
   mainContainersOf,
@@ -32,24 +33,37 @@ export interface StatusContext {
   terminationMessage(run: ContainerStatus): string;
 }
 
+type ContainerSort = 'init' | 'main' | 'ephemeral';
+
+const containersOf = {
+  init: initContainersOf,
+  main: mainContainersOf,
+  ephemeral: ephemeralContainersOf,
+} as const;
+
+const statusFields = {
+  init: 'initContainerStatuses',
+  main: 'containerStatuses',
+  ephemeral: 'ephemeralContainerStatuses',
+} as const;
+
+/** Nothing is ever ready because of ephemeral ones, nor do they start again. */
 export function containerStatuses(
   view: PodView,
-  kind: 'init' | 'main',
+  kind: ContainerSort,
   context: StatusContext,
 ): ApiStatus[] {
-  const isInit = kind === 'init';
-  const containers = isInit ? initContainersOf(view.pod) : mainContainersOf(view.pod);
-  const known =
-    (isInit ? view.pod.status?.initContainerStatuses : view.pod.status?.containerStatuses) ?? [];
+  const containers = containersOf[kind](view.pod);
+  const known = view.pod.status?.[statusFields[kind]] ?? [];
   const hasInit = initContainersOf(view.pod).length > 0;
   const unborn =
-    hasInit && (isInit || !isInitialized(view)) ? 'PodInitializing' : 'ContainerCreating';
+    hasInit && (kind === 'init' || !isInitialized(view)) ? 'PodInitializing' : 'ContainerCreating';
   return containers.map((container) =>
     containerStatus(
       container,
       view.runs.get(container.name) ?? [],
       known.find(({ name }) => name === container.name),
-      { ...context, pod: view.pod, isInit, unborn },
+      { ...context, pod: view.pod, kind, unborn },
     ),
   );
 }
@@ -58,7 +72,7 @@ function containerStatus(
   container: Container,
   runs: readonly ContainerStatus[],
   known: ApiStatus | undefined,
-  context: StatusContext & { pod: Pod; isInit: boolean; unborn: string },
+  context: StatusContext & { pod: Pod; kind: ContainerSort; unborn: string },
 ): ApiStatus {
   const [latest, previous] = runs;
   if (!latest) {
@@ -86,7 +100,10 @@ function containerStatus(
       started: false,
     };
   }
-  const isOver = latest.state === 'exited' && !wantsRestart(context.pod, latest, context.isInit);
+  const isInit = context.kind === 'init';
+  const isEphemeral = context.kind === 'ephemeral';
+  const isOver =
+    latest.state === 'exited' && (isEphemeral || !wantsRestart(context.pod, latest, isInit));
   const waits = latest.state !== 'running' && !isOver;
   const waiting = waits ? context.waiting(container.name) : undefined;
   const starting = latest.state === 'running' && context.isStarting(latest.id);
@@ -106,12 +123,12 @@ function containerStatus(
     state,
     lastState:
       last?.state === 'exited' ? stateOf(last, context) : knownLast(latest, known, context),
-    ready: context.isInit ? latest.state === 'exited' && latest.exitCode === 0 : isReady,
+    ready: isInit ? latest.state === 'exited' && latest.exitCode === 0 : isReady && !isEphemeral,
     restartCount: latest.attempt,
     image: latest.image,
     imageID: latest.imageRef,
     containerID: containerIdOf(latest, context.runtimeName),
-    ...(context.isInit ? {} : { started }),
+    ...(context.kind === 'main' ? { started } : {}),
   };
 }
 

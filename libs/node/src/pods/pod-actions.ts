@@ -3,6 +3,8 @@ import type { Container } from '@orch/types/core/v1';
 import type { ProbeKind, ProbeOutcome } from '../probes/probe-counter.js';
 import type { ContainerId, ContainerStatus } from '../runtimes/container-runtime.js';
 import {
+  allStatusesOf,
+  ephemeralContainersOf,
   initContainersOf,
   isFinished,
   isInitialized,
@@ -82,6 +84,7 @@ export function podActions(view: PodView, context: ActionContext): PodActions {
       ...(finished === undefined ? {} : { previousFinishedMs: finished }),
     });
   };
+  start.push(...newEphemeral(view));
   if (isInitialized(view)) {
     for (const container of mainContainersOf(pod)) consider(container, false);
     return actions;
@@ -93,6 +96,18 @@ export function podActions(view: PodView, context: ActionContext): PodActions {
   });
   if (next) consider(next, true);
   return actions;
+}
+
+/** Those that were never made. */
+function newEphemeral(view: PodView): StartAction[] {
+  const { pod } = view;
+  const known = pod.status?.ephemeralContainerStatuses ?? [];
+  return ephemeralContainersOf(pod)
+    .filter(({ name }) => {
+      const wasMade = known.some((status) => status.name === name && status.containerID);
+      return !wasMade && !latestRun(view, name);
+    })
+    .map((container) => ({ container, attempt: 0, isInit: false }));
 }
 
 function killReason(
@@ -117,9 +132,6 @@ function killReason(
 /** Counts on from the API's status where the runtime has lost the runs before. */
 function nextAttempt(view: PodView, name: string, run: ContainerStatus | undefined): number {
   if (run) return run.attempt + 1;
-  const { initContainerStatuses = [], containerStatuses = [] } = view.pod.status ?? {};
-  const known = [...initContainerStatuses, ...containerStatuses].find(
-    (status) => status.name === name,
-  );
+  const known = allStatusesOf(view.pod).find((status) => status.name === name);
   return known?.containerID ? known.restartCount + 1 : 0;
 }

@@ -128,6 +128,23 @@ describe('podActions', () => {
     expect(actions).toEqual({ ...nothing, waiting: ['a'] });
   });
 
+  it('starts ephemeral containers once, when the pod has its sandbox', () => {
+    const pod = podOf({ ...two, ephemeralContainers: [{ name: 'e', image: 'i' }] });
+    expect(decide(pod, [], {}, [])).toEqual({ ...nothing, sandbox: 0 });
+    expect(decide(pod, []).start).toEqual(['e/0', 'i1/0']);
+    expect(decide(pod, [run('a'), run('b')]).start).toEqual(['e/0']);
+    for (const made of [run('e'), exited('e', 1), exited('e', 0)]) {
+      expect(decide(pod, [run('a'), run('b'), made])).toEqual(nothing);
+    }
+    const gone = { name: 'e', ready: false, restartCount: 0, image: 'i', imageID: '' };
+    const known = (containerID: string) => ({
+      ...pod,
+      status: { ephemeralContainerStatuses: [{ ...gone, containerID }] },
+    });
+    expect(decide(known('x://e'), [run('a'), run('b')])).toEqual(nothing);
+    expect(decide(known(''), [run('a'), run('b')]).start).toEqual(['e/0']);
+  });
+
   it('kills what fails its probe or has another image', () => {
     const failing = {
       probe: (_id: ContainerId, kind: string) => (kind === 'liveness' ? 'failure' : 'success'),
@@ -178,6 +195,21 @@ describe('podStatus', () => {
     expect(show(init, [exited('i', 2)]).phase).toBe('Failed');
     expect(show(init, [run('i')]).phase).toBe('Pending');
     expect(show(init, [exited('i', 0), run('a')]).phase).toBe('Running');
+  });
+
+  it('tells of ephemeral containers, and is not what they are', () => {
+    const pod = podOf({ ephemeralContainers: [{ name: 'e', image: 'i' }] });
+    expect(show(podOf({}), [run('a')]).ephemeralContainerStatuses).toBeUndefined();
+    for (const [runs, state] of [
+      [[], { waiting: { reason: 'ContainerCreating' } }],
+      [[run('e')], { running: {} }],
+      [[exited('e', 3)], { terminated: { exitCode: 3 } }],
+    ] as const) {
+      const status = show(pod, [run('a'), ...runs]);
+      expect(status.ephemeralContainerStatuses).toMatchObject([{ name: 'e', ready: false, state }]);
+      expect(status.phase).toBe('Running');
+      expect(condition(status, 'Ready')?.status).toBe('True');
+    }
   });
 
   it('is ready when all containers are', () => {

@@ -18,6 +18,7 @@ export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
   const { nowMs, hostIp, podIp, failure } = context;
   const init = containerStatuses(view, 'init', context);
   const main = containerStatuses(view, 'main', context);
+  const ephemeral = containerStatuses(view, 'ephemeral', context);
   const phase = failure ? 'Failed' : podPhase(pod, init, main);
   const before = pod.status ?? {};
   const reason = failure?.reason ?? (phase === 'Failed' ? before.reason : undefined);
@@ -32,6 +33,7 @@ export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
     startTime: before.startTime ?? formatTime(nowMs),
     ...(init.length === 0 ? {} : { initContainerStatuses: init }),
     containerStatuses: main,
+    ...(ephemeral.length === 0 ? {} : { ephemeralContainerStatuses: ephemeral }),
   };
 }
 

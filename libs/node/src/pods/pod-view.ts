@@ -1,5 +1,10 @@
 /** A pod as its worker sees it: what is wanted beside what the runtime has. Pure. */
-import type { Container, Pod } from '@orch/types/core/v1';
+import type {
+  ContainerStatus as ApiStatus,
+  Container,
+  EphemeralContainer,
+  Pod,
+} from '@orch/types/core/v1';
 import type { ContainerStatus, SandboxStatus } from '../runtimes/container-runtime.js';
 
 /** Keys under which the agent keeps what it needs of a container beyond its configuration. */
@@ -47,6 +52,25 @@ export function initContainersOf(pod: Pod): readonly Container[] {
 
 export function mainContainersOf(pod: Pod): readonly Container[] {
   return pod.spec?.containers ?? [];
+}
+
+/** Added while the pod runs; each runs once at the most, whatever the pod's policy. */
+export function ephemeralContainersOf(pod: Pod): readonly EphemeralContainer[] {
+  return pod.spec?.ephemeralContainers ?? [];
+}
+
+/** Of every sort. */
+export function allContainersOf(pod: Pod): readonly Container[] {
+  return [...initContainersOf(pod), ...mainContainersOf(pod), ...ephemeralContainersOf(pod)];
+}
+
+/** What the API was told of them. */
+export function allStatusesOf({ status }: Pod): readonly ApiStatus[] {
+  return [
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.containerStatuses ?? []),
+    ...(status?.ephemeralContainerStatuses ?? []),
+  ];
 }
 
 /** Whether a run that ended is to be followed by another one. */

@@ -26,6 +26,7 @@ import { type FailureReason, PodFailure } from './pod-failure.js';
 import { PodLauncher } from './pod-launcher.js';
 import { podStatus } from './pod-status.js';
 import {
+  allContainersOf,
   annotationKeys,
   hasEnded,
   hasRunning,
@@ -217,8 +218,7 @@ export class PodWorker {
   }
 
   private kill(view: PodView, run: ContainerStatus, graceMs: number, reason?: string): void {
-    const containers = [...initContainersOf(view.pod), ...mainContainersOf(view.pod)];
-    const container = containers.find(({ name }) => name === run.name);
+    const container = allContainersOf(view.pod).find(({ name }) => name === run.name);
     this.killer.kill({
       run,
       podIp: localIpOf(view, this.settings.context.hostIp),

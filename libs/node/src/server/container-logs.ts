@@ -5,6 +5,7 @@ import { parseTime } from '@orch/apimachinery';
 import type { Clock } from '@orch/component';
 import { type LogQuery, readLog } from '../logs/log-reader.js';
 import { reasonToWait, runWithLog } from '../logs/log-run.js';
+import { allContainersOf, allStatusesOf } from '../pods/pod-view.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
 import type { ContainerRuntime, ContainerStatus } from '../runtimes/container-runtime.js';
 import { Refusal } from './refusal.js';
@@ -101,15 +102,10 @@ async function findRun(
 ): Promise<ContainerStatus> {
   const pod = workers.find(namespace, podName);
   if (!pod) throw new Refusal(404, `pod "${podName}" not found in namespace "${namespace}"`);
-  const specified = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
-  if (!specified.some(({ name }) => name === container)) {
+  if (!allContainersOf(pod).some(({ name }) => name === container)) {
     throw new Refusal(404, `container "${container}" in pod "${podName}" is not available`);
   }
-  const statuses = [
-    ...(pod.status?.initContainerStatuses ?? []),
-    ...(pod.status?.containerStatuses ?? []),
-  ];
-  const waiting = statuses.find(({ name }) => name === container)?.state?.waiting;
+  const waiting = allStatusesOf(pod).find(({ name }) => name === container)?.state?.waiting;
   const runs = (await runtime.listContainers(pod.metadata?.uid)).filter(
     ({ name }) => name === container,
   );

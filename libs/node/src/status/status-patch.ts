@@ -13,6 +13,7 @@ const ownFields = [
   'startTime',
   'initContainerStatuses',
   'containerStatuses',
+  'ephemeralContainerStatuses',
 ] as const satisfies readonly (keyof PodStatus)[];
 
 /** A strategic merge patch bound to the pod's uid; undefined if there is nothing to change. */

@@ -1,6 +1,7 @@
 /** What a path and query of the agent's streaming endpoints ask for, and the pod and container they mean. */
 import { type CommandRequest, parsePort } from '@orch/streaming';
 import type { Container, Pod } from '@orch/types/core/v1';
+import { allContainersOf } from '../../pods/pod-view.js';
 import type { PodWorkers } from '../../pods/pod-workers.js';
 import type {
   ContainerRuntime,
@@ -38,8 +39,7 @@ export async function containerOf(
   if (names.length < 3 || names.length > 4) throw new Refusal(404, '404 page not found');
   const pod = podOf(parts, names, 3);
   const wanted = names.at(-1)!;
-  const { containers = [], initContainers = [] } = pod.spec ?? {};
-  const container = [...initContainers, ...containers].find(({ name }) => name === wanted);
+  const container = allContainersOf(pod).find(({ name }) => name === wanted);
   const runs = container ? await parts.runtime.listContainers(pod.metadata?.uid) : [];
   const status = runs.find(({ name, state }) => name === wanted && state === 'running');
   if (!container || !status) throw new Refusal(404, `container not found ("${wanted}")`);
