@@ -5,7 +5,7 @@
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Clock, KeyPairPem, Logger, Timer } from '@orch/component';
+import { CertificatePoll, type Clock, type KeyPairPem, type Logger } from '@orch/component';
 
 /** Longer: a rotated certificate is shown later; shorter: two small files are read more often. */
 export const certificatePollMs = 10_000;
@@ -22,52 +22,46 @@ export interface ServingCertificateParts {
 
 export class ServingCertificate {
   #current: KeyPairPem;
-  /** Why the last look came to nothing: said once. */
-  #fault: string | undefined;
-  #timer: Timer | undefined;
-  #stopped = false;
+  readonly #poll: CertificatePoll;
 
   constructor(private readonly parts: ServingCertificateParts) {
-    this.#current = parts.current;
-  }
-
-  start(): void {
-    if (this.#stopped) return;
-    this.#timer = this.parts.clock.setTimer(certificatePollMs, () => {
-      void this.poll().finally(() => this.start());
+    const { current, clock, logger } = parts;
+    this.#current = current;
+    this.#poll = new CertificatePoll({
+      clock,
+      periodMs: certificatePollMs,
+      look: () => this.#look(),
+      onFault: (reason) =>
+        logger.warn({ reason }, 'the changed serving certificate cannot be used'),
     });
   }
 
+  start(): void {
+    this.#poll.start();
+  }
+
   stop(): void {
-    this.#stopped = true;
-    this.#timer?.cancel();
+    this.#poll.stop();
   }
 
   /** One look at the files. Never rejects: what is in use stays in use. */
-  async poll(): Promise<void> {
+  poll(): Promise<void> {
+    return this.#poll.poll();
+  }
+
+  async #look(): Promise<void> {
     const { certificateFile, keyFile, replace, logger } = this.parts;
-    try {
-      const [certificatePem, keyPem] = await Promise.all([
-        readFile(certificateFile, 'utf8'),
-        readFile(keyFile, 'utf8'),
-      ]);
-      if (certificatePem === this.#current.certificatePem && keyPem === this.#current.keyPem) {
-        return;
-      }
-      const certificate = new X509Certificate(certificatePem);
-      if (!certificate.checkPrivateKey(createPrivateKey(keyPem))) {
-        throw new Error(`${keyFile} is not the key of ${certificateFile}`);
-      }
-      this.#current = { certificatePem, keyPem };
-      replace(this.#current);
-      this.#fault = undefined;
-      logger.info({ until: certificate.validTo }, 'serving certificate replaced');
-    } catch (error) {
-      const fault = error instanceof Error ? error.message : String(error);
-      if (fault !== this.#fault) {
-        logger.warn({ reason: fault }, 'the changed serving certificate cannot be used');
-      }
-      this.#fault = fault;
+    const [certificatePem, keyPem] = await Promise.all([
+      readFile(certificateFile, 'utf8'),
+      readFile(keyFile, 'utf8'),
+    ]);
+    if (certificatePem === this.#current.certificatePem && keyPem === this.#current.keyPem) return;
+    const certificate = new X509Certificate(certificatePem);
+    if (!certificate.checkPrivateKey(createPrivateKey(keyPem))) {
+      throw new Error(`${keyFile} is not the key of ${certificateFile}`);
     }
+    this.#current = { certificatePem, keyPem };
+    replace(this.#current);
+    logger.info({ until: certificate.validTo }, 'serving certificate replaced');
   }
 }

@@ -106,6 +106,7 @@ export {
   ensureCertificate,
   ensureSelfSigned,
 } from './tls/certificate-files.js';
+export { CertificatePoll } from './tls/certificate-poll.js';
 export type { CertificateRequest, KeyPairPem } from './tls/certificate-request.js';
 export { createAuthority, issueCertificate } from './tls/pki.js';
 export {

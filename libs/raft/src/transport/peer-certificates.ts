@@ -6,7 +6,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import type { Clock, Logger, Timer } from '@orch/component';
+import { CertificatePoll, type Clock, type Logger } from '@orch/component';
 import { CERTIFICATE_POLL_MS, CERTIFICATE_WARNING_SHARE } from './limits.js';
 import { errorText, TransportError } from './transport-error.js';
 
@@ -38,19 +38,24 @@ export class PeerCertificates {
   #current: CertificateSet | undefined;
   /** Of the files last read, good or not. */
   #seen = '';
-  /** Why the last look came to nothing: said once. */
-  #fault: string | undefined;
   /** What was last said of the end of a certificate: said once for each. */
   #expiryTold: string | undefined;
-  #timer: Timer | undefined;
-  #stopped = false;
+  readonly #poll: CertificatePoll;
   readonly #listeners = new Set<(current: CertificateSet) => void>();
 
   constructor(
     private readonly files: CertificateFiles,
     private readonly clock: Clock,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.#poll = new CertificatePoll({
+      clock,
+      periodMs: CERTIFICATE_POLL_MS,
+      look: () => this.#look().finally(() => this.#tellExpiry()),
+      // The next change of a file is the next try.
+      onFault: (error) => logger.warn({ error }, 'changed peer certificates cannot be used'),
+    });
+  }
 
   /** Throws TransportError `Stopped` before `load`. */
   get current(): CertificateSet {
@@ -68,45 +73,21 @@ export class PeerCertificates {
   /** Looks for changes from now on and tells them. */
   watch(listener: (current: CertificateSet) => void): void {
     this.#listeners.add(listener);
-    this.#schedule();
+    this.#poll.start();
   }
 
   stop(): void {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#poll.stop();
   }
 
-  #schedule(): void {
-    if (this.#stopped || this.#timer) return;
-    this.#timer = this.clock.setTimer(CERTIFICATE_POLL_MS, () => {
-      void this.#poll().finally(() => {
-        this.#timer = undefined;
-        this.#tellExpiry();
-        this.#schedule();
-      });
-    });
-  }
-
-  async #poll(): Promise<void> {
-    try {
-      const signature = await this.#signature();
-      if (signature === this.#seen) return;
-      this.#seen = signature;
-      this.#take(await this.#read());
-      const until = new Date(this.current.expiresAtMs).toISOString();
-      this.logger.info({ until }, 'peer certificates replaced');
-      this.#fault = undefined;
-    } catch (error) {
-      // What is in use stays in use; the next change of a file is the next try.
-      const fault = errorText(error);
-      if (fault !== this.#fault) {
-        this.logger.warn({ error: fault }, 'changed peer certificates cannot be used');
-      }
-      this.#fault = fault;
-      return;
-    }
-    if (this.#stopped) return;
+  async #look(): Promise<void> {
+    const signature = await this.#signature();
+    if (signature === this.#seen) return;
+    this.#seen = signature;
+    this.#take(await this.#read());
+    const until = new Date(this.current.expiresAtMs).toISOString();
+    this.logger.info({ until }, 'peer certificates replaced');
+    if (this.#poll.stopped) return;
     for (const listener of this.#listeners) listener(this.current);
   }
 
@@ -116,7 +97,7 @@ export class PeerCertificates {
   }
 
   #tellExpiry(): void {
-    if (this.#stopped) return;
+    if (this.#poll.stopped) return;
     const { fingerprint, validFromMs, expiresAtMs } = this.current;
     const leftMs = expiresAtMs - this.clock.nowMs();
     if (leftMs >= (expiresAtMs - validFromMs) * CERTIFICATE_WARNING_SHARE) return;
