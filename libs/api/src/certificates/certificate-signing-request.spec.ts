@@ -154,7 +154,7 @@ describe('certificate signing requests', () => {
       one.spec = { ...one.spec, usages: ['server auth'] };
       conditions(one, 'Approved');
     });
-    expect(changed).toEqual({ object, errors: [] });
+    expect(changed).toMatchObject({ object, errors: [] });
   });
 
   it('are decided by approval alone, once', () => {
