@@ -277,6 +277,47 @@ describe('the controllers', () => {
     await eventually('no pods', async () => (await list(`${core}/pods`)).length === 0);
   });
 
+  it('recount quotas when objects are gone, and when quotas change', async () => {
+    const quota = `${core}/resourcequotas/q`;
+    const used = async () => {
+      const { body } = await api.call<{ status?: { used?: object } }>('GET', quota);
+      return Object.entries(body.status?.used ?? {})
+        .map(([name, amount]) => `${name}=${amount}`)
+        .sort()
+        .join();
+    };
+    const recounted = (expected: string) =>
+      eventually('quota is recounted', async () => {
+        const seen = await used();
+        if (seen !== expected) throw new Error(`${seen} instead of ${expected}`);
+        return true;
+      });
+    const hard = { 'count/secrets': '50', pods: '20', 'count/leases.coordination.orch.io': '1' };
+    await api.call('POST', `${core}/secrets`, { metadata: { name: 'one' } });
+    await api.call('POST', `${core}/resourcequotas`, { metadata: { name: 'q' }, spec: { hard } });
+    const { body } = await api.call<{ items: object[] }>('GET', `${core}/secrets`);
+    const [made, pods] = [body.items.length, (await list(`${core}/pods`)).length];
+    const counts = (secrets: number, leases: number) =>
+      `count/leases.coordination.orch.io=${leases},count/secrets=${secrets},pods=${pods}`;
+    await recounted(counts(made, 0));
+
+    const leases = `/apis/coordination.orch.io/v1/namespaces/${namespace}/leases`;
+    await api.call('POST', leases, { metadata: { name: 'l' } });
+    await api.call('POST', `${core}/secrets`, { metadata: { name: 'two' } });
+    expect(await used()).toBe(counts(made + 1, 1));
+    expect((await api.call('POST', leases, { metadata: { name: 'm' } })).status).toBe(403);
+
+    await api.call('DELETE', `${leases}/l`);
+    await api.call('DELETE', `${core}/secrets/one`);
+    await recounted(counts(made, 0));
+    expect((await api.call('POST', leases, { metadata: { name: 'm' } })).status).toBe(201);
+
+    await patch(quota, { spec: { hard: { 'count/secrets': null, pods: null } } });
+    const left = 'count/leases.coordination.orch.io=1';
+    await recounted(left);
+    await api.call('DELETE', quota);
+  });
+
   it('hold claims while pods use them, and let claims and volumes go', async () => {
     const resource = { resources: { requests: { storage: '1Gi' } } };
     const claim = { spec: { accessModes: ['ReadWriteOnce'], ...resource } };

@@ -14,6 +14,8 @@ export const limits = {
   syncTimeoutMs: 120_000,
   /** Objects deleted at once while a namespace goes. */
   namespaceDeletionConcurrencyMax: 8,
+  /** Objects in one page of a recount; higher: more memory at once, lower: more requests. */
+  quotaPageObjectsMax: 500,
   /** Listeners to the end of the controller manager; more would be a leak. */
   stopListenerCountMax: 1_000,
 } as const;

@@ -42,6 +42,12 @@ export class ControllersOptions {
   @Max(1_000)
   namespaceSyncs!: number;
 
+  @concurrency('resource-quota', 'quotas', 5)
+  @IsInt()
+  @Min(1)
+  @Max(1_000)
+  resourceQuotaSyncs!: number;
+
   @concurrency('gc', 'objects the garbage collector has', 20)
   @IsInt()
   @Min(1)
@@ -79,6 +85,16 @@ export class ControllersOptions {
   })
   @Min(1_000)
   namespaceSyncPeriodMs!: number;
+
+  @Flag({
+    name: 'resource-quota-sync-period',
+    description:
+      'how often every quota is recounted whatever happens; lower: more requests, higher: what was charged for nothing stays so longer',
+    default: '5m0s',
+    type: 'duration',
+  })
+  @Min(1_000)
+  resourceQuotaSyncPeriodMs!: number;
 
   @Flag({
     name: 'min-resync-period',

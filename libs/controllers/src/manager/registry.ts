@@ -8,6 +8,7 @@ import { NodeLifecycleController } from '../nodelifecycle/node-lifecycle-control
 import { TaintEvictions } from '../nodelifecycle/taint-evictions.js';
 import { PodCollector } from '../podgc/pod-collector.js';
 import { ReplicaSetController } from '../replicaset/replicaset-controller.js';
+import { ResourceQuotaController } from '../resourcequota/resource-quota-controller.js';
 import { RootCaPublisher } from '../rootca/root-ca-publisher.js';
 import { ServiceAccountController } from '../serviceaccount/service-account-controller.js';
 import { claimProtection, volumeProtection } from '../storageprotection/storage-protection.js';
@@ -48,6 +49,11 @@ export const controllerMakers: Readonly<Record<string, MakeController>> = {
         unhealthyShare: options.unhealthyZoneThreshold,
       },
       monitorPeriodMs: options.nodeMonitorPeriodMs,
+    }),
+  resourcequota: (context, options) =>
+    new ResourceQuotaController(context, {
+      workerCount: options.resourceQuotaSyncs,
+      syncPeriodMs: options.resourceQuotaSyncPeriodMs,
     }),
   'noexec-taint': (context, options) =>
     options.enableTaintManager ? new TaintEvictions(context) : undefined,
