@@ -2,6 +2,7 @@
 import type { Topic } from '../support/kubectl-session.js';
 import { apply } from './apply.js';
 import { discovery } from './discovery.js';
+import { limits } from './limits.js';
 import { nodes } from './nodes.js';
 import { objects } from './objects.js';
 import { pods } from './pods.js';
@@ -16,4 +17,5 @@ export const topics: readonly Topic[] = [
   workloads,
   pods,
   nodes,
+  limits,
 ];
