@@ -5,85 +5,53 @@
  * what is taken: it only steers the choice, the commit decides.
  */
 import type { Allocator, Claim } from '@orch/api';
-import { Backoff, type Logger, sleep } from '@orch/component';
-import { type Entry, type Operation, StoreError, type VersionedStore } from '@orch/store';
+import type { Logger } from '@orch/component';
+import type { Entry, Operation, VersionedStore, WatchEvent } from '@orch/store';
+import { FollowedPrefix, type PrefixObserver } from './followed-prefix.js';
 
 export const claimPrefix = 'allocations/';
-const readTimeoutMs = 5_000;
-const retry = { initialMs: 100, maxMs: 5_000, factor: 2, jitter: 0.5, random: Math.random };
 
-export class ClaimIndex implements Allocator {
+export class ClaimIndex implements Allocator, PrefixObserver {
   private readonly holders = new Map<string, string>();
-  private stopWatch: () => void = () => undefined;
-  private stopped = false;
+  private readonly followed: FollowedPrefix;
   private synced = false;
 
-  constructor(
-    private readonly store: VersionedStore,
-    private readonly logger: Logger,
-  ) {}
+  constructor(store: VersionedStore, logger: Logger) {
+    const name = 'claims';
+    this.followed = new FollowedPrefix({
+      store,
+      prefix: claimPrefix,
+      name,
+      observer: this,
+      logger,
+    });
+  }
 
   /** Every claim that this replica knew of when it was asked is here. */
   get isSynced(): boolean {
     return this.synced;
   }
 
-  /** Follows the claims that this replica knows of until `stop`. Needs no quorum, but a state to read. */
+  /** Follows the claims that this replica knows of until `stop`. */
   start(): void {
-    void this.follow();
+    this.followed.start();
   }
 
   stop(): void {
-    this.stopped = true;
-    this.stopWatch();
+    this.followed.stop();
   }
 
-  private async follow(): Promise<void> {
-    const backoff = new Backoff(retry);
-    while (!this.stopped) {
-      try {
-        await this.readAndWatch();
-        return;
-      } catch (error) {
-        if (!(error instanceof StoreError)) throw error;
-        this.logger.warn(
-          { err: error },
-          'claims cannot be read, allocation may need more attempts',
-        );
-      }
-      await sleep(backoff.nextMs());
-    }
-  }
-
-  private async readAndWatch(): Promise<void> {
-    const { store } = this;
-    const { entries, revision } = await store.list(claimPrefix, {
-      consistency: { kind: 'any' },
-      timeoutMs: readTimeoutMs,
-    });
-    if (this.stopped) return;
+  replaced(entries: readonly Entry[]): void {
     this.holders.clear();
     for (const entry of entries) this.put(entry);
-    const handle = store.watch({
-      prefix: claimPrefix,
-      afterRevision: revision,
-      onEvents: (events) => {
-        for (const event of events) {
-          if (event.kind === 'put') this.put(event.entry);
-          else this.holders.delete(event.key.slice(claimPrefix.length));
-        }
-      },
-      onEnd: (error) => this.restart(error),
-    });
-    this.stopWatch = () => handle.close();
     this.synced = true;
   }
 
-  /** History has gone past the watch, as when a snapshot was installed: everything is read anew. */
-  private restart(ended: StoreError): void {
-    if (this.stopped || ended.code === 'Stopped') return;
-    this.logger.info({ err: ended }, 'claims are read anew');
-    this.start();
+  changed(events: readonly WatchEvent[]): void {
+    for (const event of events) {
+      if (event.kind === 'put') this.put(event.entry);
+      else this.holders.delete(event.key.slice(claimPrefix.length));
+    }
   }
 
   taken(key: string): boolean {
