@@ -101,3 +101,13 @@ export const quotaChargeAttemptsMax = 100;
  * sooner.
  */
 export const turnsWaitingMax = 1_000;
+/** Users whose flow schemas are remembered. Higher: more memory, lower: more users are matched anew. */
+export const classifiedUsersMax = 10_000;
+/** Flows of one schema whose queues are remembered. The same. */
+export const flowsMax = 10_000;
+/** Between two samples of how full priority levels are, as the interface has it. */
+export const ratioSamplePeriodMs = 1;
+/** Of a request's time, the part that it may wait for a seat, as the interface has it. */
+export const seatWaitPart = 1 / 4;
+/** Unused queues of a priority level that a dump names. */
+export const dumpedQueuesMax = 1_024;

@@ -13,14 +13,14 @@ export class HistogramSeries {
     this.counts = bounds.map(() => 0);
   }
 
-  /** In the metric's unit. */
-  observe(value: number): void {
-    this.sum += value;
-    this.count += 1;
+  /** `value` in the metric's unit; `times` it was seen. */
+  observe(value: number, times = 1): void {
+    this.sum += value * times;
+    this.count += times;
     const { bounds } = this;
     for (let index = 0; index < bounds.length; index += 1) {
       if (value > bounds[index]!) continue;
-      this.counts[index]! += 1;
+      this.counts[index]! += times;
       return;
     }
   }
