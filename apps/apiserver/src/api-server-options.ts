@@ -203,7 +203,7 @@ export class ApiServerOptions {
   @Flag({
     name: 'request-timeout',
     description:
-      'time for a request that is neither a watch nor a log; higher: stuck requests hold their place longer, lower: long lists and slow quorums fail',
+      'time for a request that is neither a watch nor a log; a quarter of it a request may wait for its turn; higher: stuck requests hold their place longer, lower: long lists and slow quorums fail',
     default: '1m0s',
     type: 'duration',
   })
@@ -213,7 +213,7 @@ export class ApiServerOptions {
   @Flag({
     name: 'max-requests-inflight',
     description:
-      'reading requests worked on at once, more get 429; higher: more memory under load, lower: refusals earlier; 0 is no limit',
+      'reading requests worked on at once; with priority and fairness priority levels share the sum of this and --max-mutating-requests-inflight, without it more get 429 and 0 is no limit; higher: more memory and longer answers under load, lower: waits and refusals earlier',
     default: 400,
   })
   @IsInt()
@@ -223,12 +223,20 @@ export class ApiServerOptions {
   @Flag({
     name: 'max-mutating-requests-inflight',
     description:
-      'writing requests worked on at once, more get 429; higher: longer waits under load, lower: refusals earlier; 0 is no limit',
+      'writing requests worked on at once; with priority and fairness priority levels share the sum of this and --max-requests-inflight, without it more get 429 and 0 is no limit; higher: longer writes under load, lower: waits and refusals earlier',
     default: 200,
   })
   @IsInt()
   @Min(0)
   maxMutatingRequestsInflight!: number;
+
+  @Flag({
+    name: 'enable-priority-and-fairness',
+    description:
+      'share what is worked on at once among priority levels and let requests above it wait in fair queues, if the gate APIPriorityAndFairness is on; off: the two limits above count for everybody, so that one busy client can shut others out',
+    default: true,
+  })
+  enablePriorityAndFairness!: boolean;
 
   @Flag({
     name: 'history-retention',

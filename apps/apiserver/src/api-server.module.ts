@@ -11,6 +11,7 @@ import {
 import { HealthChecks, Metrics } from '@orch/component';
 import { ClusterAccess, ClusterController } from './controllers/cluster.controller.js';
 import { DiscoveryController } from './controllers/discovery.controller.js';
+import { FlowControlAccess, FlowControlController } from './controllers/flow-control.controller.js';
 import { HealthController } from './controllers/health.controller.js';
 import { IssuerController } from './controllers/issuer.controller.js';
 import { OpenApiController } from './controllers/openapi.controller.js';
@@ -20,6 +21,7 @@ export interface ApiServerProviders {
   readonly api: ApiHandler;
   readonly cluster: ClusterAccess;
   readonly discovery: Discovery;
+  readonly flowControl: FlowControlAccess;
   readonly health: HealthChecks;
   readonly issuer: IssuerDocuments;
   readonly metrics: Metrics;
@@ -33,6 +35,7 @@ export interface ApiServerProviders {
     RootController,
     ClusterController,
     DiscoveryController,
+    FlowControlController,
     HealthController,
     IssuerController,
     OpenApiController,
@@ -48,6 +51,7 @@ export function apiServerModule(providers: ApiServerProviders): DynamicModule {
       { provide: ApiHandler, useValue: providers.api },
       { provide: ClusterAccess, useValue: providers.cluster },
       { provide: Discovery, useValue: providers.discovery },
+      { provide: FlowControlAccess, useValue: providers.flowControl },
       { provide: HealthChecks, useValue: providers.health },
       { provide: IssuerDocuments, useValue: providers.issuer },
       { provide: Metrics, useValue: providers.metrics },

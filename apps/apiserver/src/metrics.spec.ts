@@ -7,7 +7,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as tcpConnect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createAuthority, issueCertificate, type KeyPairPem, systemClock } from '@orch/component';
+import {
+  createAuthority,
+  dialect,
+  issueCertificate,
+  type KeyPairPem,
+  systemClock,
+} from '@orch/component';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -39,11 +45,9 @@ async function start(): Promise<RunningServer> {
   clientPair = await issueCertificate(authority, client, systemClock);
   const authorityFile = join(directory, 'clients.crt');
   writeFileSync(authorityFile, authority.certificatePem);
-  return RunningServer.start([
-    `--client-ca-file=${authorityFile}`,
-    '--anonymous-auth=false',
-    '--max-mutating-requests-inflight=1',
-  ]);
+  return RunningServer.start([`--client-ca-file=${authorityFile}`, '--anonymous-auth=false'], {
+    users: ['busy'],
+  });
 }
 
 interface Ask {
@@ -75,13 +79,31 @@ async function scrape(): Promise<string> {
   return (await call('GET', '/metrics')).text;
 }
 
-/** Writes at once, until one of them was too many. */
+/** Writes at once as a user of few seats, until one of them was too many. */
 async function refuseOne(): Promise<void> {
+  const group = `/apis/${dialect().group('flowcontrol.apiserver')}/v1beta1`;
+  const limited = { assuredConcurrencyShares: 1, limitResponse: { type: 'Reject' } };
+  await call('POST', `${group}/prioritylevelconfigurations`, {
+    body: { metadata: { name: 'few' }, spec: { type: 'Limited', limited } },
+  });
+  const all = ['*'];
+  const subjects = [{ kind: 'User', user: { name: 'busy' } }];
+  const resourceRules = [{ verbs: all, apiGroups: all, resources: all, namespaces: all }];
+  await call('POST', `${group}/flowschemas`, {
+    body: {
+      metadata: { name: 'client' },
+      spec: {
+        priorityLevelConfiguration: { name: 'few' },
+        matchingPrecedence: 50,
+        rules: [{ subjects, resourceRules }],
+      },
+    },
+  });
   for (let round = 0; ; round += 1) {
     const codes = await Promise.all(
       Array.from({ length: 8 }, async (_, index) => {
         const body = named(`at-once-${round}-${index}`);
-        return (await call('POST', configMaps, { body })).code;
+        return (await call('POST', configMaps, { body, token: 'busy' })).code;
       }),
     );
     if (codes.includes(429)) return;

@@ -15,8 +15,8 @@ import {
   bootstrapPriorities,
   ClaimIndex,
   Discovery,
+  FlowControl,
   flowControlUpkeep,
-  InFlight,
   IssuerDocuments,
   MeasuredStore,
   OpenApiDocuments,
@@ -39,11 +39,13 @@ import { StoreError } from '@orch/store';
 import type { ApiServerOptions } from './api-server-options.js';
 import { clusterSettings } from './cluster-settings.js';
 import { ClusterAccess } from './controllers/cluster.controller.js';
+import { FlowControlAccess } from './controllers/flow-control.controller.js';
 import { StoredCounts } from './controllers/root.controller.js';
 import { checkDataDirectory, claimDataDirectory } from './data-directory.js';
 import { serverHealth } from './health.js';
 import { handOver, openStore } from './open-store.js';
 import { registryParts } from './registry-parts.js';
+import { requestGate, requestLimits } from './request-gate.js';
 import { serveHttps } from './serve-https.js';
 import { serviceAccountTokens } from './service-account-signing.js';
 import { advertiseAddress, checkAddress, clientUrl, readPem } from './serving.js';
@@ -56,6 +58,7 @@ type Context = Pick<
 export async function startApiServer(context: Context): Promise<void> {
   const { options, features, logger, lifecycle } = context;
   const settings = clusterSettings(options, features);
+  const limits = requestLimits(context);
   checkDataDirectory(options.dataDir);
   const tokens = options.tokenAuthFile === '' ? new Map() : readTokenFile(options.tokenAuthFile);
   await checkAddress(options.bindAddress, options.securePort);
@@ -90,10 +93,8 @@ export async function startApiServer(context: Context): Promise<void> {
       disabled: options.disableAdmissionPlugins,
     },
   });
-  const inFlight = new InFlight({
-    readOnly: options.maxRequestsInflight,
-    mutating: options.maxMutatingRequestsInflight,
-  });
+  const gate = requestGate(context, limits, { store, table, metrics });
+  const flowControl = gate instanceof FlowControl ? gate : undefined;
   const watches = new WatchRegistry(metrics);
   const authentication = new AuthenticationMetrics(metrics);
   const api = new ApiHandler({
@@ -114,8 +115,8 @@ export async function startApiServer(context: Context): Promise<void> {
     serviceAccountTokens: accountTokens,
     authorizer: allowAuthenticated,
     permissions: permissionsOfAuthenticated,
-    inFlight,
-    metrics: new RequestMetrics(metrics, inFlight),
+    gate,
+    metrics: new RequestMetrics(metrics, gate),
     podLogs: new PodLogMetrics(metrics),
     watches,
     nodeAgents: {
@@ -139,12 +140,14 @@ export async function startApiServer(context: Context): Promise<void> {
   });
   const storedCounts = new StoredCounts(() => {
     opened.refreshMetrics();
+    flowControl?.refreshMetrics();
     return storageMetrics.refresh(store, table);
   });
   const port = await serveHttps(context, {
     api,
     cluster: new ClusterAccess(cluster),
     discovery,
+    flowControl: new FlowControlAccess(flowControl),
     health,
     issuer,
     metrics,

@@ -39,10 +39,14 @@ export { flowControlUpkeep } from './bootstrap/flow-control.js';
 export { reconcileRoles } from './bootstrap/roles.js';
 export { ServerEndpoints } from './bootstrap/server-endpoints.js';
 export { Discovery } from './discovery/discovery.js';
+export { dumpPriorityLevels, dumpQueues, dumpRequests } from './flowcontrol/dumps.js';
+export { FlowControl } from './flowcontrol/flow-control.js';
+export { FollowedConfiguration } from './flowcontrol/followed-configuration.js';
 export type { NodeAgentTls } from './handlers/node-agents.js';
 export { AdmissionMetrics } from './observability/admission-metrics.js';
 export { AuthenticationMetrics } from './observability/authentication-metrics.js';
 export { ConsensusMetrics } from './observability/consensus-metrics.js';
+export { FlowControlMetrics } from './observability/flow-control-metrics.js';
 export { MeasuredStore } from './observability/measured-store.js';
 export { PodLogMetrics } from './observability/pod-log-metrics.js';
 export { RequestMetrics } from './observability/request-metrics.js';
@@ -67,4 +71,5 @@ export {
   sendUnknownPath,
 } from './server/api-handler.js';
 export { InFlight } from './server/in-flight.js';
+export type { RequestGate, RequestLimits } from './server/request-gate.js';
 export { upgradeExchange } from './server/upgrade.js';

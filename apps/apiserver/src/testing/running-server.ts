@@ -1,4 +1,4 @@
-/** A whole API server for specs: over TLS, on a port and in a directory of its own, with one user. */
+/** A whole API server for specs: over TLS, on a port and in a directory of its own. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -21,10 +21,12 @@ export interface Ask {
   readonly token?: string | null;
 }
 
-/** Where a server is not to be in a place of its own. */
-export interface Place {
+export interface Surroundings {
+  /** A place of its own when left out. */
   readonly dataDir?: string;
   readonly port?: number;
+  /** Besides the administrator, by their names, which are their tokens as well. */
+  readonly users?: readonly string[];
 }
 
 export interface Answer {
@@ -43,11 +45,15 @@ export class RunningServer {
     private readonly lifecycle: Lifecycle,
   ) {}
 
-  static async start(flags: readonly string[] = [], place: Place = {}): Promise<RunningServer> {
+  static async start(
+    flags: readonly string[] = [],
+    surroundings: Surroundings = {},
+  ): Promise<RunningServer> {
     const directory = mkdtempSync(join(tmpdir(), 'orch-apiserver-'));
     const tokenFile = join(directory, 'tokens.csv');
-    writeFileSync(tokenFile, 'secret,admin,1,"system:masters"\n');
-    const { dataDir = join(directory, 'data'), port = await freePort() } = place;
+    const { dataDir = join(directory, 'data'), port = await freePort(), users = [] } = surroundings;
+    const others = users.map((name) => `${name},${name},${name}\n`).join('');
+    writeFileSync(tokenFile, `secret,admin,1,"system:masters"\n${others}`);
     const logger = createLogger({
       component: 'test',
       format: 'text',

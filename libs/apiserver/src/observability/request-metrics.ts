@@ -14,7 +14,7 @@ import type {
 } from '@orch/component';
 import type { ServedResource } from '../registry/resource.js';
 import type { Exchange } from '../response/exchange.js';
-import type { InFlight, RequestKind } from '../server/in-flight.js';
+import { type RequestCounts, type RequestKind, requestKinds } from '../server/request-gate.js';
 
 const durationBuckets = [
   0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
@@ -102,14 +102,9 @@ export class RequestMetrics {
   private readonly deprecatedApis;
   private readonly routes = new Map<ServedResource | undefined, Route[]>();
 
-  constructor(metrics: Metrics, inFlight: InFlight) {
+  constructor(metrics: Metrics, gate: RequestCounts) {
     this.families = requestFamilies(metrics);
-    const filters = metrics.histogram({
-      name: 'apiserver_request_filter_duration_seconds',
-      help: 'Time that a request spends in a filter before it is answered, in seconds, by filter.',
-      labels: ['filter'],
-      buckets: filterBuckets,
-    });
+    const filters = filterDurations(metrics);
     this.authentication = filters.labels({ filter: 'authentication' });
     this.authorization = filters.labels({ filter: 'authorization' });
     metrics.gauge({
@@ -117,8 +112,18 @@ export class RequestMetrics {
       help: 'Requests being worked on, by kind.',
       labels: ['request_kind'],
       collect(gauge) {
-        for (const kind of ['readOnly', 'mutating'] as const) {
-          gauge.set({ request_kind: kind }, inFlight.count(kind));
+        for (const kind of requestKinds) {
+          gauge.set({ request_kind: kind }, gate.executingCount(kind));
+        }
+      },
+    });
+    metrics.gauge({
+      name: 'apiserver_current_inqueue_requests',
+      help: 'Requests that wait to be worked on, by kind.',
+      labels: ['request_kind'],
+      collect(gauge) {
+        for (const kind of requestKinds) {
+          gauge.set({ request_kind: kind }, gate.waitingCount(kind));
         }
       },
     });
@@ -178,6 +183,16 @@ export class RequestMetrics {
     const labels = { group, version, resource, subresource, scope, verb };
     return new Route(this.families, key, labels);
   }
+}
+
+/** What a request spends its time on before it is answered. */
+export function filterDurations(metrics: Metrics): Histogram<'filter'> {
+  return metrics.histogram({
+    name: 'apiserver_request_filter_duration_seconds',
+    help: 'Time that a request spends in a filter before it is answered, in seconds, by filter.',
+    labels: ['filter'],
+    buckets: filterBuckets,
+  });
 }
 
 function requestFamilies(metrics: Metrics): RequestFamilies {

@@ -4,7 +4,7 @@ import { ExpiredContinueError } from '../registry/list.js';
 import { statusOfStoreError } from '../registry/store-errors.js';
 import { contentTypeOf, plainJson, type Representation } from '../request/media-types.js';
 import { encodeValue } from './encode-object.js';
-import { type Exchange, sendBody } from './exchange.js';
+import { type Exchange, isCutOff, sendBody } from './exchange.js';
 
 /** A success carries no code of its own. */
 export type AnyStatus = Status | (Omit<Status, 'code'> & { readonly code?: number });
@@ -48,6 +48,17 @@ export function sendFailure(
         }
       : failure.status;
   sendStatus(exchange, failure.code, representation, status);
+}
+
+const overloadText = Buffer.from('Too many requests, please try again later.\n');
+const overloadRetrySeconds = '1';
+
+/** Turns a request away, in as few words as the interface has for it. */
+export function sendOverload(exchange: Exchange): void {
+  if (isCutOff(exchange.response)) return;
+  exchange.headers['retry-after'] = overloadRetrySeconds;
+  exchange.headers['x-content-type-options'] = 'nosniff';
+  sendBody(exchange, 429, 'text/plain; charset=utf-8', overloadText);
 }
 
 /**

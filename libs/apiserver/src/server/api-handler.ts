@@ -1,7 +1,7 @@
 /**
- * The pipeline of every request on a resource: what it asks for, who asks, whether they may, whether
- * there is room, then the handler; and for whatever goes wrong on the way one Status. The same checks
- * serve the paths that name no resource.
+ * The pipeline of every request on a resource: what it asks for, who asks, whether there is room, whether
+ * they may, then the handler; and for whatever goes wrong on the way one Status. The same checks serve
+ * the paths that name no resource.
  */
 import { methodNotSupported, pathNotFound, StatusError } from '@orch/apimachinery';
 import type { Logger } from '@orch/component';
@@ -43,8 +43,8 @@ import {
   type RawResponse,
   sendBody,
 } from '../response/exchange.js';
-import { failureOf, sendFailure } from '../response/status.js';
-import { type InFlight, requestKind } from './in-flight.js';
+import { failureOf, sendFailure, sendOverload } from '../response/status.js';
+import { type Place, type RequestGate, requestKind } from './request-gate.js';
 import type { ClientUpgrade, UpgradeExchange } from './upgrade.js';
 
 export interface ApiHandlerSettings extends SubresourceParts {
@@ -52,7 +52,7 @@ export interface ApiHandlerSettings extends SubresourceParts {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly permissions: PermissionLister;
-  readonly inFlight: InFlight;
+  readonly gate: RequestGate;
   readonly metrics: RequestMetrics;
   readonly watches: WatchRegistry;
   readonly requestTimeoutMs: number;
@@ -69,6 +69,8 @@ export interface Admitted {
   readonly user: User;
   /** Undefined for what is no resource of this server. */
   readonly served: ServedResource | undefined;
+  /** On the monotonic clock: when its time is over. */
+  readonly deadlineMs: number;
 }
 
 /** What answers a request that has been let in. */
@@ -133,12 +135,13 @@ export class ApiHandler {
     answer: Answer,
     upgrade?: ClientUpgrade,
   ): Promise<void> {
-    const { authenticator, authorizer, inFlight, metrics, parts } = this.settings;
+    const { authenticator, authorizer, gate, metrics, parts } = this.settings;
     const { clock, table } = parts;
     const startMs = clock.monotonicMs();
     const exchange = newExchange(request, response, upgrade, this.without);
     let route: Route | undefined;
-    let kind: ReturnType<typeof requestKind> | 'longRunning' | undefined;
+    let place: Place | undefined;
+    let isLong = false;
     try {
       const { path, query } = splitTarget(request.url ?? '/');
       const info = parseRequestInfo(request.method ?? 'GET', path, query.flag('watch'));
@@ -149,25 +152,32 @@ export class ApiHandler {
       const user = await authenticator.authenticate(request);
       const authenticatedMs = clock.monotonicMs();
       metrics.authentication.observe((authenticatedMs - startMs) / 1_000);
-      authorize(authorizer, { user, info });
-      metrics.authorization.observe((clock.monotonicMs() - authenticatedMs) / 1_000);
-      if (isLongRunning(info)) {
-        if (served) {
-          route.longRunning(1);
-          kind = 'longRunning';
+      let enteredMs = authenticatedMs;
+      const goesOnForLong = isLongRunning(info);
+      if (!goesOnForLong) {
+        const entered = gate.enter({ info, user, exchange, arrivalMs: authenticatedMs });
+        if (entered instanceof Promise) {
+          place = await entered;
+          enteredMs = clock.monotonicMs();
+        } else place = entered;
+        if (!place) {
+          metrics.refused(route, requestKind(info.verb));
+          sendOverload(exchange);
+          return;
         }
-      } else {
-        const wanted = requestKind(info.verb);
-        if (inFlight.isFull(wanted)) metrics.refused(route, wanted);
-        inFlight.enter(wanted);
-        kind = wanted;
       }
-      await answer({ exchange, info, query, user, served });
+      authorize(authorizer, { user, info });
+      metrics.authorization.observe((clock.monotonicMs() - enteredMs) / 1_000);
+      if (goesOnForLong && served) {
+        route.longRunning(1);
+        isLong = true;
+      }
+      const deadlineMs = startMs + this.settings.requestTimeoutMs;
+      await answer({ exchange, info, query, user, served, deadlineMs });
     } catch (error) {
       this.fail(exchange, error, route);
     } finally {
-      const isLong = kind === 'longRunning';
-      if (kind && kind !== 'longRunning') inFlight.leave(kind);
+      place?.leave();
       if (route) this.account(exchange, route, startMs, isLong);
     }
   }
@@ -205,8 +215,8 @@ export class ApiHandler {
   }
 
   private async dispatch(admitted: Admitted): Promise<void> {
-    const { exchange, info, query, user, served } = admitted;
-    const { parts, requestTimeoutMs } = this.settings;
+    const { exchange, info, query, user, served, deadlineMs } = admitted;
+    const { parts } = this.settings;
     if (!info.isResource) {
       // The path of a resource with a method that there is not.
       if (info.version !== '') throw methodNotSupported();
@@ -230,7 +240,7 @@ export class ApiHandler {
       user,
       parts,
       served,
-      deadlineMs: parts.clock.monotonicMs() + requestTimeoutMs,
+      deadlineMs,
     };
     return handler(call);
   }

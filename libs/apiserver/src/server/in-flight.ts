@@ -1,47 +1,49 @@
 /**
- * How many requests are being worked on, those that read and those that write counted apart. Above a
- * maximum a request is refused at once and told to come back; watches and logs do not count.
+ * The gate of a server without priority and fairness: those requests that read and those that write are
+ * counted apart, and above a maximum they are turned away at once. Whoever may do everything always gets
+ * in, so that an overloaded server can be looked after.
  */
-import { tooManyRequests } from '@orch/apimachinery';
+import { privilegedGroup } from '../authentication/user.js';
+import {
+  type GateRequest,
+  type Place,
+  type RequestGate,
+  type RequestKind,
+  type RequestLimits,
+  requestKind,
+} from './request-gate.js';
 
-export type RequestKind = 'readOnly' | 'mutating';
-
-export interface InFlightLimits {
-  /** 0: no limit. */
-  readonly readOnly: number;
-  readonly mutating: number;
-}
-
-const retryAfterSeconds = 1;
-const readVerbs = new Set(['get', 'list', 'watch']);
-
-export function requestKind(verb: string): RequestKind {
-  return readVerbs.has(verb) ? 'readOnly' : 'mutating';
-}
-
-export class InFlight {
+export class InFlight implements RequestGate {
   private readonly counts: Record<RequestKind, number> = { readOnly: 0, mutating: 0 };
+  private readonly places: Readonly<Record<RequestKind, Place>> = {
+    readOnly: { leave: () => this.leave('readOnly') },
+    mutating: { leave: () => this.leave('mutating') },
+  };
 
-  constructor(private readonly limits: InFlightLimits) {}
+  /** 0: no limit. */
+  constructor(private readonly limits: RequestLimits) {}
 
-  count(kind: RequestKind): number {
+  executingCount(kind: RequestKind): number {
     return this.counts[kind];
   }
 
-  isFull(kind: RequestKind): boolean {
+  /** Nobody waits. */
+  waitingCount(): number {
+    return 0;
+  }
+
+  enter({ info, user }: GateRequest): Place | undefined {
+    const kind = requestKind(info.verb);
     const limit = this.limits[kind];
-    return limit > 0 && this.counts[kind] >= limit;
-  }
-
-  /** Throws 429 above the limit; otherwise the caller must `leave`. */
-  enter(kind: RequestKind): void {
-    if (this.isFull(kind)) {
-      throw tooManyRequests('Too many requests, please try again later.', retryAfterSeconds);
-    }
+    const isFull = limit > 0 && this.counts[kind] >= limit;
+    if (isFull) return user.groups.includes(privilegedGroup) ? uncounted : undefined;
     this.counts[kind] += 1;
+    return this.places[kind];
   }
 
-  leave(kind: RequestKind): void {
+  private leave(kind: RequestKind): void {
     this.counts[kind] -= 1;
   }
 }
+
+const uncounted: Place = { leave: () => undefined };

@@ -14,6 +14,7 @@ export type GatedComponent =
 export const operationalGates: Readonly<Record<GatedComponent, readonly string[]>> = {
   apiserver: [
     'APIListChunking',
+    'APIPriorityAndFairness',
     'APIResponseCompression',
     'AppArmor',
     'CSIInlineVolume',
@@ -149,11 +150,7 @@ export const idleGates: Readonly<Record<string, readonly string[]>> = {
     'ServiceTopology',
   ],
   'the scheduler does not have its feature': ['PreferNominatedNode'],
-  'the API server does not have its feature': [
-    'APIPriorityAndFairness',
-    'APIServerIdentity',
-    'AdvancedAuditing',
-  ],
+  'the API server does not have its feature': ['APIServerIdentity', 'AdvancedAuditing'],
   'tokens are given out for one pod only': ['BoundServiceAccountTokenVolume'],
   'answers of agents are never redirected': ['StreamingProxyRedirects', 'ValidateProxyRedirects'],
 };
