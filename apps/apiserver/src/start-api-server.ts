@@ -166,9 +166,9 @@ export async function startApiServer(context: Context): Promise<void> {
     },
     logger,
   );
-  const flowControl = flowControlUpkeep(parts, logger);
+  const flowConfiguration = flowControlUpkeep(parts, logger);
   const apiServices = apiServiceUpkeep(parts, logger);
-  const upkeep = [systemObjects, flowControl, apiServices];
+  const upkeep = [systemObjects, flowConfiguration, apiServices];
   await untilTaken(context, async () => {
     // What has a namespace comes after the namespaces.
     await systemObjects.start();
@@ -176,7 +176,7 @@ export async function startApiServer(context: Context): Promise<void> {
       bootstrapPriorities(parts),
       reconcileRoles(parts),
       registerLocalServices(parts),
-      flowControl.start(),
+      flowConfiguration.start(),
     ]);
     await apiServices.start();
     await endpoints.start();
