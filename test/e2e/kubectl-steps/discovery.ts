@@ -45,7 +45,13 @@ export const discovery: Topic = {
     {
       does: 'explains a field',
       run: 'kubectl explain deployment.spec.strategy',
-      says: [/^KIND: +Deployment$/m, /^VERSION: +/m, /rollingUpdate\s+<\S+>/, /type\s+<string>/],
+      says: [
+        /^KIND: +Deployment$/m,
+        /^VERSION: +/m,
+        /give\s+way\s+to/,
+        /rollingUpdate\s+<\S+>/,
+        /type\s+<string>/,
+      ],
     },
     {
       does: 'explains a kind in a version, all of it',

@@ -62,29 +62,50 @@ export interface MutatingWebhookConfigurationList {
 }
 
 export interface ValidatingWebhook {
+  /** Full name such as `checks.example.com`. */
   name: string;
+  /** Where it is asked. */
   clientConfig: WebhookClientConfig;
+  /** Writes that it is asked about. */
   rules?: RuleWithOperations[];
+  /** What becomes of the write when it cannot be asked. */
   failurePolicy?: FailurePolicyType;
+  /** Whether writes in other versions of a kind count. */
   matchPolicy?: MatchPolicyType;
+  /** Only objects in these namespaces. */
   namespaceSelector?: metaV1.LabelSelector;
+  /** Only objects with these labels. */
   objectSelector?: metaV1.LabelSelector;
+  /** What a call does beyond its answer. */
   sideEffects?: SideEffectClass;
+  /** Time that an answer may take. */
   timeoutSeconds?: number;
+  /** Versions of the question that it understands, preferred first. */
   admissionReviewVersions?: string[];
 }
 
 export interface MutatingWebhook {
+  /** Full name such as `labels.example.com`. */
   name: string;
+  /** Where it is asked. */
   clientConfig: WebhookClientConfig;
+  /** Writes that it is asked about. */
   rules?: RuleWithOperations[];
+  /** What becomes of the write when it cannot be asked. */
   failurePolicy?: FailurePolicyType;
+  /** Whether writes in other versions of a kind count. */
   matchPolicy?: MatchPolicyType;
+  /** Only objects in these namespaces. */
   namespaceSelector?: metaV1.LabelSelector;
+  /** Only objects with these labels. */
   objectSelector?: metaV1.LabelSelector;
+  /** What a call does beyond its answer. */
   sideEffects?: SideEffectClass;
+  /** Time that an answer may take. */
   timeoutSeconds?: number;
+  /** Versions of the question that it understands, preferred first. */
   admissionReviewVersions?: string[];
+  /** Whether it is asked again when a later one has changed the object. */
   reinvocationPolicy?: ReinvocationPolicyType;
 }
 
@@ -93,9 +114,14 @@ export interface RuleWithOperations extends Rule {
 }
 
 export interface WebhookClientConfig {
+  /** Where the service is, outside of the cluster. Not together with `service`. */
   url?: string;
+  /** The service in the cluster. */
   service?: ServiceReference;
-  /** Base64. */
+  /**
+   * Authority of its certificate, in PEM.
+   * Base64.
+   */
   caBundle?: string;
 }
 

@@ -21,13 +21,22 @@ export interface ServiceReference {
 }
 
 export interface APIServiceSpec {
+  /** Who serves it; this server when absent. */
   service?: ServiceReference;
+  /** The group. */
   group?: string;
+  /** The version. */
   version?: string;
+  /** Believe any certificate of the service. */
   insecureSkipTLSVerify?: boolean;
-  /** Base64. */
+  /**
+   * Authority of the service's certificate, in PEM.
+   * Base64.
+   */
   caBundle?: string;
+  /** Rank of the group: higher comes first. */
   groupPriorityMinimum: number;
+  /** Rank of the version in its group. */
   versionPriority: number;
 }
 
@@ -45,6 +54,7 @@ export interface APIServiceCondition {
 }
 
 export interface APIServiceStatus {
+  /** Whether it can be used. */
   conditions?: APIServiceCondition[];
 }
 

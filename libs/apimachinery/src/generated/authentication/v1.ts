@@ -14,14 +14,20 @@ export interface TokenReview {
 }
 
 export interface TokenReviewSpec {
+  /** The token. */
   token?: string;
+  /** For whom it has to be; this server when empty. */
   audiences?: string[];
 }
 
 export interface TokenReviewStatus {
+  /** Whether it was believed. */
   authenticated?: boolean;
+  /** Whose it is. */
   user?: UserInfo;
+  /** Those of the question that it is for. */
   audiences?: string[];
+  /** Why it could not be checked. */
   error?: string;
 }
 
@@ -42,13 +48,18 @@ export interface TokenRequest {
 }
 
 export interface TokenRequestSpec {
+  /** For whom the token is to be. */
   audiences?: string[];
+  /** How long it is to be good for. */
   expirationSeconds?: number;
+  /** The token is good for as long as this object exists. */
   boundObjectRef?: BoundObjectReference;
 }
 
 export interface TokenRequestStatus {
+  /** The token. */
   token: string;
+  /** When it ends. */
   expirationTimestamp?: metaV1.Time;
 }
 

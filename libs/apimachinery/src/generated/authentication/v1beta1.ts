@@ -17,14 +17,20 @@ export interface TokenReview {
 }
 
 export interface TokenReviewSpec {
+  /** The token. */
   token?: string;
+  /** For whom it has to be; this server when empty. */
   audiences?: string[];
 }
 
 export interface TokenReviewStatus {
+  /** Whether it was believed. */
   authenticated?: boolean;
+  /** Whose it is. */
   user?: UserInfo;
+  /** Those of the question that it is for. */
   audiences?: string[];
+  /** Why it could not be checked. */
   error?: string;
 }
 

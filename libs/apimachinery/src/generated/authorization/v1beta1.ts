@@ -45,23 +45,35 @@ export interface LocalSubjectAccessReview {
 }
 
 export interface ResourceAttributes {
+  /** Namespace; all when empty, for resources that have one. */
   namespace?: string;
+  /** What is done; `*` is everything. */
   verb?: string;
+  /** Group of the resource; `*` is every one. */
   group?: string;
+  /** Version of the group; `*` is every one. */
   version?: string;
+  /** The resource; `*` is every one. */
   resource?: string;
+  /** The subresource. */
   subresource?: string;
+  /** Name of the object; all when empty. */
   name?: string;
 }
 
 export interface NonResourceAttributes {
+  /** The path. */
   path?: string;
+  /** What is done, such as `get`. */
   verb?: string;
 }
 
 export interface SubjectAccessReviewSpec {
+  /** A request on a resource. Not together with `nonResourceAttributes`. */
   resourceAttributes?: ResourceAttributes;
+  /** A request on another path. */
   nonResourceAttributes?: NonResourceAttributes;
+  /** Who. */
   user?: string;
   group?: string[];
   extra?: Record<string, ExtraValue>;
@@ -69,14 +81,20 @@ export interface SubjectAccessReviewSpec {
 }
 
 export interface SelfSubjectAccessReviewSpec {
+  /** A request on a resource. Not together with `nonResourceAttributes`. */
   resourceAttributes?: ResourceAttributes;
+  /** A request on another path. */
   nonResourceAttributes?: NonResourceAttributes;
 }
 
 export interface SubjectAccessReviewStatus {
+  /** Yes or no. */
   allowed: boolean;
+  /** A rule says no, whatever others say. */
   denied?: boolean;
+  /** Why, for people. */
   reason?: string;
+  /** What went wrong while it was looked up; the answer may hold all the same. */
   evaluationError?: string;
 }
 

@@ -15,16 +15,24 @@ export interface CrossVersionObjectReference {
 }
 
 export interface HorizontalPodAutoscalerSpec {
+  /** The workload. */
   scaleTargetRef: CrossVersionObjectReference;
+  /** The least. 1 when absent. */
   minReplicas?: number;
+  /** The most. */
   maxReplicas: number;
+  /** Processor time that is aimed for, as share of what the pods ask for. */
   targetCPUUtilizationPercentage?: number;
 }
 
 export interface HorizontalPodAutoscalerStatus {
+  /** Generation of the object that the status is about. */
   observedGeneration?: number;
+  /** When the number was changed last. */
   lastScaleTime?: metaV1.Time;
+  /** Pods that were seen last. */
   currentReplicas: number;
+  /** Pods that were decided on. */
   desiredReplicas: number;
   currentCPUUtilizationPercentage?: number;
 }
@@ -57,11 +65,14 @@ export interface Scale {
 }
 
 export interface ScaleSpec {
+  /** Pods that are wanted. */
   replicas?: number;
 }
 
 export interface ScaleStatus {
+  /** Pods that there are. */
   replicas: number;
+  /** Labels of the pods, as text. */
   selector?: string;
 }
 

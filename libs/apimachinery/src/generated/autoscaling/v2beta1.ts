@@ -15,9 +15,13 @@ export interface CrossVersionObjectReference {
 }
 
 export interface HorizontalPodAutoscalerSpec {
+  /** The workload. */
   scaleTargetRef: CrossVersionObjectReference;
+  /** The least. 1 when absent. */
   minReplicas?: number;
+  /** The most. */
   maxReplicas: number;
+  /** Measures; the one that asks for the most pods wins. */
   metrics?: MetricSpec[];
 }
 
@@ -65,9 +69,13 @@ export interface ExternalMetricSource {
 }
 
 export interface HorizontalPodAutoscalerStatus {
+  /** Generation of the object that the status is about. */
   observedGeneration?: number;
+  /** When the number was changed last. */
   lastScaleTime?: metaV1.Time;
+  /** Pods that were seen last. */
   currentReplicas: number;
+  /** Pods that were decided on. */
   desiredReplicas: number;
   currentMetrics?: MetricStatus[];
   conditions?: HorizontalPodAutoscalerCondition[];

@@ -29,10 +29,15 @@ export interface HorizontalPodAutoscaler {
 }
 
 export interface HorizontalPodAutoscalerSpec {
+  /** The workload. */
   scaleTargetRef: CrossVersionObjectReference;
+  /** The least. 1 when absent. */
   minReplicas?: number;
+  /** The most. */
   maxReplicas: number;
+  /** Measures; the one that asks for the most pods wins. */
   metrics?: MetricSpec[];
+  /** How fast the number may change, up and down. */
   behavior?: HorizontalPodAutoscalerBehavior;
 }
 
@@ -108,9 +113,13 @@ export interface MetricTarget {
 }
 
 export interface HorizontalPodAutoscalerStatus {
+  /** Generation of the object that the status is about. */
   observedGeneration?: number;
+  /** When the number was changed last. */
   lastScaleTime?: metaV1.Time;
+  /** Pods that were seen last. */
   currentReplicas: number;
+  /** Pods that were decided on. */
   desiredReplicas: number;
   currentMetrics?: MetricStatus[];
   conditions?: HorizontalPodAutoscalerCondition[];

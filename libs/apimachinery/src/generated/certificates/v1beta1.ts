@@ -22,19 +22,32 @@ export interface CertificateSigningRequest {
 }
 
 export interface CertificateSigningRequestSpec {
-  /** Base64. */
+  /**
+   * The request in PEM.
+   * Base64.
+   */
   request: string;
+  /** Who is to sign it. */
   signerName?: string;
+  /** What the certificate may be used for. */
   usages?: KeyUsage[];
+  /** Who asks. Set by the server. */
   username?: string;
+  /** Identity of who asks. Set by the server. */
   uid?: string;
+  /** Groups of who asks. Set by the server. */
   groups?: string[];
+  /** What else is known of who asks. Set by the server. */
   extra?: Record<string, ExtraValue>;
 }
 
 export interface CertificateSigningRequestStatus {
+  /** Approved, denied or failed. */
   conditions?: CertificateSigningRequestCondition[];
-  /** Base64. */
+  /**
+   * The certificate in PEM, with those that lead to the authority.
+   * Base64.
+   */
   certificate?: string;
 }
 

@@ -12,10 +12,15 @@ export interface Lease {
 }
 
 export interface LeaseSpec {
+  /** Who holds it. */
   holderIdentity?: string;
+  /** Others wait that long after the last renewal. */
   leaseDurationSeconds?: number;
+  /** When it was taken. */
   acquireTime?: metaV1.MicroTime;
+  /** When it was renewed last. */
   renewTime?: metaV1.MicroTime;
+  /** How often it has changed hands. */
   leaseTransitions?: number;
 }
 

@@ -154,7 +154,9 @@ export interface VolumeSource {
 }
 
 export interface PersistentVolumeClaimVolumeSource {
+  /** The claim. */
   claimName: string;
+  /** Refuse writes. */
   readOnly?: boolean;
 }
 
@@ -295,12 +297,16 @@ export interface PersistentVolumeClaimStatus {
 }
 
 export interface HostPathVolumeSource {
+  /** Path on the node. */
   path: string;
+  /** What has to be there. */
   type?: HostPathType;
 }
 
 export interface EmptyDirVolumeSource {
+  /** `Memory` keeps it in memory; on the disk of the node when empty. */
   medium?: StorageMedium;
+  /** The most that it may hold. */
   sizeLimit?: utilResource.Quantity;
 }
 
@@ -427,9 +433,13 @@ export interface GitRepoVolumeSource {
 }
 
 export interface SecretVolumeSource {
+  /** The secret. */
   secretName?: string;
+  /** Keys to show; all when empty. */
   items?: KeyToPath[];
+  /** Rights of the files. */
   defaultMode?: number;
+  /** The secret need not exist. */
   optional?: boolean;
 }
 
@@ -563,8 +573,11 @@ export interface StorageOSPersistentVolumeSource {
 }
 
 export interface ConfigMapVolumeSource extends LocalObjectReference {
+  /** Keys to show; all when empty. */
   items?: KeyToPath[];
+  /** Rights of the files. */
   defaultMode?: number;
+  /** The config map need not exist. */
   optional?: boolean;
 }
 
@@ -592,8 +605,11 @@ export interface VolumeProjection {
 }
 
 export interface KeyToPath {
+  /** The key. */
   key: string;
+  /** The file, relative to the mount. */
   path: string;
+  /** Rights of the file. */
   mode?: number;
 }
 
@@ -830,7 +846,9 @@ export interface Handler {
 }
 
 export interface Lifecycle {
+  /** Called once the container has started; if it fails, the container is ended. */
   postStart?: Handler;
+  /** Called before the container is asked to end; part of the time that it has for that. */
   preStop?: Handler;
 }
 
@@ -844,11 +862,16 @@ export interface ContainerStateRunning {
 }
 
 export interface ContainerStateTerminated {
+  /** Exit code of the process. */
   exitCode: number;
+  /** Signal that ended it. */
   signal?: number;
   reason?: string;
+  /** What it said at its end. */
   message?: string;
+  /** When it was started. */
   startedAt?: metaV1.Time;
+  /** When it ended. */
   finishedAt?: metaV1.Time;
   containerID?: string;
 }
@@ -860,14 +883,23 @@ export interface ContainerState {
 }
 
 export interface ContainerStatus {
+  /** Name of the container. */
   name: string;
+  /** What it does now. */
   state?: ContainerState;
+  /** How it ended before. */
   lastState?: ContainerState;
+  /** Whether it passes its readiness probe. */
   ready: boolean;
+  /** How often it was started again. */
   restartCount: number;
+  /** Image that it runs. */
   image: string;
+  /** Identity of that image. */
   imageID: string;
+  /** Identity of the container in the runtime. */
   containerID?: string;
+  /** Whether it has passed its startup probe. */
   started?: boolean;
 }
 
@@ -891,7 +923,9 @@ export interface NodeSelector {
 }
 
 export interface NodeSelectorTerm {
+  /** Conditions on labels. */
   matchExpressions?: NodeSelectorRequirement[];
+  /** Conditions on fields, such as `metadata.name`. */
   matchFields?: NodeSelectorRequirement[];
 }
 
@@ -910,9 +944,13 @@ export interface TopologySelectorLabelRequirement {
   values?: string[];
 }
 
+/** Nodes and neighbours that a pod wants or shuns. */
 export interface Affinity {
+  /** Nodes, by label. */
   nodeAffinity?: NodeAffinity;
+  /** Near such pods. */
   podAffinity?: PodAffinity;
+  /** Not near such pods. */
   podAntiAffinity?: PodAntiAffinity;
 }
 
@@ -932,9 +970,13 @@ export interface WeightedPodAffinityTerm {
 }
 
 export interface PodAffinityTerm {
+  /** The pods. */
   labelSelector?: metaV1.LabelSelector;
+  /** Namespaces of these pods; the pod's own when empty. */
   namespaces?: string[];
+  /** Label of nodes that says what is near. */
   topologyKey: string;
+  /** Further namespaces, by label. */
   namespaceSelector?: metaV1.LabelSelector;
 }
 
@@ -1051,9 +1093,13 @@ export interface PodSpec {
 }
 
 export interface TopologySpreadConstraint {
+  /** How many more pods one part may have than another. */
   maxSkew: number;
+  /** Label of nodes that tells the parts apart. */
   topologyKey: string;
+  /** Wait, or place the pod all the same. */
   whenUnsatisfiable: UnsatisfiableConstraintAction;
+  /** Pods that count. */
   labelSelector?: metaV1.LabelSelector;
 }
 
@@ -1062,16 +1108,25 @@ export interface HostAlias {
   hostnames?: string[];
 }
 
+/** Rights of all containers of a pod. */
 export interface PodSecurityContext {
   seLinuxOptions?: SELinuxOptions;
   windowsOptions?: WindowsSecurityContextOptions;
+  /** User id of the processes; the image's when absent. */
   runAsUser?: number;
+  /** Group id of the processes. */
   runAsGroup?: number;
+  /** Refuse to start as root. */
   runAsNonRoot?: boolean;
+  /** Further groups of the processes. */
   supplementalGroups?: number[];
+  /** Group that owns the volumes which can have an owner. */
   fsGroup?: number;
+  /** Settings of the kernel for the pod. */
   sysctls?: Sysctl[];
+  /** Whether files change owner at each start or only where the root differs. */
   fsGroupChangePolicy?: PodFSGroupChangePolicy;
+  /** System calls that are let through. */
   seccompProfile?: SeccompProfile;
 }
 
@@ -1092,6 +1147,7 @@ export interface PodDNSConfigOption {
 }
 
 export interface PodIP {
+  /** An address of the pod. */
   ip?: string;
 }
 
@@ -1948,17 +2004,26 @@ export interface DownwardAPIProjection {
   items?: DownwardAPIVolumeFile[];
 }
 
+/** Rights of one container. */
 export interface SecurityContext {
+  /** Single rights of the administrator, added or taken. */
   capabilities?: Capabilities;
+  /** As good as root on the node. */
   privileged?: boolean;
   seLinuxOptions?: SELinuxOptions;
   windowsOptions?: WindowsSecurityContextOptions;
+  /** User id of the processes; the image's when absent. */
   runAsUser?: number;
+  /** Group id of the processes. */
   runAsGroup?: number;
+  /** Refuse to start as root. */
   runAsNonRoot?: boolean;
+  /** No writes but to volumes. */
   readOnlyRootFilesystem?: boolean;
+  /** A process may get more rights than its parent. */
   allowPrivilegeEscalation?: boolean;
   procMount?: ProcMountType;
+  /** System calls that are let through. */
   seccompProfile?: SeccompProfile;
 }
 

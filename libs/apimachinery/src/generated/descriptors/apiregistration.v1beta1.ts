@@ -29,13 +29,13 @@ const file: FileDescriptor = {
     },
     APIServiceSpec: {
       fields: [
-        { name: "service", number: 1, kind: "message", ref: "apiregistration/v1beta1.ServiceReference", nullable: true },
-        { name: "group", number: 2, kind: "string" },
-        { name: "version", number: 3, kind: "string" },
-        { name: "insecureSkipTLSVerify", number: 4, kind: "bool" },
-        { name: "caBundle", number: 5, kind: "bytes", listType: "atomic" },
-        { name: "groupPriorityMinimum", number: 7, kind: "int32", required: true, always: true },
-        { name: "versionPriority", number: 8, kind: "int32", required: true, always: true },
+        { name: "service", number: 1, kind: "message", ref: "apiregistration/v1beta1.ServiceReference", nullable: true, description: "Who serves it; this server when absent." },
+        { name: "group", number: 2, kind: "string", description: "The group." },
+        { name: "version", number: 3, kind: "string", description: "The version." },
+        { name: "insecureSkipTLSVerify", number: 4, kind: "bool", description: "Believe any certificate of the service." },
+        { name: "caBundle", number: 5, kind: "bytes", listType: "atomic", description: "Authority of the service's certificate, in PEM." },
+        { name: "groupPriorityMinimum", number: 7, kind: "int32", required: true, always: true, description: "Rank of the group: higher comes first." },
+        { name: "versionPriority", number: 8, kind: "int32", required: true, always: true, description: "Rank of the version in its group." },
       ],
     },
     APIServiceCondition: {
@@ -49,7 +49,7 @@ const file: FileDescriptor = {
     },
     APIServiceStatus: {
       fields: [
-        { name: "conditions", number: 1, kind: "message", cardinality: "list", ref: "apiregistration/v1beta1.APIServiceCondition", mergeKey: "type", mergeStrategy: "merge", listType: "map", listMapKeys: ["type"] },
+        { name: "conditions", number: 1, kind: "message", cardinality: "list", ref: "apiregistration/v1beta1.APIServiceCondition", mergeKey: "type", mergeStrategy: "merge", listType: "map", listMapKeys: ["type"], description: "Whether it can be used." },
       ],
     },
     APIService: {

@@ -20,16 +20,16 @@ const file: FileDescriptor = {
     },
     TokenReviewSpec: {
       fields: [
-        { name: "token", number: 1, kind: "string" },
-        { name: "audiences", number: 2, kind: "string", cardinality: "list" },
+        { name: "token", number: 1, kind: "string", description: "The token." },
+        { name: "audiences", number: 2, kind: "string", cardinality: "list", description: "For whom it has to be; this server when empty." },
       ],
     },
     TokenReviewStatus: {
       fields: [
-        { name: "authenticated", number: 1, kind: "bool" },
-        { name: "user", number: 2, kind: "message", ref: "authentication/v1.UserInfo" },
-        { name: "audiences", number: 4, kind: "string", cardinality: "list" },
-        { name: "error", number: 3, kind: "string" },
+        { name: "authenticated", number: 1, kind: "bool", description: "Whether it was believed." },
+        { name: "user", number: 2, kind: "message", ref: "authentication/v1.UserInfo", description: "Whose it is." },
+        { name: "audiences", number: 4, kind: "string", cardinality: "list", description: "Those of the question that it is for." },
+        { name: "error", number: 3, kind: "string", description: "Why it could not be checked." },
       ],
     },
     UserInfo: {
@@ -52,15 +52,15 @@ const file: FileDescriptor = {
     },
     TokenRequestSpec: {
       fields: [
-        { name: "audiences", number: 1, kind: "string", cardinality: "list", required: true, always: true },
-        { name: "expirationSeconds", number: 4, kind: "int64", nullable: true, always: true, default: "3600" },
-        { name: "boundObjectRef", number: 3, kind: "message", ref: "authentication/v1.BoundObjectReference", nullable: true, always: true },
+        { name: "audiences", number: 1, kind: "string", cardinality: "list", required: true, always: true, description: "For whom the token is to be." },
+        { name: "expirationSeconds", number: 4, kind: "int64", nullable: true, always: true, default: "3600", description: "How long it is to be good for." },
+        { name: "boundObjectRef", number: 3, kind: "message", ref: "authentication/v1.BoundObjectReference", nullable: true, always: true, description: "The token is good for as long as this object exists." },
       ],
     },
     TokenRequestStatus: {
       fields: [
-        { name: "token", number: 1, kind: "string", required: true, always: true },
-        { name: "expirationTimestamp", number: 2, kind: "message", ref: "meta/v1.Time", required: true },
+        { name: "token", number: 1, kind: "string", required: true, always: true, description: "The token." },
+        { name: "expirationTimestamp", number: 2, kind: "message", ref: "meta/v1.Time", required: true, description: "When it ends." },
       ],
     },
     BoundObjectReference: {

@@ -21,16 +21,16 @@ const file: FileDescriptor = {
     },
     TokenReviewSpec: {
       fields: [
-        { name: "token", number: 1, kind: "string" },
-        { name: "audiences", number: 2, kind: "string", cardinality: "list" },
+        { name: "token", number: 1, kind: "string", description: "The token." },
+        { name: "audiences", number: 2, kind: "string", cardinality: "list", description: "For whom it has to be; this server when empty." },
       ],
     },
     TokenReviewStatus: {
       fields: [
-        { name: "authenticated", number: 1, kind: "bool" },
-        { name: "user", number: 2, kind: "message", ref: "authentication/v1beta1.UserInfo" },
-        { name: "audiences", number: 4, kind: "string", cardinality: "list" },
-        { name: "error", number: 3, kind: "string" },
+        { name: "authenticated", number: 1, kind: "bool", description: "Whether it was believed." },
+        { name: "user", number: 2, kind: "message", ref: "authentication/v1beta1.UserInfo", description: "Whose it is." },
+        { name: "audiences", number: 4, kind: "string", cardinality: "list", description: "Those of the question that it is for." },
+        { name: "error", number: 3, kind: "string", description: "Why it could not be checked." },
       ],
     },
     UserInfo: {

@@ -43,26 +43,26 @@ const file: FileDescriptor = {
     },
     ResourceAttributes: {
       fields: [
-        { name: "namespace", number: 1, kind: "string" },
-        { name: "verb", number: 2, kind: "string" },
-        { name: "group", number: 3, kind: "string" },
-        { name: "version", number: 4, kind: "string" },
-        { name: "resource", number: 5, kind: "string" },
-        { name: "subresource", number: 6, kind: "string" },
-        { name: "name", number: 7, kind: "string" },
+        { name: "namespace", number: 1, kind: "string", description: "Namespace; all when empty, for resources that have one." },
+        { name: "verb", number: 2, kind: "string", description: "What is done; `*` is everything." },
+        { name: "group", number: 3, kind: "string", description: "Group of the resource; `*` is every one." },
+        { name: "version", number: 4, kind: "string", description: "Version of the group; `*` is every one." },
+        { name: "resource", number: 5, kind: "string", description: "The resource; `*` is every one." },
+        { name: "subresource", number: 6, kind: "string", description: "The subresource." },
+        { name: "name", number: 7, kind: "string", description: "Name of the object; all when empty." },
       ],
     },
     NonResourceAttributes: {
       fields: [
-        { name: "path", number: 1, kind: "string" },
-        { name: "verb", number: 2, kind: "string" },
+        { name: "path", number: 1, kind: "string", description: "The path." },
+        { name: "verb", number: 2, kind: "string", description: "What is done, such as `get`." },
       ],
     },
     SubjectAccessReviewSpec: {
       fields: [
-        { name: "resourceAttributes", number: 1, kind: "message", ref: "authorization/v1beta1.ResourceAttributes", nullable: true },
-        { name: "nonResourceAttributes", number: 2, kind: "message", ref: "authorization/v1beta1.NonResourceAttributes", nullable: true },
-        { name: "user", number: 3, kind: "string" },
+        { name: "resourceAttributes", number: 1, kind: "message", ref: "authorization/v1beta1.ResourceAttributes", nullable: true, description: "A request on a resource. Not together with `nonResourceAttributes`." },
+        { name: "nonResourceAttributes", number: 2, kind: "message", ref: "authorization/v1beta1.NonResourceAttributes", nullable: true, description: "A request on another path." },
+        { name: "user", number: 3, kind: "string", description: "Who." },
         { name: "group", number: 4, kind: "string", cardinality: "list" },
         { name: "extra", number: 5, kind: "message", cardinality: "map", ref: "authorization/v1beta1.ExtraValue" },
         { name: "uid", number: 6, kind: "string" },
@@ -70,16 +70,16 @@ const file: FileDescriptor = {
     },
     SelfSubjectAccessReviewSpec: {
       fields: [
-        { name: "resourceAttributes", number: 1, kind: "message", ref: "authorization/v1beta1.ResourceAttributes", nullable: true },
-        { name: "nonResourceAttributes", number: 2, kind: "message", ref: "authorization/v1beta1.NonResourceAttributes", nullable: true },
+        { name: "resourceAttributes", number: 1, kind: "message", ref: "authorization/v1beta1.ResourceAttributes", nullable: true, description: "A request on a resource. Not together with `nonResourceAttributes`." },
+        { name: "nonResourceAttributes", number: 2, kind: "message", ref: "authorization/v1beta1.NonResourceAttributes", nullable: true, description: "A request on another path." },
       ],
     },
     SubjectAccessReviewStatus: {
       fields: [
-        { name: "allowed", number: 1, kind: "bool", required: true, always: true },
-        { name: "denied", number: 4, kind: "bool" },
-        { name: "reason", number: 2, kind: "string" },
-        { name: "evaluationError", number: 3, kind: "string" },
+        { name: "allowed", number: 1, kind: "bool", required: true, always: true, description: "Yes or no." },
+        { name: "denied", number: 4, kind: "bool", description: "A rule says no, whatever others say." },
+        { name: "reason", number: 2, kind: "string", description: "Why, for people." },
+        { name: "evaluationError", number: 3, kind: "string", description: "What went wrong while it was looked up; the answer may hold all the same." },
       ],
     },
     SelfSubjectRulesReview: {

@@ -20,18 +20,18 @@ const file: FileDescriptor = {
     },
     HorizontalPodAutoscalerSpec: {
       fields: [
-        { name: "scaleTargetRef", number: 1, kind: "message", ref: "autoscaling/v1.CrossVersionObjectReference", required: true },
-        { name: "minReplicas", number: 2, kind: "int32", nullable: true, default: "1" },
-        { name: "maxReplicas", number: 3, kind: "int32", required: true, always: true },
-        { name: "targetCPUUtilizationPercentage", number: 4, kind: "int32", nullable: true },
+        { name: "scaleTargetRef", number: 1, kind: "message", ref: "autoscaling/v1.CrossVersionObjectReference", required: true, description: "The workload." },
+        { name: "minReplicas", number: 2, kind: "int32", nullable: true, default: "1", description: "The least. 1 when absent." },
+        { name: "maxReplicas", number: 3, kind: "int32", required: true, always: true, description: "The most." },
+        { name: "targetCPUUtilizationPercentage", number: 4, kind: "int32", nullable: true, description: "Processor time that is aimed for, as share of what the pods ask for." },
       ],
     },
     HorizontalPodAutoscalerStatus: {
       fields: [
-        { name: "observedGeneration", number: 1, kind: "int64", nullable: true },
-        { name: "lastScaleTime", number: 2, kind: "message", ref: "meta/v1.Time", nullable: true },
-        { name: "currentReplicas", number: 3, kind: "int32", required: true, always: true },
-        { name: "desiredReplicas", number: 4, kind: "int32", required: true, always: true },
+        { name: "observedGeneration", number: 1, kind: "int64", nullable: true, description: "Generation of the object that the status is about." },
+        { name: "lastScaleTime", number: 2, kind: "message", ref: "meta/v1.Time", nullable: true, description: "When the number was changed last." },
+        { name: "currentReplicas", number: 3, kind: "int32", required: true, always: true, description: "Pods that were seen last." },
+        { name: "desiredReplicas", number: 4, kind: "int32", required: true, always: true, description: "Pods that were decided on." },
         { name: "currentCPUUtilizationPercentage", number: 5, kind: "int32", nullable: true },
       ],
     },
@@ -65,13 +65,13 @@ const file: FileDescriptor = {
     },
     ScaleSpec: {
       fields: [
-        { name: "replicas", number: 1, kind: "int32" },
+        { name: "replicas", number: 1, kind: "int32", description: "Pods that are wanted." },
       ],
     },
     ScaleStatus: {
       fields: [
-        { name: "replicas", number: 1, kind: "int32", required: true, always: true },
-        { name: "selector", number: 2, kind: "string" },
+        { name: "replicas", number: 1, kind: "int32", required: true, always: true, description: "Pods that there are." },
+        { name: "selector", number: 2, kind: "string", description: "Labels of the pods, as text." },
       ],
     },
     MetricSpec: {

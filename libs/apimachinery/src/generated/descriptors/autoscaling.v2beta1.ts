@@ -20,10 +20,10 @@ const file: FileDescriptor = {
     },
     HorizontalPodAutoscalerSpec: {
       fields: [
-        { name: "scaleTargetRef", number: 1, kind: "message", ref: "autoscaling/v2beta1.CrossVersionObjectReference", required: true },
-        { name: "minReplicas", number: 2, kind: "int32", nullable: true, default: "1" },
-        { name: "maxReplicas", number: 3, kind: "int32", required: true, always: true },
-        { name: "metrics", number: 4, kind: "message", cardinality: "list", ref: "autoscaling/v2beta1.MetricSpec", default: "[{\"type\":\"Resource\",\"resource\":{\"name\":\"cpu\",\"targetAverageUtilization\":80}}]" },
+        { name: "scaleTargetRef", number: 1, kind: "message", ref: "autoscaling/v2beta1.CrossVersionObjectReference", required: true, description: "The workload." },
+        { name: "minReplicas", number: 2, kind: "int32", nullable: true, default: "1", description: "The least. 1 when absent." },
+        { name: "maxReplicas", number: 3, kind: "int32", required: true, always: true, description: "The most." },
+        { name: "metrics", number: 4, kind: "message", cardinality: "list", ref: "autoscaling/v2beta1.MetricSpec", default: "[{\"type\":\"Resource\",\"resource\":{\"name\":\"cpu\",\"targetAverageUtilization\":80}}]", description: "Measures; the one that asks for the most pods wins." },
       ],
     },
     MetricSpec: {
@@ -77,10 +77,10 @@ const file: FileDescriptor = {
     },
     HorizontalPodAutoscalerStatus: {
       fields: [
-        { name: "observedGeneration", number: 1, kind: "int64", nullable: true },
-        { name: "lastScaleTime", number: 2, kind: "message", ref: "meta/v1.Time", nullable: true },
-        { name: "currentReplicas", number: 3, kind: "int32", required: true, always: true },
-        { name: "desiredReplicas", number: 4, kind: "int32", required: true, always: true },
+        { name: "observedGeneration", number: 1, kind: "int64", nullable: true, description: "Generation of the object that the status is about." },
+        { name: "lastScaleTime", number: 2, kind: "message", ref: "meta/v1.Time", nullable: true, description: "When the number was changed last." },
+        { name: "currentReplicas", number: 3, kind: "int32", required: true, always: true, description: "Pods that were seen last." },
+        { name: "desiredReplicas", number: 4, kind: "int32", required: true, always: true, description: "Pods that were decided on." },
         { name: "currentMetrics", number: 5, kind: "message", cardinality: "list", ref: "autoscaling/v2beta1.MetricStatus", always: true },
         { name: "conditions", number: 6, kind: "message", cardinality: "list", ref: "autoscaling/v2beta1.HorizontalPodAutoscalerCondition", required: true, always: true },
       ],

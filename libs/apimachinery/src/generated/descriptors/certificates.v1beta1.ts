@@ -24,19 +24,19 @@ const file: FileDescriptor = {
     },
     CertificateSigningRequestSpec: {
       fields: [
-        { name: "request", number: 1, kind: "bytes", required: true, always: true, listType: "atomic" },
-        { name: "signerName", number: 7, kind: "string", nullable: true },
-        { name: "usages", number: 5, kind: "string", cardinality: "list", default: "[\"digital signature\",\"key encipherment\"]", enumType: "KeyUsage", listType: "atomic" },
-        { name: "username", number: 2, kind: "string" },
-        { name: "uid", number: 3, kind: "string" },
-        { name: "groups", number: 4, kind: "string", cardinality: "list", listType: "atomic" },
-        { name: "extra", number: 6, kind: "message", cardinality: "map", ref: "certificates/v1beta1.ExtraValue" },
+        { name: "request", number: 1, kind: "bytes", required: true, always: true, listType: "atomic", description: "The request in PEM." },
+        { name: "signerName", number: 7, kind: "string", nullable: true, description: "Who is to sign it." },
+        { name: "usages", number: 5, kind: "string", cardinality: "list", default: "[\"digital signature\",\"key encipherment\"]", enumType: "KeyUsage", listType: "atomic", description: "What the certificate may be used for." },
+        { name: "username", number: 2, kind: "string", description: "Who asks. Set by the server." },
+        { name: "uid", number: 3, kind: "string", description: "Identity of who asks. Set by the server." },
+        { name: "groups", number: 4, kind: "string", cardinality: "list", listType: "atomic", description: "Groups of who asks. Set by the server." },
+        { name: "extra", number: 6, kind: "message", cardinality: "map", ref: "certificates/v1beta1.ExtraValue", description: "What else is known of who asks. Set by the server." },
       ],
     },
     CertificateSigningRequestStatus: {
       fields: [
-        { name: "conditions", number: 1, kind: "message", cardinality: "list", ref: "certificates/v1beta1.CertificateSigningRequestCondition", listType: "map", listMapKeys: ["type"] },
-        { name: "certificate", number: 2, kind: "bytes", listType: "atomic" },
+        { name: "conditions", number: 1, kind: "message", cardinality: "list", ref: "certificates/v1beta1.CertificateSigningRequestCondition", listType: "map", listMapKeys: ["type"], description: "Approved, denied or failed." },
+        { name: "certificate", number: 2, kind: "bytes", listType: "atomic", description: "The certificate in PEM, with those that lead to the authority." },
       ],
     },
     CertificateSigningRequestCondition: {

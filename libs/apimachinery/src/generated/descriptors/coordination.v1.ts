@@ -19,11 +19,11 @@ const file: FileDescriptor = {
     },
     LeaseSpec: {
       fields: [
-        { name: "holderIdentity", number: 1, kind: "string", nullable: true },
-        { name: "leaseDurationSeconds", number: 2, kind: "int32", nullable: true },
-        { name: "acquireTime", number: 3, kind: "message", ref: "meta/v1.MicroTime", nullable: true },
-        { name: "renewTime", number: 4, kind: "message", ref: "meta/v1.MicroTime", nullable: true },
-        { name: "leaseTransitions", number: 5, kind: "int32", nullable: true },
+        { name: "holderIdentity", number: 1, kind: "string", nullable: true, description: "Who holds it." },
+        { name: "leaseDurationSeconds", number: 2, kind: "int32", nullable: true, description: "Others wait that long after the last renewal." },
+        { name: "acquireTime", number: 3, kind: "message", ref: "meta/v1.MicroTime", nullable: true, description: "When it was taken." },
+        { name: "renewTime", number: 4, kind: "message", ref: "meta/v1.MicroTime", nullable: true, description: "When it was renewed last." },
+        { name: "leaseTransitions", number: 5, kind: "int32", nullable: true, description: "How often it has changed hands." },
       ],
     },
     LeaseList: {

@@ -102,8 +102,8 @@ const file: FileDescriptor = {
     },
     PersistentVolumeClaimVolumeSource: {
       fields: [
-        { name: "claimName", number: 1, kind: "string", required: true, always: true },
-        { name: "readOnly", number: 2, kind: "bool" },
+        { name: "claimName", number: 1, kind: "string", required: true, always: true, description: "The claim." },
+        { name: "readOnly", number: 2, kind: "bool", description: "Refuse writes." },
       ],
     },
     PersistentVolumeSource: {
@@ -225,14 +225,14 @@ const file: FileDescriptor = {
     },
     HostPathVolumeSource: {
       fields: [
-        { name: "path", number: 1, kind: "string", required: true, always: true },
-        { name: "type", number: 2, kind: "string", nullable: true, default: "", enumType: "HostPathType" },
+        { name: "path", number: 1, kind: "string", required: true, always: true, description: "Path on the node." },
+        { name: "type", number: 2, kind: "string", nullable: true, default: "", enumType: "HostPathType", description: "What has to be there." },
       ],
     },
     EmptyDirVolumeSource: {
       fields: [
-        { name: "medium", number: 1, kind: "string", enumType: "StorageMedium" },
-        { name: "sizeLimit", number: 2, kind: "message", ref: "util/resource.Quantity", nullable: true },
+        { name: "medium", number: 1, kind: "string", enumType: "StorageMedium", description: "`Memory` keeps it in memory; on the disk of the node when empty." },
+        { name: "sizeLimit", number: 2, kind: "message", ref: "util/resource.Quantity", nullable: true, description: "The most that it may hold." },
       ],
     },
     GlusterfsVolumeSource: {
@@ -375,10 +375,10 @@ const file: FileDescriptor = {
     },
     SecretVolumeSource: {
       fields: [
-        { name: "secretName", number: 1, kind: "string" },
-        { name: "items", number: 2, kind: "message", cardinality: "list", ref: "core/v1.KeyToPath" },
-        { name: "defaultMode", number: 3, kind: "int32", nullable: true, default: "420" },
-        { name: "optional", number: 4, kind: "bool", nullable: true },
+        { name: "secretName", number: 1, kind: "string", description: "The secret." },
+        { name: "items", number: 2, kind: "message", cardinality: "list", ref: "core/v1.KeyToPath", description: "Keys to show; all when empty." },
+        { name: "defaultMode", number: 3, kind: "int32", nullable: true, default: "420", description: "Rights of the files." },
+        { name: "optional", number: 4, kind: "bool", nullable: true, description: "The secret need not exist." },
       ],
     },
     SecretProjection: {
@@ -529,9 +529,9 @@ const file: FileDescriptor = {
     ConfigMapVolumeSource: {
       fields: [
         { name: "", number: 1, kind: "message", ref: "core/v1.LocalObjectReference", inline: true },
-        { name: "items", number: 2, kind: "message", cardinality: "list", ref: "core/v1.KeyToPath" },
-        { name: "defaultMode", number: 3, kind: "int32", nullable: true, default: "420" },
-        { name: "optional", number: 4, kind: "bool", nullable: true },
+        { name: "items", number: 2, kind: "message", cardinality: "list", ref: "core/v1.KeyToPath", description: "Keys to show; all when empty." },
+        { name: "defaultMode", number: 3, kind: "int32", nullable: true, default: "420", description: "Rights of the files." },
+        { name: "optional", number: 4, kind: "bool", nullable: true, description: "The config map need not exist." },
       ],
     },
     ConfigMapProjection: {
@@ -564,9 +564,9 @@ const file: FileDescriptor = {
     },
     KeyToPath: {
       fields: [
-        { name: "key", number: 1, kind: "string", required: true, always: true },
-        { name: "path", number: 2, kind: "string", required: true, always: true },
-        { name: "mode", number: 3, kind: "int32", nullable: true },
+        { name: "key", number: 1, kind: "string", required: true, always: true, description: "The key." },
+        { name: "path", number: 2, kind: "string", required: true, always: true, description: "The file, relative to the mount." },
+        { name: "mode", number: 3, kind: "int32", nullable: true, description: "Rights of the file." },
       ],
     },
     LocalVolumeSource: {
@@ -780,8 +780,8 @@ const file: FileDescriptor = {
     },
     Lifecycle: {
       fields: [
-        { name: "postStart", number: 1, kind: "message", ref: "core/v1.Handler", nullable: true },
-        { name: "preStop", number: 2, kind: "message", ref: "core/v1.Handler", nullable: true },
+        { name: "postStart", number: 1, kind: "message", ref: "core/v1.Handler", nullable: true, description: "Called once the container has started; if it fails, the container is ended." },
+        { name: "preStop", number: 2, kind: "message", ref: "core/v1.Handler", nullable: true, description: "Called before the container is asked to end; part of the time that it has for that." },
       ],
     },
     ContainerStateWaiting: {
@@ -797,12 +797,12 @@ const file: FileDescriptor = {
     },
     ContainerStateTerminated: {
       fields: [
-        { name: "exitCode", number: 1, kind: "int32", required: true, always: true },
-        { name: "signal", number: 2, kind: "int32" },
+        { name: "exitCode", number: 1, kind: "int32", required: true, always: true, description: "Exit code of the process." },
+        { name: "signal", number: 2, kind: "int32", description: "Signal that ended it." },
         { name: "reason", number: 3, kind: "string" },
-        { name: "message", number: 4, kind: "string" },
-        { name: "startedAt", number: 5, kind: "message", ref: "meta/v1.Time" },
-        { name: "finishedAt", number: 6, kind: "message", ref: "meta/v1.Time" },
+        { name: "message", number: 4, kind: "string", description: "What it said at its end." },
+        { name: "startedAt", number: 5, kind: "message", ref: "meta/v1.Time", description: "When it was started." },
+        { name: "finishedAt", number: 6, kind: "message", ref: "meta/v1.Time", description: "When it ended." },
         { name: "containerID", number: 7, kind: "string" },
       ],
     },
@@ -815,15 +815,15 @@ const file: FileDescriptor = {
     },
     ContainerStatus: {
       fields: [
-        { name: "name", number: 1, kind: "string", required: true, always: true },
-        { name: "state", number: 2, kind: "message", ref: "core/v1.ContainerState" },
-        { name: "lastState", number: 3, kind: "message", ref: "core/v1.ContainerState" },
-        { name: "ready", number: 4, kind: "bool", required: true, always: true },
-        { name: "restartCount", number: 5, kind: "int32", required: true, always: true },
-        { name: "image", number: 6, kind: "string", required: true, always: true },
-        { name: "imageID", number: 7, kind: "string", required: true, always: true },
-        { name: "containerID", number: 8, kind: "string" },
-        { name: "started", number: 9, kind: "bool", nullable: true },
+        { name: "name", number: 1, kind: "string", required: true, always: true, description: "Name of the container." },
+        { name: "state", number: 2, kind: "message", ref: "core/v1.ContainerState", description: "What it does now." },
+        { name: "lastState", number: 3, kind: "message", ref: "core/v1.ContainerState", description: "How it ended before." },
+        { name: "ready", number: 4, kind: "bool", required: true, always: true, description: "Whether it passes its readiness probe." },
+        { name: "restartCount", number: 5, kind: "int32", required: true, always: true, description: "How often it was started again." },
+        { name: "image", number: 6, kind: "string", required: true, always: true, description: "Image that it runs." },
+        { name: "imageID", number: 7, kind: "string", required: true, always: true, description: "Identity of that image." },
+        { name: "containerID", number: 8, kind: "string", description: "Identity of the container in the runtime." },
+        { name: "started", number: 9, kind: "bool", nullable: true, description: "Whether it has passed its startup probe." },
       ],
     },
     PodCondition: {
@@ -843,8 +843,8 @@ const file: FileDescriptor = {
     },
     NodeSelectorTerm: {
       fields: [
-        { name: "matchExpressions", number: 1, kind: "message", cardinality: "list", ref: "core/v1.NodeSelectorRequirement" },
-        { name: "matchFields", number: 2, kind: "message", cardinality: "list", ref: "core/v1.NodeSelectorRequirement" },
+        { name: "matchExpressions", number: 1, kind: "message", cardinality: "list", ref: "core/v1.NodeSelectorRequirement", description: "Conditions on labels." },
+        { name: "matchFields", number: 2, kind: "message", cardinality: "list", ref: "core/v1.NodeSelectorRequirement", description: "Conditions on fields, such as `metadata.name`." },
       ],
     },
     NodeSelectorRequirement: {
@@ -866,10 +866,11 @@ const file: FileDescriptor = {
       ],
     },
     Affinity: {
+      description: "Nodes and neighbours that a pod wants or shuns.",
       fields: [
-        { name: "nodeAffinity", number: 1, kind: "message", ref: "core/v1.NodeAffinity", nullable: true },
-        { name: "podAffinity", number: 2, kind: "message", ref: "core/v1.PodAffinity", nullable: true },
-        { name: "podAntiAffinity", number: 3, kind: "message", ref: "core/v1.PodAntiAffinity", nullable: true },
+        { name: "nodeAffinity", number: 1, kind: "message", ref: "core/v1.NodeAffinity", nullable: true, description: "Nodes, by label." },
+        { name: "podAffinity", number: 2, kind: "message", ref: "core/v1.PodAffinity", nullable: true, description: "Near such pods." },
+        { name: "podAntiAffinity", number: 3, kind: "message", ref: "core/v1.PodAntiAffinity", nullable: true, description: "Not near such pods." },
       ],
     },
     PodAffinity: {
@@ -892,10 +893,10 @@ const file: FileDescriptor = {
     },
     PodAffinityTerm: {
       fields: [
-        { name: "labelSelector", number: 1, kind: "message", ref: "meta/v1.LabelSelector", nullable: true },
-        { name: "namespaces", number: 2, kind: "string", cardinality: "list" },
-        { name: "topologyKey", number: 3, kind: "string", required: true, always: true },
-        { name: "namespaceSelector", number: 4, kind: "message", ref: "meta/v1.LabelSelector", nullable: true },
+        { name: "labelSelector", number: 1, kind: "message", ref: "meta/v1.LabelSelector", nullable: true, description: "The pods." },
+        { name: "namespaces", number: 2, kind: "string", cardinality: "list", description: "Namespaces of these pods; the pod's own when empty." },
+        { name: "topologyKey", number: 3, kind: "string", required: true, always: true, description: "Label of nodes that says what is near." },
+        { name: "namespaceSelector", number: 4, kind: "message", ref: "meta/v1.LabelSelector", nullable: true, description: "Further namespaces, by label." },
       ],
     },
     NodeAffinity: {
@@ -974,10 +975,10 @@ const file: FileDescriptor = {
     },
     TopologySpreadConstraint: {
       fields: [
-        { name: "maxSkew", number: 1, kind: "int32", required: true, always: true },
-        { name: "topologyKey", number: 2, kind: "string", required: true, always: true },
-        { name: "whenUnsatisfiable", number: 3, kind: "string", required: true, always: true, enumType: "UnsatisfiableConstraintAction" },
-        { name: "labelSelector", number: 4, kind: "message", ref: "meta/v1.LabelSelector", nullable: true },
+        { name: "maxSkew", number: 1, kind: "int32", required: true, always: true, description: "How many more pods one part may have than another." },
+        { name: "topologyKey", number: 2, kind: "string", required: true, always: true, description: "Label of nodes that tells the parts apart." },
+        { name: "whenUnsatisfiable", number: 3, kind: "string", required: true, always: true, enumType: "UnsatisfiableConstraintAction", description: "Wait, or place the pod all the same." },
+        { name: "labelSelector", number: 4, kind: "message", ref: "meta/v1.LabelSelector", nullable: true, description: "Pods that count." },
       ],
     },
     HostAlias: {
@@ -987,17 +988,18 @@ const file: FileDescriptor = {
       ],
     },
     PodSecurityContext: {
+      description: "Rights of all containers of a pod.",
       fields: [
         { name: "seLinuxOptions", number: 1, kind: "message", ref: "core/v1.SELinuxOptions", nullable: true },
         { name: "windowsOptions", number: 8, kind: "message", ref: "core/v1.WindowsSecurityContextOptions", nullable: true },
-        { name: "runAsUser", number: 2, kind: "int64", nullable: true },
-        { name: "runAsGroup", number: 6, kind: "int64", nullable: true },
-        { name: "runAsNonRoot", number: 3, kind: "bool", nullable: true },
-        { name: "supplementalGroups", number: 4, kind: "int64", cardinality: "list" },
-        { name: "fsGroup", number: 5, kind: "int64", nullable: true },
-        { name: "sysctls", number: 7, kind: "message", cardinality: "list", ref: "core/v1.Sysctl" },
-        { name: "fsGroupChangePolicy", number: 9, kind: "string", nullable: true, enumType: "PodFSGroupChangePolicy" },
-        { name: "seccompProfile", number: 10, kind: "message", ref: "core/v1.SeccompProfile", nullable: true },
+        { name: "runAsUser", number: 2, kind: "int64", nullable: true, description: "User id of the processes; the image's when absent." },
+        { name: "runAsGroup", number: 6, kind: "int64", nullable: true, description: "Group id of the processes." },
+        { name: "runAsNonRoot", number: 3, kind: "bool", nullable: true, description: "Refuse to start as root." },
+        { name: "supplementalGroups", number: 4, kind: "int64", cardinality: "list", description: "Further groups of the processes." },
+        { name: "fsGroup", number: 5, kind: "int64", nullable: true, description: "Group that owns the volumes which can have an owner." },
+        { name: "sysctls", number: 7, kind: "message", cardinality: "list", ref: "core/v1.Sysctl", description: "Settings of the kernel for the pod." },
+        { name: "fsGroupChangePolicy", number: 9, kind: "string", nullable: true, enumType: "PodFSGroupChangePolicy", description: "Whether files change owner at each start or only where the root differs." },
+        { name: "seccompProfile", number: 10, kind: "message", ref: "core/v1.SeccompProfile", nullable: true, description: "System calls that are let through." },
       ],
     },
     SeccompProfile: {
@@ -1022,7 +1024,7 @@ const file: FileDescriptor = {
     },
     PodIP: {
       fields: [
-        { name: "ip", number: 1, kind: "string" },
+        { name: "ip", number: 1, kind: "string", description: "An address of the pod." },
       ],
     },
     EphemeralContainerCommon: {
@@ -1806,18 +1808,19 @@ const file: FileDescriptor = {
       ],
     },
     SecurityContext: {
+      description: "Rights of one container.",
       fields: [
-        { name: "capabilities", number: 1, kind: "message", ref: "core/v1.Capabilities", nullable: true },
-        { name: "privileged", number: 2, kind: "bool", nullable: true },
+        { name: "capabilities", number: 1, kind: "message", ref: "core/v1.Capabilities", nullable: true, description: "Single rights of the administrator, added or taken." },
+        { name: "privileged", number: 2, kind: "bool", nullable: true, description: "As good as root on the node." },
         { name: "seLinuxOptions", number: 3, kind: "message", ref: "core/v1.SELinuxOptions", nullable: true },
         { name: "windowsOptions", number: 10, kind: "message", ref: "core/v1.WindowsSecurityContextOptions", nullable: true },
-        { name: "runAsUser", number: 4, kind: "int64", nullable: true },
-        { name: "runAsGroup", number: 8, kind: "int64", nullable: true },
-        { name: "runAsNonRoot", number: 5, kind: "bool", nullable: true },
-        { name: "readOnlyRootFilesystem", number: 6, kind: "bool", nullable: true },
-        { name: "allowPrivilegeEscalation", number: 7, kind: "bool", nullable: true },
+        { name: "runAsUser", number: 4, kind: "int64", nullable: true, description: "User id of the processes; the image's when absent." },
+        { name: "runAsGroup", number: 8, kind: "int64", nullable: true, description: "Group id of the processes." },
+        { name: "runAsNonRoot", number: 5, kind: "bool", nullable: true, description: "Refuse to start as root." },
+        { name: "readOnlyRootFilesystem", number: 6, kind: "bool", nullable: true, description: "No writes but to volumes." },
+        { name: "allowPrivilegeEscalation", number: 7, kind: "bool", nullable: true, description: "A process may get more rights than its parent." },
         { name: "procMount", number: 9, kind: "string", nullable: true, enumType: "ProcMountType" },
-        { name: "seccompProfile", number: 11, kind: "message", ref: "core/v1.SeccompProfile", nullable: true },
+        { name: "seccompProfile", number: 11, kind: "message", ref: "core/v1.SeccompProfile", nullable: true, description: "System calls that are let through." },
       ],
     },
     SELinuxOptions: {

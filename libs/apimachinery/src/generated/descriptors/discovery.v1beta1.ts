@@ -24,12 +24,12 @@ const file: FileDescriptor = {
     },
     Endpoint: {
       fields: [
-        { name: "addresses", number: 1, kind: "string", cardinality: "list", required: true, always: true, listType: "set" },
-        { name: "conditions", number: 2, kind: "message", ref: "discovery/v1beta1.EndpointConditions" },
-        { name: "hostname", number: 3, kind: "string", nullable: true },
-        { name: "targetRef", number: 4, kind: "message", ref: "core/v1.ObjectReference", nullable: true },
+        { name: "addresses", number: 1, kind: "string", cardinality: "list", required: true, always: true, listType: "set", description: "Addresses of one endpoint; any of them will do." },
+        { name: "conditions", number: 2, kind: "message", ref: "discovery/v1beta1.EndpointConditions", description: "Whether it can be used." },
+        { name: "hostname", number: 3, kind: "string", nullable: true, description: "Host name of the endpoint." },
+        { name: "targetRef", number: 4, kind: "message", ref: "core/v1.ObjectReference", nullable: true, description: "Object that it stands for, such as a pod." },
         { name: "topology", number: 5, kind: "string", cardinality: "map" },
-        { name: "nodeName", number: 6, kind: "string", nullable: true },
+        { name: "nodeName", number: 6, kind: "string", nullable: true, description: "Node that it is on." },
         { name: "hints", number: 7, kind: "message", ref: "discovery/v1beta1.EndpointHints", nullable: true },
       ],
     },

@@ -38,10 +38,10 @@ const file: FileDescriptor = {
     },
     FlowSchemaSpec: {
       fields: [
-        { name: "priorityLevelConfiguration", number: 1, kind: "message", ref: "flowcontrol.apiserver/v1beta1.PriorityLevelConfigurationReference", required: true },
-        { name: "matchingPrecedence", number: 2, kind: "int32", always: true, default: "1000" },
-        { name: "distinguisherMethod", number: 3, kind: "message", ref: "flowcontrol.apiserver/v1beta1.FlowDistinguisherMethod", nullable: true },
-        { name: "rules", number: 4, kind: "message", cardinality: "list", ref: "flowcontrol.apiserver/v1beta1.PolicyRulesWithSubjects", listType: "atomic" },
+        { name: "priorityLevelConfiguration", number: 1, kind: "message", ref: "flowcontrol.apiserver/v1beta1.PriorityLevelConfigurationReference", required: true, description: "The priority level." },
+        { name: "matchingPrecedence", number: 2, kind: "int32", always: true, default: "1000", description: "Of schemas that fit a request, the one with the lowest number counts." },
+        { name: "distinguisherMethod", number: 3, kind: "message", ref: "flowcontrol.apiserver/v1beta1.FlowDistinguisherMethod", nullable: true, description: "What tells flows apart that wait in different queues." },
+        { name: "rules", number: 4, kind: "message", cardinality: "list", ref: "flowcontrol.apiserver/v1beta1.PolicyRulesWithSubjects", listType: "atomic", description: "Requests that belong to it." },
       ],
     },
     FlowDistinguisherMethod: {
@@ -138,8 +138,8 @@ const file: FileDescriptor = {
     PriorityLevelConfigurationSpec: {
       unions: [{ discriminator: "type", members: [{ field: "limited", value: "Limited" }] }],
       fields: [
-        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "PriorityLevelEnablement" },
-        { name: "limited", number: 2, kind: "message", ref: "flowcontrol.apiserver/v1beta1.LimitedPriorityLevelConfiguration", nullable: true },
+        { name: "type", number: 1, kind: "string", required: true, always: true, enumType: "PriorityLevelEnablement", description: "`Exempt` requests never wait." },
+        { name: "limited", number: 2, kind: "message", ref: "flowcontrol.apiserver/v1beta1.LimitedPriorityLevelConfiguration", nullable: true, description: "How many at a time, and what becomes of the others." },
       ],
     },
     LimitedPriorityLevelConfiguration: {

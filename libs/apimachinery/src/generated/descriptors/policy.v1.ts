@@ -10,20 +10,20 @@ const file: FileDescriptor = {
   types: {
     PodDisruptionBudgetSpec: {
       fields: [
-        { name: "minAvailable", number: 1, kind: "message", ref: "util/intstr.IntOrString", nullable: true },
-        { name: "selector", number: 2, kind: "message", ref: "meta/v1.LabelSelector", nullable: true, mergeStrategy: "replace" },
-        { name: "maxUnavailable", number: 3, kind: "message", ref: "util/intstr.IntOrString", nullable: true },
+        { name: "minAvailable", number: 1, kind: "message", ref: "util/intstr.IntOrString", nullable: true, description: "Pods that must stay, as number or share. Not together with `maxUnavailable`." },
+        { name: "selector", number: 2, kind: "message", ref: "meta/v1.LabelSelector", nullable: true, mergeStrategy: "replace", description: "Labels of the pods." },
+        { name: "maxUnavailable", number: 3, kind: "message", ref: "util/intstr.IntOrString", nullable: true, description: "Pods that may be missing, as number or share." },
       ],
     },
     PodDisruptionBudgetStatus: {
       fields: [
-        { name: "observedGeneration", number: 1, kind: "int64" },
-        { name: "disruptedPods", number: 2, kind: "message", cardinality: "map", ref: "meta/v1.Time" },
-        { name: "disruptionsAllowed", number: 3, kind: "int32", required: true, always: true },
-        { name: "currentHealthy", number: 4, kind: "int32", required: true, always: true },
-        { name: "desiredHealthy", number: 5, kind: "int32", required: true, always: true },
-        { name: "expectedPods", number: 6, kind: "int32", required: true, always: true },
-        { name: "conditions", number: 7, kind: "message", cardinality: "list", ref: "meta/v1.Condition", mergeKey: "type", mergeStrategy: "merge", listType: "map", listMapKeys: ["type"] },
+        { name: "observedGeneration", number: 1, kind: "int64", description: "Generation of the object that the status is about." },
+        { name: "disruptedPods", number: 2, kind: "message", cardinality: "map", ref: "meta/v1.Time", description: "Pods that were let go and are still there." },
+        { name: "disruptionsAllowed", number: 3, kind: "int32", required: true, always: true, description: "Pods that may go now." },
+        { name: "currentHealthy", number: 4, kind: "int32", required: true, always: true, description: "Pods that are ready." },
+        { name: "desiredHealthy", number: 5, kind: "int32", required: true, always: true, description: "Pods that have to be ready." },
+        { name: "expectedPods", number: 6, kind: "int32", required: true, always: true, description: "Pods that count." },
+        { name: "conditions", number: 7, kind: "message", cardinality: "list", ref: "meta/v1.Condition", mergeKey: "type", mergeStrategy: "merge", listType: "map", listMapKeys: ["type"], description: "What is to be told of it." },
       ],
     },
     PodDisruptionBudget: {

@@ -10,26 +10,26 @@ const file: FileDescriptor = {
   types: {
     PolicyRule: {
       fields: [
-        { name: "verbs", number: 1, kind: "string", cardinality: "list", required: true, always: true },
-        { name: "apiGroups", number: 3, kind: "string", cardinality: "list" },
-        { name: "resources", number: 4, kind: "string", cardinality: "list" },
-        { name: "resourceNames", number: 5, kind: "string", cardinality: "list" },
-        { name: "nonResourceURLs", number: 6, kind: "string", cardinality: "list" },
+        { name: "verbs", number: 1, kind: "string", cardinality: "list", required: true, always: true, description: "What may be done; `*` is everything." },
+        { name: "apiGroups", number: 3, kind: "string", cardinality: "list", description: "Groups of the resources; empty text is the core group." },
+        { name: "resources", number: 4, kind: "string", cardinality: "list", description: "Resources, also `pods/log`." },
+        { name: "resourceNames", number: 5, kind: "string", cardinality: "list", description: "Only objects of these names." },
+        { name: "nonResourceURLs", number: 6, kind: "string", cardinality: "list", description: "Paths that are no resources, of cluster roles only." },
       ],
     },
     Subject: {
       fields: [
-        { name: "kind", number: 1, kind: "string", required: true, always: true },
+        { name: "kind", number: 1, kind: "string", required: true, always: true, description: "`User`, `Group` or `ServiceAccount`." },
         { name: "apiVersion", number: 2, kind: "string" },
-        { name: "name", number: 3, kind: "string", required: true, always: true },
-        { name: "namespace", number: 4, kind: "string" },
+        { name: "name", number: 3, kind: "string", required: true, always: true, description: "Name of the user, group or account." },
+        { name: "namespace", number: 4, kind: "string", description: "Namespace of the account." },
       ],
     },
     RoleRef: {
       fields: [
-        { name: "apiGroup", number: 1, kind: "string", required: true, always: true, default: "{group:rbac.authorization}" },
-        { name: "kind", number: 2, kind: "string", required: true, always: true },
-        { name: "name", number: 3, kind: "string", required: true, always: true },
+        { name: "apiGroup", number: 1, kind: "string", required: true, always: true, default: "{group:rbac.authorization}", description: "Group of the role." },
+        { name: "kind", number: 2, kind: "string", required: true, always: true, description: "`Role` or `ClusterRole`." },
+        { name: "name", number: 3, kind: "string", required: true, always: true, description: "Name of the role." },
       ],
     },
     Role: {

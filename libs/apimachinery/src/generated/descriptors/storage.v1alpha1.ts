@@ -30,9 +30,9 @@ const file: FileDescriptor = {
     },
     VolumeAttachmentSpec: {
       fields: [
-        { name: "attacher", number: 1, kind: "string", required: true, always: true },
-        { name: "source", number: 2, kind: "message", ref: "storage/v1alpha1.VolumeAttachmentSource", required: true },
-        { name: "nodeName", number: 3, kind: "string", required: true, always: true },
+        { name: "attacher", number: 1, kind: "string", required: true, always: true, description: "The driver." },
+        { name: "source", number: 2, kind: "message", ref: "storage/v1alpha1.VolumeAttachmentSource", required: true, description: "The volume." },
+        { name: "nodeName", number: 3, kind: "string", required: true, always: true, description: "The node." },
       ],
     },
     VolumeAttachmentSource: {
@@ -43,7 +43,7 @@ const file: FileDescriptor = {
     },
     VolumeAttachmentStatus: {
       fields: [
-        { name: "attached", number: 1, kind: "bool", required: true, always: true },
+        { name: "attached", number: 1, kind: "bool", required: true, always: true, description: "Whether it is attached." },
         { name: "attachmentMetadata", number: 2, kind: "string", cardinality: "map" },
         { name: "attachError", number: 3, kind: "message", ref: "storage/v1alpha1.VolumeError", nullable: true },
         { name: "detachError", number: 4, kind: "message", ref: "storage/v1alpha1.VolumeError", nullable: true },

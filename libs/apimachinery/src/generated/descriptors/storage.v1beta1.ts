@@ -59,9 +59,9 @@ const file: FileDescriptor = {
     },
     VolumeAttachmentSpec: {
       fields: [
-        { name: "attacher", number: 1, kind: "string", required: true, always: true },
-        { name: "source", number: 2, kind: "message", ref: "storage/v1beta1.VolumeAttachmentSource", required: true },
-        { name: "nodeName", number: 3, kind: "string", required: true, always: true },
+        { name: "attacher", number: 1, kind: "string", required: true, always: true, description: "The driver." },
+        { name: "source", number: 2, kind: "message", ref: "storage/v1beta1.VolumeAttachmentSource", required: true, description: "The volume." },
+        { name: "nodeName", number: 3, kind: "string", required: true, always: true, description: "The node." },
       ],
     },
     VolumeAttachmentSource: {
@@ -72,7 +72,7 @@ const file: FileDescriptor = {
     },
     VolumeAttachmentStatus: {
       fields: [
-        { name: "attached", number: 1, kind: "bool", required: true, always: true },
+        { name: "attached", number: 1, kind: "bool", required: true, always: true, description: "Whether it is attached." },
         { name: "attachmentMetadata", number: 2, kind: "string", cardinality: "map" },
         { name: "attachError", number: 3, kind: "message", ref: "storage/v1beta1.VolumeError", nullable: true },
         { name: "detachError", number: 4, kind: "message", ref: "storage/v1beta1.VolumeError", nullable: true },
@@ -105,11 +105,11 @@ const file: FileDescriptor = {
     },
     CSIDriverSpec: {
       fields: [
-        { name: "attachRequired", number: 1, kind: "bool", nullable: true, default: "true" },
-        { name: "podInfoOnMount", number: 2, kind: "bool", nullable: true, default: "false" },
-        { name: "volumeLifecycleModes", number: 3, kind: "string", cardinality: "list", default: "[\"Persistent\"]", enumType: "VolumeLifecycleMode" },
-        { name: "storageCapacity", number: 4, kind: "bool", nullable: true, default: "false" },
-        { name: "fsGroupPolicy", number: 5, kind: "string", nullable: true, default: "ReadWriteOnceWithFSType", enumType: "FSGroupPolicy" },
+        { name: "attachRequired", number: 1, kind: "bool", nullable: true, default: "true", description: "Volumes have to be attached before they are mounted." },
+        { name: "podInfoOnMount", number: 2, kind: "bool", nullable: true, default: "false", description: "The driver is told which pod mounts." },
+        { name: "volumeLifecycleModes", number: 3, kind: "string", cardinality: "list", default: "[\"Persistent\"]", enumType: "VolumeLifecycleMode", description: "Volumes of claims, or of pods alone." },
+        { name: "storageCapacity", number: 4, kind: "bool", nullable: true, default: "false", description: "The scheduler looks at the room that is left." },
+        { name: "fsGroupPolicy", number: 5, kind: "string", nullable: true, default: "ReadWriteOnceWithFSType", enumType: "FSGroupPolicy", description: "Whether files may change owner." },
         { name: "tokenRequests", number: 6, kind: "message", cardinality: "list", ref: "storage/v1beta1.TokenRequest", listType: "atomic" },
         { name: "requiresRepublish", number: 7, kind: "bool", nullable: true, default: "false" },
       ],

@@ -19,12 +19,18 @@ export interface EndpointSlice {
 }
 
 export interface Endpoint {
+  /** Addresses of one endpoint; any of them will do. */
   addresses?: string[];
+  /** Whether it can be used. */
   conditions?: EndpointConditions;
+  /** Host name of the endpoint. */
   hostname?: string;
+  /** Object that it stands for, such as a pod. */
   targetRef?: coreV1.ObjectReference;
   deprecatedTopology?: Record<string, string>;
+  /** Node that it is on. */
   nodeName?: string;
+  /** Zone that it is in. */
   zone?: string;
   hints?: EndpointHints;
 }

@@ -22,11 +22,16 @@ export interface EndpointSlice {
 }
 
 export interface Endpoint {
+  /** Addresses of one endpoint; any of them will do. */
   addresses?: string[];
+  /** Whether it can be used. */
   conditions?: EndpointConditions;
+  /** Host name of the endpoint. */
   hostname?: string;
+  /** Object that it stands for, such as a pod. */
   targetRef?: coreV1.ObjectReference;
   topology?: Record<string, string>;
+  /** Node that it is on. */
   nodeName?: string;
   hints?: EndpointHints;
 }

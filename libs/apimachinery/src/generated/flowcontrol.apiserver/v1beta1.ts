@@ -35,9 +35,13 @@ export interface FlowSchemaList {
 }
 
 export interface FlowSchemaSpec {
+  /** The priority level. */
   priorityLevelConfiguration: PriorityLevelConfigurationReference;
+  /** Of schemas that fit a request, the one with the lowest number counts. */
   matchingPrecedence?: number;
+  /** What tells flows apart that wait in different queues. */
   distinguisherMethod?: FlowDistinguisherMethod;
+  /** Requests that belong to it. */
   rules?: PolicyRulesWithSubjects[];
 }
 
@@ -124,7 +128,9 @@ export interface PriorityLevelConfigurationList {
 }
 
 export interface PriorityLevelConfigurationSpec {
+  /** `Exempt` requests never wait. */
   type: PriorityLevelEnablement;
+  /** How many at a time, and what becomes of the others. */
   limited?: LimitedPriorityLevelConfiguration;
 }
 

@@ -4,18 +4,28 @@ import type * as metaV1 from '../meta/v1.js';
 import type * as utilIntstr from '../util/intstr.js';
 
 export interface PodDisruptionBudgetSpec {
+  /** Pods that must stay, as number or share. Not together with `maxUnavailable`. */
   minAvailable?: utilIntstr.IntOrString;
+  /** Labels of the pods. */
   selector?: metaV1.LabelSelector;
+  /** Pods that may be missing, as number or share. */
   maxUnavailable?: utilIntstr.IntOrString;
 }
 
 export interface PodDisruptionBudgetStatus {
+  /** Generation of the object that the status is about. */
   observedGeneration?: number;
+  /** Pods that were let go and are still there. */
   disruptedPods?: Record<string, metaV1.Time>;
+  /** Pods that may go now. */
   disruptionsAllowed: number;
+  /** Pods that are ready. */
   currentHealthy: number;
+  /** Pods that have to be ready. */
   desiredHealthy: number;
+  /** Pods that count. */
   expectedPods: number;
+  /** What is to be told of it. */
   conditions?: metaV1.Condition[];
 }
 

@@ -3,23 +3,34 @@
 import type * as metaV1 from '../meta/v1.js';
 
 export interface PolicyRule {
+  /** What may be done; `*` is everything. */
   verbs?: string[];
+  /** Groups of the resources; empty text is the core group. */
   apiGroups?: string[];
+  /** Resources, also `pods/log`. */
   resources?: string[];
+  /** Only objects of these names. */
   resourceNames?: string[];
+  /** Paths that are no resources, of cluster roles only. */
   nonResourceURLs?: string[];
 }
 
 export interface Subject {
+  /** `User`, `Group` or `ServiceAccount`. */
   kind: string;
   apiVersion?: string;
+  /** Name of the user, group or account. */
   name: string;
+  /** Namespace of the account. */
   namespace?: string;
 }
 
 export interface RoleRef {
+  /** Group of the role. */
   apiGroup: string;
+  /** `Role` or `ClusterRole`. */
   kind: string;
+  /** Name of the role. */
   name: string;
 }
 

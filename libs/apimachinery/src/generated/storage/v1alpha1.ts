@@ -27,8 +27,11 @@ export interface VolumeAttachmentList {
 }
 
 export interface VolumeAttachmentSpec {
+  /** The driver. */
   attacher: string;
+  /** The volume. */
   source: VolumeAttachmentSource;
+  /** The node. */
   nodeName: string;
 }
 
@@ -38,6 +41,7 @@ export interface VolumeAttachmentSource {
 }
 
 export interface VolumeAttachmentStatus {
+  /** Whether it is attached. */
   attached: boolean;
   attachmentMetadata?: Record<string, string>;
   attachError?: VolumeError;

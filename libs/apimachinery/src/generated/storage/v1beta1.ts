@@ -65,8 +65,11 @@ export interface VolumeAttachmentList {
 }
 
 export interface VolumeAttachmentSpec {
+  /** The driver. */
   attacher: string;
+  /** The volume. */
   source: VolumeAttachmentSource;
+  /** The node. */
   nodeName: string;
 }
 
@@ -76,6 +79,7 @@ export interface VolumeAttachmentSource {
 }
 
 export interface VolumeAttachmentStatus {
+  /** Whether it is attached. */
   attached: boolean;
   attachmentMetadata?: Record<string, string>;
   attachError?: VolumeError;
@@ -108,10 +112,15 @@ export interface CSIDriverList {
 }
 
 export interface CSIDriverSpec {
+  /** Volumes have to be attached before they are mounted. */
   attachRequired?: boolean;
+  /** The driver is told which pod mounts. */
   podInfoOnMount?: boolean;
+  /** Volumes of claims, or of pods alone. */
   volumeLifecycleModes?: VolumeLifecycleMode[];
+  /** The scheduler looks at the room that is left. */
   storageCapacity?: boolean;
+  /** Whether files may change owner. */
   fsGroupPolicy?: FSGroupPolicy;
   tokenRequests?: TokenRequest[];
   requiresRepublish?: boolean;
