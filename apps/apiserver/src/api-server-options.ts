@@ -1,6 +1,7 @@
 /** Flags of the API server. */
 import { CommonOptions, Flag, Flags, type TlsVersionName, tlsVersionNames } from '@orch/component';
 import { IsIn, IsInt, IsNotEmpty, Matches, Max, Min } from 'class-validator';
+import { AuditOptions } from './audit-options.js';
 import { ConsensusOptions } from './consensus-options.js';
 import { EtcdOptions } from './etcd-options.js';
 
@@ -13,6 +14,9 @@ export class ApiServerOptions {
 
   @Flags(EtcdOptions)
   readonly etcd!: EtcdOptions;
+
+  @Flags(AuditOptions)
+  readonly audit!: AuditOptions;
 
   @Flag({
     name: 'data-dir',

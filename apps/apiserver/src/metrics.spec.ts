@@ -208,7 +208,11 @@ describe('metrics of a running server', () => {
         .map(([name]) => name)
         .filter((name) => name in metricFacts)
         .sort(),
-    ).toEqual(['apiserver_request_aborts_total', 'apiserver_terminated_watchers_total']);
+    ).toEqual([
+      'apiserver_audit_error_total',
+      'apiserver_request_aborts_total',
+      'apiserver_terminated_watchers_total',
+    ]);
   });
 
   const configMap = 'group="",version="v1",resource="configmaps",subresource=""';

@@ -43,6 +43,7 @@ import { FlowControlAccess } from './controllers/flow-control.controller.js';
 import { StoredCounts } from './controllers/root.controller.js';
 import { checkDataDirectory, claimDataDirectory } from './data-directory.js';
 import { serverHealth } from './health.js';
+import { openAuditor } from './open-auditor.js';
 import { handOver, openStore } from './open-store.js';
 import { registryParts } from './registry-parts.js';
 import { requestGate, requestLimits } from './request-gate.js';
@@ -97,6 +98,7 @@ export async function startApiServer(context: Context): Promise<void> {
   const flowControl = gate instanceof FlowControl ? gate : undefined;
   const watches = new WatchRegistry(metrics);
   const authentication = new AuthenticationMetrics(metrics);
+  const auditor = await openAuditor(context, metrics);
   const api = new ApiHandler({
     parts,
     authenticator: new Authenticator({
@@ -119,6 +121,7 @@ export async function startApiServer(context: Context): Promise<void> {
     metrics: new RequestMetrics(metrics, gate),
     podLogs: new PodLogMetrics(metrics),
     watches,
+    auditor,
     nodeAgents: {
       certificatePem: readPem(options.nodeAgentCertificate),
       keyPem: readPem(options.nodeAgentKey),

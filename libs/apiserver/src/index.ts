@@ -10,6 +10,27 @@ export { NamespaceAutoProvision } from './admission/namespace-auto-provision.js'
 export { NamespaceLifecycle } from './admission/namespace-lifecycle.js';
 export { type PluginNames, selectPlugins } from './admission/plugin-selection.js';
 export { ResourceQuotaAdmission } from './admission/resource-quota.js';
+export {
+  type AuditBackend,
+  type AuditMode,
+  type AuditSink,
+  auditModes,
+  BlockingBackend,
+  type LossReport,
+} from './audit/audit-backend.js';
+export { AuditMetrics } from './audit/audit-metrics.js';
+export { Auditor } from './audit/auditor.js';
+export { BatchBackend } from './audit/batch-backend.js';
+export {
+  type AuditLogFormat,
+  auditLogFormats,
+  type LineOutput,
+  LogSink,
+  StandardOutput,
+} from './audit/log-sink.js';
+export { AuditPolicyError, readAuditPolicy } from './audit/read-policy.js';
+export { RotatingFile } from './audit/rotating-file.js';
+export { TruncatingSink } from './audit/truncating-sink.js';
 export { Authenticator } from './authentication/authenticator.js';
 export { IssuerDocuments } from './authentication/issuer-documents.js';
 export { ServiceAccountAuthenticator } from './authentication/service-account-authenticator.js';
@@ -73,3 +94,6 @@ export {
 export { InFlight } from './server/in-flight.js';
 export type { RequestGate, RequestLimits } from './server/request-gate.js';
 export { upgradeExchange } from './server/upgrade.js';
+
+/** Of weight only to servers with an audit webhook. */
+export const loadWebhookSink = () => import('./audit/webhook-sink.js');

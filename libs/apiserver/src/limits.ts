@@ -111,3 +111,20 @@ export const ratioSamplePeriodMs = 1;
 export const seatWaitPart = 1 / 4;
 /** Unused queues of a priority level that a dump names. */
 export const dumpedQueuesMax = 1_024;
+
+/** Of the file of the audit policy. */
+export const auditPolicyBytesMax = 1024 * 1024;
+/** Longer user agents are cut in the audit log. */
+export const auditUserAgentLengthMax = 1024;
+/** Addresses that proxies may add to one audit event. */
+export const auditSourceAddressesMax = 32;
+/** Lines that wait for a slow disk; events beyond them are lost. Higher: more memory. */
+export const auditPendingEventsMax = 10_000;
+/** Batches on their way to the audit webhook. Higher: more load on it, lower: a slow one fills the buffer. */
+export const auditBatchesRunningMax = 8;
+export const auditWebhookAttemptsMax = 5;
+export const auditWebhookPauseMaxMs = 120_000;
+/** For one attempt. */
+export const auditWebhookTimeoutMs = 30_000;
+/** What is buffered when the server ends has that long to be written. */
+export const auditStopTimeoutMs = 5_000;

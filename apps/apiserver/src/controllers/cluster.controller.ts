@@ -36,7 +36,7 @@ export class ClusterController {
     return this.answer(request, reply, async (admitted, cluster) => {
       if (admitted.exchange.request.method === 'GET') return sendJson(admitted, cluster.members());
       only(admitted, 'POST');
-      const wanted = requestOf(NewMember, await readBody(admitted.exchange.request));
+      const wanted = requestOf(NewMember, await readBody(admitted.exchange));
       sendJson(admitted, { member: await cluster.addMember(wanted) });
     });
   }
@@ -61,7 +61,7 @@ export class ClusterController {
   leader(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.answer(request, reply, async (admitted, cluster) => {
       only(admitted, 'POST');
-      const { to } = requestOf(LeaderMove, await readBody(admitted.exchange.request));
+      const { to } = requestOf(LeaderMove, await readBody(admitted.exchange));
       await cluster.moveLeader(to);
       sendJson(admitted, await cluster.status());
     });

@@ -15,6 +15,7 @@ import { startApiServer } from '../start-api-server.js';
 const authorization = 'Bearer secret';
 
 export interface Ask {
+  /** Bytes as they are, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** The user's own when absent, none when null. */
@@ -93,7 +94,8 @@ export class RunningServer {
   /** The answer as it begins. */
   async open(method: string, path: string, ask: Ask = {}): Promise<IncomingMessage> {
     const { body, headers, token = 'secret' } = ask;
-    const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    const sent =
+      body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
     const asked = httpsRequest({
       host: '127.0.0.1',
       port: this.port,

@@ -65,9 +65,8 @@ export const permissionsOfAuthenticated: PermissionLister = ({ groups }) => {
       };
 };
 
-/** Throws 403. */
-export function authorize(authorizer: Authorizer, attributes: Attributes): void {
-  const decision = authorizer(attributes);
+/** Throws 403 when the decision was against it. */
+export function enforce(decision: Decision, attributes: Attributes): void {
   if (decision.allowed) return;
   const { user, info } = attributes;
   throw forbidden(

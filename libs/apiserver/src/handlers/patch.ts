@@ -80,7 +80,7 @@ export interface PatchRequest {
 export async function readPatch(call: Call): Promise<PatchRequest> {
   const { exchange, query } = call;
   const type = patchType(exchange.request.headers['content-type'], call.parts.features);
-  const body = await readBody(exchange.request);
+  const body = await readBody(exchange);
   return { type, text: body.toString(), options: parsePatchOptions(query, type) };
 }
 

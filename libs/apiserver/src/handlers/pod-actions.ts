@@ -27,7 +27,7 @@ export async function readObject(call: Call, schemaType: string): Promise<ApiObj
   const at = schemaType.lastIndexOf('.');
   const [groupHead = '', version = ''] = schemaType.slice(0, at).split('/');
   const format = bodyFormat(call.exchange.request.headers['content-type']);
-  return decodeBody(await readBody(call.exchange.request), format, {
+  return decodeBody(await readBody(call.exchange), format, {
     apiVersion: dialect().apiVersion(groupHead, version),
     kind: schemaType.slice(at + 1),
     groupHead,

@@ -66,7 +66,7 @@ export function reviewHandler(parts: ReviewParts): Handler {
 async function readQuestion(call: Call): Promise<ApiObject> {
   const { parts, served, exchange, query } = call;
   const format = bodyFormat(exchange.request.headers['content-type']);
-  const body = await readBody(exchange.request);
+  const body = await readBody(exchange);
   const context = managedContext(call, parseWriteOptions(query, 'CreateOptions'));
   const question = toStoredShape(
     served,

@@ -72,7 +72,7 @@ function expectedRequest(): Expected {
 async function sentRequest(call: Call): Promise<TokenRequest> {
   const expected = expectedRequest();
   const format = bodyFormat(call.exchange.request.headers['content-type']);
-  const body = await readBody(call.exchange.request);
+  const body = await readBody(call.exchange);
   const request = decodeBody(body, format, expected) as TokenRequest & ApiObject;
   expected.codec.setDefaults(request);
   return { ...request, spec: request.spec ?? {} };

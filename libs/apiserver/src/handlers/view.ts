@@ -101,7 +101,7 @@ interface ViewChange<V> {
 
 async function sent<V extends ApiObject>(call: Call, view: View<V>): Promise<ViewChange<V>> {
   const format = bodyFormat(call.exchange.request.headers['content-type']);
-  const body = await readBody(call.exchange.request);
+  const body = await readBody(call.exchange);
   const { dryRun } = parseWriteOptions(call.query, 'UpdateOptions');
   const wanted = decodeBody(body, format, view.expected) as V;
   checkIdentity(call.served, wanted, call.info.namespace, call.info.name);

@@ -53,7 +53,7 @@ export async function handleCreate(call: Call): Promise<void> {
   checkViewFits(representation, false);
   const format = bodyFormat(exchange.request.headers['content-type']);
   const options = viewOptions(call, representation);
-  const body = await readBody(exchange.request);
+  const body = await readBody(exchange);
   const writeOptions = parseWriteOptions(query, 'CreateOptions');
   const object = toStoredShape(
     served,
@@ -79,7 +79,7 @@ export async function replaceWith(
   checkViewFits(representation, false);
   const format = bodyFormat(exchange.request.headers['content-type']);
   const options = viewOptions(call, representation);
-  const body = await readBody(exchange.request);
+  const body = await readBody(exchange);
   const writeOptions = parseWriteOptions(query, 'UpdateOptions');
   const check = fieldCheck(call);
   const decode = () => toStoredShape(served, decodeBody(body, format, expectedOf(served), check));
@@ -134,7 +134,7 @@ async function readDeleteOptions(call: Call): Promise<DeleteOptions> {
   const { exchange, query } = call;
   const { headers } = exchange.request;
   const format = bodyFormat(headers['content-type']);
-  const body = await readBody(exchange.request);
+  const body = await readBody(exchange);
   if (body.length === 0) return parseDeleteOptions(query, undefined);
   const expected = deleteOptionsExpected(codecFor('meta/v1.DeleteOptions'));
   const sent = decodeBody(body, format, expected) as DeleteOptionsBody;

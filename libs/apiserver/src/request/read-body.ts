@@ -1,16 +1,18 @@
 /** Reads a request's body into memory, within a size and a time. */
 import { badRequest, requestEntityTooLarge, timeout } from '@orch/apimachinery';
 import { bodyReadTimeoutMs, requestBodyBytesMax } from '../limits.js';
-import type { RawRequest } from '../response/exchange.js';
-
-const empty = Buffer.alloc(0);
+import type { Exchange } from '../response/exchange.js';
 
 function tooLarge(): Error {
   return requestEntityTooLarge(`limit is ${requestBodyBytesMax}`);
 }
 
+function bodyOf(chunks: readonly Buffer[], bytes: number): Buffer {
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes);
+}
+
 /** Throws 413 and 504, and 400 when the client ends it half way. */
-export function readBody(request: RawRequest): Promise<Buffer> {
+export function readBody({ request, audit }: Exchange): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? Number.NaN);
   if (declared > requestBodyBytesMax) {
     // What is on its way is read and thrown away, so that the answer can be heard.
@@ -31,8 +33,9 @@ export function readBody(request: RawRequest): Promise<Buffer> {
     };
     const onEnd = () => {
       stop();
-      if (chunks.length === 0) resolve(empty);
-      else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes));
+      const body = bodyOf(chunks, bytes);
+      audit?.bodyRead(body);
+      resolve(body);
     };
     const onClose = () => fail(badRequest('the request ended before its body'));
     const fail = (error: Error) => {

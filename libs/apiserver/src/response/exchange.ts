@@ -7,6 +7,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Writable } from 'node:stream';
 import { createGzip, type Gzip } from 'node:zlib';
+import type { AuditRecord } from '../audit/audit-record.js';
 import { gzipThresholdBytes } from '../limits.js';
 import type { ClientUpgrade } from '../server/upgrade.js';
 
@@ -25,6 +26,8 @@ export interface Exchange {
   readonly headers: OutgoingHttpHeaders;
   /** The client wants to speak something else on this connection. */
   readonly upgrade?: ClientUpgrade | undefined;
+  /** What the audit log says of it; undefined when nothing. */
+  audit: AuditRecord | undefined;
   /** What is left out of every answer of this server. */
   readonly without: LeftOut;
   /** Of the body of the answer, as sent so far. */
@@ -54,6 +57,7 @@ export function newExchange(
     warnings: [],
     headers: {},
     upgrade,
+    audit: undefined,
     without,
     bodyBytes: 0,
     goesOn: false,
@@ -96,6 +100,7 @@ export function writeHead(
   statusCode: number,
   headers: OutgoingHttpHeaders,
 ): void {
+  exchange.audit?.started(statusCode);
   // Both protocols take these; their other overloads differ.
   (exchange.response as ServerResponse).writeHead(statusCode, headers);
 }
@@ -122,6 +127,7 @@ export function sendBody(
   contentType: string,
   body: Buffer,
 ): void {
+  exchange.audit?.answered(body, contentType);
   const headers = headersFor(exchange, contentType);
   if (compresses(exchange, body.length)) {
     headers['content-encoding'] = 'gzip';

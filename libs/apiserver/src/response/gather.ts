@@ -91,7 +91,8 @@ export async function sendGathered(
   gathered: Gathered,
   timeoutMs: number,
 ): Promise<void> {
-  const { response } = exchange;
+  const { response, audit } = exchange;
+  if (audit?.takesAnswer) audit.answered(gatherWhole(gathered), contentType);
   const headers = headersFor(exchange, contentType);
   const compressed = compresses(exchange, gathered.totalBytes);
   if (compressed) {

@@ -15,6 +15,7 @@ export function sendStatus(
   { format, pretty }: Representation,
   status: AnyStatus,
 ): void {
+  exchange.audit?.answeredStatus(status);
   const body =
     format === 'protobuf'
       ? wrapUnknown('v1', 'Status', codecFor<AnyStatus>('meta/v1.Status').toProtobuf(status))

@@ -3,11 +3,12 @@
  * they may, then the handler; and for whatever goes wrong on the way one Status. The same checks serve
  * the paths that name no resource.
  */
-import { methodNotSupported, pathNotFound, StatusError } from '@orch/apimachinery';
+import { internalError, methodNotSupported, pathNotFound, StatusError } from '@orch/apimachinery';
 import type { Logger } from '@orch/component';
+import type { AuditedRequest, Auditor } from '../audit/auditor.js';
 import type { Authenticator } from '../authentication/authenticator.js';
 import type { User } from '../authentication/user.js';
-import { type Authorizer, authorize, type PermissionLister } from '../authorization/authorizer.js';
+import { type Authorizer, enforce, type PermissionLister } from '../authorization/authorizer.js';
 import type { Call, Handler } from '../handlers/call.js';
 import { handleComponentStatuses } from '../handlers/component-statuses.js';
 import { handlePatch } from '../handlers/patch.js';
@@ -30,6 +31,7 @@ import type { RequestMetrics, Route } from '../observability/request-metrics.js'
 import type { WatchRegistry } from '../observability/watch-registry.js';
 import type { RegistryParts } from '../registry/registry-parts.js';
 import type { ServedResource } from '../registry/resource.js';
+import { statusOfStoreError } from '../registry/store-errors.js';
 import { negotiate, plainJson, type Representation } from '../request/media-types.js';
 import { type Query, splitTarget } from '../request/query.js';
 import { parseRequestInfo, type RequestInfo } from '../request/request-info.js';
@@ -55,6 +57,8 @@ export interface ApiHandlerSettings extends SubresourceParts {
   readonly gate: RequestGate;
   readonly metrics: RequestMetrics;
   readonly watches: WatchRegistry;
+  /** Undefined when nothing is recorded. */
+  readonly auditor?: Auditor | undefined;
   readonly requestTimeoutMs: number;
   readonly logger: Logger;
   /** The index of paths. */
@@ -135,30 +139,35 @@ export class ApiHandler {
     answer: Answer,
     upgrade?: ClientUpgrade,
   ): Promise<void> {
-    const { authenticator, authorizer, gate, metrics, parts } = this.settings;
+    const { auditor, authenticator, authorizer, gate, metrics, parts } = this.settings;
     const { clock, table } = parts;
     const startMs = clock.monotonicMs();
     const exchange = newExchange(request, response, upgrade, this.without);
+    let info: RequestInfo | undefined;
+    let user: User | undefined;
     let route: Route | undefined;
     let place: Place | undefined;
     let isLong = false;
     try {
       const { path, query } = splitTarget(request.url ?? '/');
-      const info = parseRequestInfo(request.method ?? 'GET', path, query.flag('watch'));
+      info = parseRequestInfo(request.method ?? 'GET', path, query.flag('watch'));
       const served = info.isResource
         ? table.find(info.group, info.version, info.resource)
         : undefined;
       route = this.routeOf(request, info, query, served);
-      const user = await authenticator.authenticate(request);
-      const authenticatedMs = clock.monotonicMs();
-      metrics.authentication.observe((authenticatedMs - startMs) / 1_000);
-      let enteredMs = authenticatedMs;
+      user = await authenticator.authenticate(request);
+      let atMs = clock.monotonicMs();
+      metrics.authentication.observe((atMs - startMs) / 1_000);
       const goesOnForLong = isLongRunning(info);
+      if (auditor) {
+        await this.beginAudit(auditor, { exchange, info, user, isLong: goesOnForLong }, served);
+        atMs = clock.monotonicMs();
+      }
       if (!goesOnForLong) {
-        const entered = gate.enter({ info, user, exchange, arrivalMs: authenticatedMs });
+        const entered = gate.enter({ info, user, exchange, arrivalMs: atMs });
         if (entered instanceof Promise) {
           place = await entered;
-          enteredMs = clock.monotonicMs();
+          atMs = clock.monotonicMs();
         } else place = entered;
         if (!place) {
           metrics.refused(route, requestKind(info.verb));
@@ -166,8 +175,10 @@ export class ApiHandler {
           return;
         }
       }
-      authorize(authorizer, { user, info });
-      metrics.authorization.observe((clock.monotonicMs() - enteredMs) / 1_000);
+      const decision = authorizer({ user, info });
+      exchange.audit?.authorized(decision.allowed, decision.reason);
+      enforce(decision, { user, info });
+      metrics.authorization.observe((clock.monotonicMs() - atMs) / 1_000);
       if (goesOnForLong && served) {
         route.longRunning(1);
         isLong = true;
@@ -175,11 +186,34 @@ export class ApiHandler {
       const deadlineMs = startMs + this.settings.requestTimeoutMs;
       await answer({ exchange, info, query, user, served, deadlineMs });
     } catch (error) {
+      // Who asks for something in vain is recorded as well.
+      if (auditor && info && !user) {
+        exchange.audit = auditor.recordOf({ exchange, info, user, isLong: false })?.ofUnknownUser();
+      }
       this.fail(exchange, error, route);
     } finally {
       place?.leave();
       if (route) this.account(exchange, route, startMs, isLong);
     }
+  }
+
+  /** Throws 500 when nothing may be done without a record. */
+  private async beginAudit(
+    auditor: Auditor,
+    request: AuditedRequest,
+    served: ServedResource | undefined,
+  ): Promise<void> {
+    const record = auditor.recordOf(request);
+    if (!record) return;
+    if (served) record.servedBy(served);
+    try {
+      await record.received();
+    } catch (error) {
+      auditor.rejected();
+      this.settings.logger.warn({ err: error }, 'a request was refused for want of its record');
+      throw internalError('failed to store audit event');
+    }
+    request.exchange.audit = record;
   }
 
   private routeOf(
@@ -204,6 +238,7 @@ export class ApiHandler {
     const { response, upgrade } = exchange;
     // A connection that speaks something else by now has let go of its response.
     const carrier = upgrade?.socket ?? response;
+    if (response.headersSent || upgrade) exchange.audit?.started(response.statusCode);
     if (exchange.goesOn && !(upgrade?.socket.destroyed ?? isCutOff(response))) {
       carrier.once('close', () => this.ended(exchange, route, startMs, isLong));
     } else this.ended(exchange, route, startMs, isLong);
@@ -211,6 +246,7 @@ export class ApiHandler {
 
   private ended(exchange: Exchange, route: Route, startMs: number, isLong: boolean): void {
     if (isLong) route.longRunning(-1);
+    exchange.audit?.completed(exchange.response.statusCode);
     route.finished(exchange, (this.settings.parts.clock.monotonicMs() - startMs) / 1_000);
   }
 
@@ -276,6 +312,7 @@ export class ApiHandler {
     const { response } = exchange;
     const failure = failureOf(error);
     const expected = error instanceof StatusError && failure.code < 500;
+    if (!(statusOfStoreError(error) instanceof StatusError)) exchange.audit?.panicked();
     if (!expected)
       this.settings.logger.warn({ err: error, path: exchange.request.url }, 'request failed');
     if (failure.code === gatewayTimeout) route?.terminated(String(failure.code));

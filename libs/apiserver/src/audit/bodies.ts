@@ -1,0 +1,40 @@
+/** Bodies of requests and answers as JSON on one line, for the audit log. */
+import { codecFor, kindNamed, SchemaError, StatusError, unwrapUnknown } from '@orch/apimachinery';
+import { YAMLError } from 'yaml';
+import { parseYamlText } from '../request/parse-yaml.js';
+
+const lineEnd = 10;
+
+/** Undefined for what is not what its media type says: it is told by the answer's status. */
+export function jsonOfBody(body: Buffer, mediaType: string): string | undefined {
+  if (body.length === 0) return undefined;
+  try {
+    if (mediaType.includes('protobuf')) return jsonOfProtobuf(body);
+    if (mediaType.includes('yaml')) return JSON.stringify(parseYamlText(body.toString()));
+    return JSON.stringify(JSON.parse(body.toString()));
+  } catch (error) {
+    if (
+      error instanceof SyntaxError ||
+      error instanceof SchemaError ||
+      error instanceof YAMLError ||
+      error instanceof StatusError
+    ) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** The same for what this server has made itself: JSON on one line is taken as it is. */
+export function jsonOfAnswer(body: Buffer, mediaType: string): string | undefined {
+  const isLine = mediaType.includes('json') && body.length > 0 && !body.includes(lineEnd);
+  return isLine ? body.toString() : jsonOfBody(body, mediaType);
+}
+
+function jsonOfProtobuf(body: Buffer): string | undefined {
+  const { apiVersion, kind, raw } = unwrapUnknown(body);
+  const known = kindNamed(apiVersion, kind);
+  if (!known) return undefined;
+  const codec = codecFor<object>(known.type);
+  return codec.toJson({ ...codec.fromProtobuf(raw), apiVersion, kind });
+}
