@@ -3,6 +3,7 @@ import type { Target } from './target.js';
 import { applyTargets } from './targets/apply.js';
 import { bodyTargets } from './targets/bodies.js';
 import { fileTargets } from './targets/files.js';
+import { kindChangeTargets } from './targets/kind-changes.js';
 import { kindWriteTargets } from './targets/kind-writes.js';
 import { kindTargets } from './targets/kinds.js';
 import { patchTargets } from './targets/patches.js';
@@ -17,6 +18,7 @@ export const targets: readonly Target[] = [
   ...bodyTargets,
   ...kindTargets,
   ...kindWriteTargets,
+  ...kindChangeTargets,
   ...patchTargets,
   ...applyTargets,
   ...schemaTargets,

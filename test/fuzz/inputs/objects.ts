@@ -74,7 +74,7 @@ const template = {
 const selector = { matchLabels: labels, matchExpressions: [{ key: 'app', operator: 'Exists' }] };
 const involvedObject = { kind: 'Pod', namespace: 'default', name: 'a', uid: 'u', apiVersion: 'v1' };
 
-/** What is particular to each kind; metadata comes to it. */
+/** What is particular to each kind; more metadata comes to it. */
 const bodies: Readonly<Record<string, object>> = {
   Namespace: { spec: { finalizers: ['a.b/c'] } },
   Node: {
@@ -135,6 +135,16 @@ const bodies: Readonly<Record<string, object>> = {
   },
   ReplicaSet: { spec: { replicas: 1, selector, template } },
   PriorityClass: { value: 1000, preemptionPolicy: 'Never', globalDefault: false },
+  StorageVersion: {
+    metadata: { name: 'apps.deployments' },
+    spec: {},
+    status: {
+      storageVersions: [
+        { apiServerID: 'a', encodingVersion: 'apps/v1', decodableVersions: ['apps/v1'] },
+      ],
+      commonEncodingVersion: 'apps/v1',
+    },
+  },
 };
 
 const metadata = {
@@ -173,10 +183,9 @@ export function isKnown({ apiVersion, kind }: ServedResource): boolean {
 export function realisticObject(served: ServedResource): Record<string, unknown> {
   const { apiVersion, kind } = served;
   const namespace = served.definition.namespaced ? { namespace: 'default' } : {};
-  const recorded = recordedBody(apiVersion, kind) as { metadata?: object } | undefined;
-  const body = bodies[kind] ?? recorded;
-  const name = bodies[kind] ? undefined : recorded?.metadata;
-  return { ...body, kind, apiVersion, metadata: { ...metadata, ...namespace, ...name } };
+  const body: object = bodies[kind] ?? recordedBody(apiVersion, kind) ?? {};
+  const own = (body as { metadata?: object }).metadata;
+  return { ...body, kind, apiVersion, metadata: { ...metadata, ...namespace, ...own } };
 }
 
 export const anyServed: fc.Arbitrary<ServedResource> = fc.constantFrom(...table.served);

@@ -1,7 +1,8 @@
 /** The registry over a store that is a map: what creates and updates do, without a server. */
-import { type ApiObject, admissionRules } from '@orch/api';
+import { type ApiObject, admissionRules, definitions } from '@orch/api';
 import { FeatureGates, Metrics, systemClock } from '@orch/component';
 import type { Entry, Operation, Revision } from '@orch/store';
+import fc from 'fast-check';
 import { Admission } from '../../../libs/apiserver/src/admission/admission.js';
 import { kindRules } from '../../../libs/apiserver/src/admission/kind-rules.js';
 import { allowAuthenticated } from '../../../libs/apiserver/src/authorization/authorizer.js';
@@ -12,8 +13,8 @@ import type {
   WriteContext,
 } from '../../../libs/apiserver/src/registry/registry-parts.js';
 import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
+import { ResourceTable } from '../../../libs/apiserver/src/registry/resource-table.js';
 import { type UpdateStrategy, updateObject } from '../../../libs/apiserver/src/registry/update.js';
-import { table } from './objects.js';
 
 type Put = Extract<Operation, { kind: 'put' }>;
 
@@ -65,11 +66,31 @@ class MapStore {
 
 const admissionMetrics = new AdmissionMetrics(new Metrics());
 
+/** As they are without the flag; all that may be switched on, on; all that may be off, off. */
+const gateSettings = ['default', 'on', 'off'] as const;
+export type GateSetting = (typeof gateSettings)[number];
+export const gateSetting: fc.Arbitrary<GateSetting> = fc.constantFrom(...gateSettings);
+
+function featuresWith(setting: GateSetting): FeatureGates {
+  const gates = new FeatureGates('apiserver');
+  const value = String(setting === 'on');
+  if (setting !== 'default') gates.set({ AllAlpha: value, AllBeta: value });
+  return gates;
+}
+
+const tables = Object.fromEntries(
+  gateSettings.map((setting) => [
+    setting,
+    new ResourceTable(definitions, undefined, featuresWith(setting)),
+  ]),
+) as Record<GateSetting, ResourceTable>;
+
 /** An empty cluster. */
 export class Registry {
   private readonly parts: RegistryParts;
 
-  constructor() {
+  constructor(gates: GateSetting = 'default') {
+    const table = tables[gates];
     const store = new MapStore() as unknown as RegistryParts['store'];
     const random = () => 0.5;
     const rules = admissionRules.filter(({ name }) => !withoutRules.has(name));
@@ -77,7 +98,7 @@ export class Registry {
       store,
       table,
       clock,
-      features: new FeatureGates('apiserver'),
+      features: table.features,
       settings: {
         serviceClusterIpRanges: ['10.96.0.0/16'],
         serviceNodePortRange: { from: 30_000, to: 32_767 },
@@ -91,6 +112,11 @@ export class Registry {
       random,
       newUid: () => '7f6c1d1e-9a0b-4c3d-8e5f-0a1b2c3d4e5f',
     };
+  }
+
+  /** The same version of the same kind, as the gates here make it. */
+  resource({ group, version, definition }: ServedResource): ServedResource {
+    return this.parts.table.find(group, version, definition.plural)!;
   }
 
   /** `object` is in the stored shape, and the registry's from now on. */

@@ -18,7 +18,7 @@ import { objectJson, objectMessage } from '../../../libs/apiserver/src/response/
 import { rowOf } from '../../../libs/apiserver/src/response/table.js';
 import { kindObject } from '../inputs/kind-objects.js';
 import { withServed } from '../inputs/objects.js';
-import { Registry } from '../inputs/registry.js';
+import { gateSetting, Registry } from '../inputs/registry.js';
 import { asyncTarget, decodedOrRefused, type Target } from '../target.js';
 import { checkInherited } from './refusals.js';
 
@@ -47,7 +47,7 @@ const fieldPath = /^[A-Za-z][\w-]*(\.[\w$-]+|\[[^\]]*\])*/;
 const unthought = /\bundefined\b|\[object |\bNaN\b|function /;
 
 /** Undefined: refused as a client may be refused. */
-async function takenOrRefused(write: () => Promise<Entry>): Promise<Entry | undefined> {
+export async function takenOrRefused(write: () => Promise<Entry>): Promise<Entry | undefined> {
   try {
     return await write();
   } catch (error) {
@@ -69,7 +69,7 @@ async function takenOrRefused(write: () => Promise<Entry>): Promise<Entry | unde
 /** What protobuf does not tell: lists that are empty, and what an object within an object is. */
 const untold = new Set(['kind', 'apiVersion']);
 
-function asTold(value: unknown, name = ''): unknown {
+export function asTold(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => asTold(one, name));
   if (typeof value !== 'object' || value === null) return value;
   const isTold = ([key, member]: [string, unknown]) =>
@@ -166,11 +166,16 @@ async function checkChanges(
   for (const strategy of strategies(served)) {
     const before = objectOf(current);
     const shown = JSON.stringify(before);
-    const { name, namespace } = before.metadata ?? {};
+    const { name, namespace, resourceVersion } = before.metadata ?? {};
     const changed = await takenOrRefused(() =>
       registry.update(served, before, strategy, () => {
         const object = toStoredShape(served, structuredClone(next));
-        object.metadata = { ...object.metadata, name, ...(namespace && { namespace }) };
+        object.metadata = {
+          ...object.metadata,
+          name,
+          resourceVersion,
+          ...(namespace && { namespace }),
+        };
         delete object.metadata.uid;
         return object;
       }),
@@ -191,12 +196,13 @@ async function checkChanges(
 export const kindWriteTargets: readonly Target[] = [
   asyncTarget(
     'kind-writes',
-    withServed((served) => fc.tuple(kindObject(served), kindObject(served))),
-    async ({ served, input: [first, second] }) => {
+    withServed((served) => fc.tuple(kindObject(served), kindObject(served), gateSetting)),
+    async ({ served: drawn, input: [first, second, gates] }) => {
+      const registry = new Registry(gates);
+      const served = registry.resource(drawn);
       const sent = decoded(served, first);
       if (!sent || served.definition.virtual) return;
       checkDefaults(served, sent);
-      const registry = new Registry();
       const entry = await takenOrRefused(() =>
         registry.create(served, toStoredShape(served, structuredClone(sent))),
       );

@@ -106,6 +106,18 @@ describe('webhooks', () => {
         'Invalid value: "y": query parameters are not permitted in the URL',
       ),
     ],
+    ...[
+      ['https://a/%zz?%', 'invalid URL escape "%zz"'],
+      ['://a', 'missing protocol scheme'],
+      ['1a:b', 'first path segment in URL cannot contain colon'],
+      ['https://a/\n', 'net/url: invalid control character in URL'],
+    ].map(([url, fault]): [object, string[]] => [
+      { clientConfig: { url } },
+      below(
+        'clientConfig.url',
+        `Required value: url must be a valid URL: parse ${JSON.stringify(url)}: ${fault}${form}`,
+      ),
+    ]),
     [
       { clientConfig: { url: 'https:///x' } },
       below('clientConfig.url', `Invalid value: "": host must be specified${form}`),

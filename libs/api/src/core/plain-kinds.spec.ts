@@ -73,6 +73,10 @@ describe('nodes', () => {
     expect(object.spec?.podCIDRs).toEqual(['10.200.1.0/24']);
     expect(object.status?.allocatable).toEqual({ cpu: '4' });
   });
+  it('have no range where the first of the list is empty', () => {
+    const { object } = create<Node>(node, { spec: { podCIDR: '10.1.0.0/24', podCIDRs: [''] } });
+    expect(object.spec).not.toHaveProperty('podCIDR');
+  });
   it('name where their configuration comes from', () => {
     const old = create<Node>(node, {}).object;
     const { errors } = update(node, old, (changed: Node) => {

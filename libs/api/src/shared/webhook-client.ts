@@ -6,6 +6,7 @@ import {
   type FieldError,
   type FieldPath,
   fieldError,
+  quote,
 } from '@orch/apimachinery';
 import { invalidEach } from './rules.js';
 
@@ -32,7 +33,28 @@ export function validateWebhookClient(client: WebhookClient, at: FieldPath): Fie
   return validateService(service ?? {}, at.child('service'));
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for them
+const control = /[\x00-\x1f\x7f]/;
+const schemeFirst = /^[a-z][a-z0-9+.-]*:/i;
+
+/** Why such a text is no URL at all, in the words that clients know; undefined when it may be one. */
+function urlFault(url: string): string | undefined {
+  if (control.test(url)) return 'net/url: invalid control character in URL';
+  const badEscape = /%(?![0-9a-f]{2}).{0,2}/is.exec(url.replace(/\?[^#]*/, ''));
+  if (badEscape) return `invalid URL escape ${quote(badEscape[0])}`;
+  if (url.startsWith(':')) return 'missing protocol scheme';
+  const [first = ''] = url.split(/[/?#]/, 1);
+  return first.includes(':') && !schemeFirst.test(url)
+    ? 'first path segment in URL cannot contain colon'
+    : undefined;
+}
+
 function validateUrl(url: string, at: FieldPath): FieldError[] {
+  const fault = urlFault(url);
+  if (fault !== undefined) {
+    const detail = `url must be a valid URL: parse ${quote(url)}: ${fault}${form}`;
+    return [fieldError.required(at, detail)];
+  }
   const [, scheme = '', authority = '', query = '', fragment = ''] = reference.exec(url) ?? [];
   const userEnd = authority.lastIndexOf('@');
   const host = authority.slice(userEnd + 1);

@@ -18,3 +18,10 @@ describe('objects of another version than the stored one', () => {
     expect(events.fromStored(stored)).not.toHaveProperty('reportingController');
   });
 });
+
+it('what a kind stores beside its type comes back', () => {
+  const daemonSets = table.find('apps', 'v1', 'daemonsets')!;
+  const annotations = { 'deprecated.daemonset.template.generation': '7' };
+  const sent = daemonSets.codec.fromJson({ metadata: { name: 'a', annotations } });
+  expect(daemonSets.fromStored(daemonSets.toStored(sent)).metadata).toMatchObject({ annotations });
+});

@@ -95,6 +95,8 @@ export class ServedResource {
   readonly sameShape: boolean;
   /** Stored bytes are sent as they are. */
   readonly isStored: boolean;
+  /** What conversion gives is yet to be brought into normal form: fields are written at other times. */
+  private readonly isOtherShape: boolean;
   /** Head of an object in this version. */
   readonly head: Buffer;
   readonly listHead: string;
@@ -124,6 +126,7 @@ export class ServedResource {
     this.codec = codecFor<ApiObject>(`${this.schemaPackage}.${definition.kind}`);
     this.sameShape = served.fromStored === undefined;
     this.isStored = this.sameShape && this.apiVersion === resource.storedApiVersion;
+    this.isOtherShape = !this.sameShape && this.apiVersion !== resource.storedApiVersion;
     this.head = Buffer.from(headOf(definition.kind, this.apiVersion));
     this.deprecationWarning = this.warning();
     this.listHead = `{"kind":${JSON.stringify(this.listKind)},"apiVersion":${JSON.stringify(this.apiVersion)},"metadata":{"resourceVersion":"`;
@@ -149,22 +152,22 @@ export class ServedResource {
     return this.resource.definition;
   }
 
-  /** From this version's shape to the stored one, in normal form. May reuse `object`. */
+  /** From this version's shape to the stored one. May reuse `object`. */
   toStored(object: ApiObject): ApiObject {
-    const { toStored } = this.served;
-    const stored = toStored ? this.resource.storedCodec.fromJson(toStored(object)) : object;
+    const converted = this.served.toStored ? this.served.toStored(object) : object;
+    const stored = this.isOtherShape ? this.resource.storedCodec.fromJson(converted) : converted;
     stored.apiVersion = this.resource.storedApiVersion;
     stored.kind = this.kind;
     return stored;
   }
 
-  /** From the stored shape to this version's, in normal form. Never changes `object`. */
+  /** From the stored shape to this version's. Never changes `object`. */
   fromStored(object: ApiObject): ApiObject {
     if (this.isStored) return object;
-    const { fromStored } = this.served;
-    const converted = fromStored ? this.codec.fromJson(fromStored(object)) : { ...object };
-    converted.apiVersion = this.apiVersion;
-    converted.kind = this.kind;
-    return converted;
+    const converted = this.served.fromStored ? this.served.fromStored(object) : { ...object };
+    const shown = this.isOtherShape ? this.codec.fromJson(converted) : converted;
+    shown.apiVersion = this.apiVersion;
+    shown.kind = this.kind;
+    return shown;
   }
 }

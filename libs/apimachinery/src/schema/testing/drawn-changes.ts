@@ -2,7 +2,7 @@
 import { jsonFields, type PlainObject } from '../compiled-type.js';
 import type { FieldDescriptor, TypeName } from '../descriptor.js';
 import { schemaType, splitTypeName } from '../registry.js';
-import { type DrawSettings, drawnObject, drawnValue } from './drawn-values.js';
+import { type DrawSettings, drawnObject, drawnValue, isChoice } from './drawn-values.js';
 import type { Draws } from './draws.js';
 
 function isObject(value: unknown): value is PlainObject {
@@ -57,7 +57,17 @@ function changeField(
   if (kind === 9) delete object[field.name];
   else if (kind === 8 && Array.isArray(value)) doubled(value, draws);
   else if (kind === 7 && Array.isArray(value)) value.splice(draws.below(value.length + 1), 1);
-  else object[field.name] = drawnValue(field, splitTypeName(name).file, draws, settings);
+  else {
+    if (value === undefined && isChoice(name) && !draws.once(6)) leaveOut(name, object);
+    object[field.name] = drawnValue(field, splitTypeName(name).file, draws, settings);
+  }
+}
+
+/** The choice that was made before. */
+function leaveOut(name: TypeName, object: PlainObject): void {
+  for (const { name: member, kind, nullable } of jsonFields(name)) {
+    if (kind === 'message' && nullable) delete object[member];
+  }
 }
 
 /** Changes `object`, of the type `name`, at one place. */

@@ -176,6 +176,17 @@ export function drawnValue(
   return Object.fromEntries(elements.map((element) => [textOf(field, file, draws), element]));
 }
 
+const choicesMin = 4;
+
+/** Types of which an object mostly has one member: sources of volumes, handlers, kinds of metrics. */
+export function isChoice(name: TypeName): boolean {
+  const { fields } = schemaType(name);
+  const choices = fields.filter(
+    ({ kind, nullable, cardinality }) => kind === 'message' && nullable && !cardinality,
+  );
+  return choices.length >= choicesMin && choices.length * 2 > fields.length;
+}
+
 /** What the schema requires, and about two fields more. */
 export function drawnObject(name: TypeName, draws: Draws, settings: DrawSettings): unknown {
   const { encoding, fields } = schemaType(name);
@@ -183,7 +194,8 @@ export function drawnObject(name: TypeName, draws: Draws, settings: DrawSettings
   if (settings.depth <= 0 || fields.length === 0) return {};
   const { file } = splitTypeName(name);
   const chosen = fields.filter((field) => field.required && !draws.once(8));
-  for (let count = draws.below(4); count > 0; count -= 1) chosen.push(draws.from(fields));
+  const moreCount = isChoice(name) && !draws.once(6) ? 1 : draws.below(4);
+  for (let count = moreCount; count > 0; count -= 1) chosen.push(draws.from(fields));
   const object: Record<string, unknown> = {};
   for (const field of chosen) {
     if (field.inline) Object.assign(object, drawnObject(field.ref!, draws, settings));

@@ -1,0 +1,204 @@
+/**
+ * Pairs of random objects of every kind: versions convert there and back, a patch made from two documents
+ * turns the one into the other, and whoever applies a configuration owns the fields that it names.
+ */
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import type { ApiObject } from '@orch/api';
+import { type Json, type JsonObject, shapeOf } from '@orch/apimachinery';
+import fc from 'fast-check';
+import { applying, decodeApplied } from '../../../libs/apiserver/src/handlers/apply.js';
+import { patchFunction } from '../../../libs/apiserver/src/handlers/patch.js';
+import { objectOf } from '../../../libs/apiserver/src/registry/entry-view.js';
+import { applyTo, trackWrite } from '../../../libs/apiserver/src/registry/field-ownership.js';
+import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
+import { objectStrategy } from '../../../libs/apiserver/src/registry/strategies.js';
+import { expectedOf, toStoredShape } from '../../../libs/apiserver/src/request/decode-object.js';
+import { mergeSchemaOf } from '../../../libs/apiserver/src/request/merge-schema.js';
+import { checkConfig } from '../../../libs/apiserver/src/request/parse-config.js';
+import { kindObject } from '../inputs/kind-objects.js';
+import { withServed } from '../inputs/objects.js';
+import { ownedFields, shownFields } from '../inputs/owned-fields.js';
+import {
+  Ambiguous,
+  jsonPatchBetween,
+  mergePatchBetween,
+  strategicPatchBetween,
+} from '../inputs/patch-between.js';
+import { Registry } from '../inputs/registry.js';
+import { asyncTarget, decodedOrRefused, type Target, target } from '../target.js';
+import { asTold, decoded, takenOrRefused } from './kind-writes.js';
+import { checkInherited, doneOrRefused } from './refusals.js';
+
+const nowMs = Date.parse('2026-01-02T03:04:05Z');
+
+/**
+ * Older versions of these cannot tell everything, and the user `*` of the oldest bindings is whoever is
+ * authenticated; what they can tell stays as it is.
+ */
+const withoutWords = new Set(['HorizontalPodAutoscaler', 'RoleBinding', 'ClusterRoleBinding']);
+
+/** `stored`: taken by its rules. Of what they refuse, some versions have no words for all. */
+function checkVersions(served: ServedResource, stored: ApiObject): void {
+  const shown = JSON.stringify(stored);
+  for (const version of served.resource.versions.values()) {
+    const { apiVersion, codec } = version;
+    const text = codec.toJson(version.fromStored(stored));
+    assert.equal(JSON.stringify(stored), shown, 'the stored object was changed in place');
+    const back = version.toStored(codec.fromJson(JSON.parse(text)));
+    if (!withoutWords.has(served.kind)) assert.deepEqual(asTold(back), asTold(stored), apiVersion);
+    assert.equal(codec.toJson(version.fromStored(back)), text, `${apiVersion} again`);
+  }
+}
+
+function patched(
+  served: ServedResource,
+  type: 'json' | 'merge' | 'strategic',
+  from: Json,
+  patch: Json,
+) {
+  const schema = `${served.schemaPackage}.${served.kind}`;
+  return patchFunction(type, JSON.stringify(patch))(structuredClone(from) as JsonObject, schema);
+}
+
+function checkPatches(served: ServedResource, from: JsonObject, to: JsonObject): void {
+  assert.deepEqual(patched(served, 'merge', from, mergePatchBetween(from, to)), to);
+  assert.deepEqual(
+    patched(served, 'json', from, jsonPatchBetween(from, to) as unknown as Json),
+    to,
+  );
+  const schema = mergeSchemaOf(`${served.schemaPackage}.${served.kind}`);
+  const patch = decodedOrRefused(() => strategicPatchBetween(from, to, schema), Ambiguous);
+  if (patch) assert.deepEqual(patched(served, 'strategic', from, patch), to, JSON.stringify(patch));
+  // A whole document as a patch may be refused, but only so.
+  doneOrRefused(() => patched(served, 'strategic', from, to));
+  doneOrRefused(() => patched(served, 'merge', from, to));
+}
+
+/** The object and its owners after the configuration, as they are stored. */
+function applied(
+  served: ServedResource,
+  live: ApiObject | undefined,
+  config: JsonObject,
+  nowOffsetMs = 0,
+): ApiObject | undefined {
+  return doneOrRefused(() => {
+    const { apiVersion, kind, codec } = served;
+    checkConfig(config, { apiVersion, kind, shape: shapeOf(codec.name) });
+    const { object, managedFields } = applying(() =>
+      applyTo(served, live && structuredClone(live), {
+        config: structuredClone(config),
+        manager: 'm',
+        force: true,
+        nowMs: nowMs + nowOffsetMs,
+        resetFields: objectStrategy(served).resetFields,
+      }),
+    );
+    const stored = served.toStored(decodeApplied(object, expectedOf(served)));
+    stored.metadata = { ...stored.metadata, ...(managedFields && { managedFields }) };
+    return JSON.parse(JSON.stringify(stored)) as ApiObject;
+  });
+}
+
+function withoutOwners({ metadata, ...rest }: ApiObject): object {
+  return { ...rest, metadata: { ...metadata, managedFields: undefined } };
+}
+
+function fieldsOfApplier(object: ApiObject): string[] {
+  const entries = object.metadata?.managedFields ?? [];
+  const own = entries.find(({ manager, operation }) => manager === 'm' && operation === 'Apply');
+  return own ? shownFields(own.fieldsV1 as unknown as JsonObject) : [];
+}
+
+/** Whoever applies it owns what it names. */
+function checkOwners(
+  served: ServedResource,
+  live: ApiObject | undefined,
+  config: JsonObject,
+): ApiObject | undefined {
+  const object = applied(served, live, config);
+  if (!object) return undefined;
+  const { definition } = served;
+  const reset = definition.status && !served.served.withoutStatus ? ['status'] : [];
+  const shape = shapeOf(served.codec.name);
+  assert.deepEqual(fieldsOfApplier(object), ownedFields(shape, config, reset));
+  return object;
+}
+
+/**
+ * Applied again, later, it has nothing to do; naming nothing any more gives everything up. `config` is in
+ * normal form: what is empty is not stored, so that an element may lose what tells it from others.
+ */
+function checkSettled(
+  served: ServedResource,
+  live: ApiObject | undefined,
+  config: JsonObject,
+): void {
+  const object = checkOwners(served, live, config);
+  if (!object) return;
+  const again = applied(served, object, config, 60_000);
+  assert.ok(again, 'refused when applied again');
+  assert.deepEqual(fieldsOfApplier(again), fieldsOfApplier(object));
+  const shown = (one: ApiObject) => withoutOwners(served.fromStored(one));
+  assert.ok(isDeepStrictEqual(shown(again), shown(object)), 'not settled');
+  const { name = 'a', namespace } = (config.metadata ?? {}) as JsonObject;
+  const metadata = { name, ...(namespace && { namespace }) };
+  const left = applied(served, object, { ...namesOf(served), metadata });
+  if (left) assert.deepEqual(fieldsOfApplier(left), []);
+}
+
+function namesOf({ apiVersion, kind }: ServedResource): JsonObject {
+  return { apiVersion, kind };
+}
+
+const pair = withServed((served) => fc.tuple(kindObject(served), kindObject(served)));
+
+/** As the server shows it: what has no value is not there. */
+function document(served: ServedResource, value: unknown): JsonObject | undefined {
+  const object = decoded(served, value);
+  return object && (JSON.parse(served.codec.toJson(object)) as JsonObject);
+}
+
+export const kindChangeTargets: readonly Target[] = [
+  asyncTarget('kind-versions', withServed(kindObject), async ({ served, input }) => {
+    const object = decoded(served, input);
+    if (!object || served.definition.virtual) return;
+    const entry = await takenOrRefused(() =>
+      new Registry().create(served, toStoredShape(served, object)),
+    );
+    if (entry) checkVersions(served, objectOf(entry));
+    checkInherited();
+  }),
+  target('kind-patches', pair, ({ served, input: [first, second] }) => {
+    const from = document(served, first);
+    const to = document(served, second);
+    if (from && to) checkPatches(served, from, to);
+    checkInherited();
+  }),
+  target(
+    'kind-applies',
+    pair,
+    ({ served, input: [first, second] }) => {
+      const config = structuredClone(second) as JsonObject;
+      delete (config.metadata as JsonObject).managedFields;
+      const normal = document(served, config);
+      checkOwners(served, undefined, config);
+      if (normal) checkSettled(served, undefined, { ...normal, ...namesOf(served) });
+      const live = decoded(served, first);
+      if (!live) return;
+      const stored = toStoredShape(served, live);
+      delete stored.metadata?.managedFields;
+      trackWrite(served, stored, undefined, {
+        manager: 'w',
+        nowMs,
+        resetFields: objectStrategy(served).resetFields,
+        takesSent: true,
+      });
+      const kept = JSON.parse(JSON.stringify(stored)) as ApiObject;
+      checkOwners(served, kept, config);
+      if (normal) checkSettled(served, kept, { ...normal, ...namesOf(served) });
+      checkInherited();
+    },
+    { share: 0.5 },
+  ),
+];
