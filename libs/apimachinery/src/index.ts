@@ -3,9 +3,11 @@ export {
   type Applied,
   ApplyConflictError,
   applyConfiguration,
+  applyShapes,
   checkTyped,
   conflictStatus,
   type FieldSet,
+  type KeyField,
   managedFieldsAfterUpdate,
   managerName,
   type Shape,
@@ -49,6 +51,7 @@ export {
   type Json,
   type JsonObject,
   semanticallyEqual,
+  setKey,
 } from './patch/json-values.js';
 export { applyMergePatch } from './patch/merge-patch.js';
 export { freeShape, type MergeField, type MergeSchema } from './patch/merge-schema.js';

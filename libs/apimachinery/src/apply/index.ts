@@ -10,5 +10,6 @@ export {
 export { type FieldSet, setOfFields } from './field-set.js';
 export { managerName } from './managers.js';
 export { ApplyConflictError, type VersionedType } from './ownership.js';
-export { type Shape, shapeOf } from './shape.js';
+export * as applyShapes from './shape.js';
+export { type KeyField, type Shape, shapeOf } from './shape.js';
 export { checkTyped, TypedError } from './typed.js';

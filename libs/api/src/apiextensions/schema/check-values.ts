@@ -1,0 +1,161 @@
+/**
+ * Checks a value by what its schema says of values: types, formats, bounds, enums, members, elements and
+ * alternatives. A schema is compiled once into one function. Own code rather than a JSON schema library:
+ * the wording, the choice among failed alternatives and the patterns in linear time are the interface's.
+ */
+import { isJsonObject } from '@orch/apimachinery';
+import type { JSONSchemaProps } from '@orch/types/apiextensions/v1';
+import { canonicalText } from './canonical-text.js';
+import { compileAlternatives } from './check-alternatives.js';
+import { compileNumberCheck, compileTextCheck } from './check-scalars.js';
+import { extensionsOf } from './extensions.js';
+import { formatCheck } from './formats.js';
+import type { Outcome } from './outcome.js';
+
+/** `name`: the value's way from the root. Throws TooManyStepsError. */
+export type ValueCheck = (value: unknown, name: string, outcome: Outcome) => void;
+
+export function compileCheck(schema: JSONSchemaProps): ValueCheck {
+  const checkType = compileTypeCheck(schema);
+  const checkAlternatives = compileAlternatives(schema, compileCheck);
+  const checkText = compileTextCheck(schema);
+  const checkNumber = compileNumberCheck(schema);
+  const checkList = compileListCheck(schema);
+  const checkEnum = compileEnumCheck(schema);
+  const checkObject = compileObjectCheck(schema);
+  return (value, name, outcome) => {
+    outcome.spend(1);
+    checkType?.(value, name, outcome);
+    if (value !== null) {
+      checkAlternatives?.(value, name, outcome);
+      if (typeof value === 'string') checkText?.(value, name, outcome);
+      else if (typeof value === 'number') checkNumber(value, name, outcome);
+      else if (Array.isArray(value)) checkList(value, name, outcome);
+      // A check that was made counts, whatever it found: this one not every schema makes.
+      if (checkType) outcome.matchCount += 1;
+    }
+    checkEnum?.(value, name, outcome);
+    if (isJsonObject(value)) checkObject?.(value, name, outcome);
+  };
+}
+
+type JsonType = 'null' | 'boolean' | 'string' | 'integer' | 'number' | 'array' | 'object';
+
+/** Whole numbers beyond 64 bits are not integers. */
+function typeOf(value: unknown): JsonType {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  switch (typeof value) {
+    case 'boolean':
+      return 'boolean';
+    case 'string':
+      return 'string';
+    case 'number':
+      return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? 'integer' : 'number';
+    default:
+      return 'object';
+  }
+}
+
+function compileTypeCheck(schema: JSONSchemaProps): ValueCheck | undefined {
+  const isIntOrString = extensionsOf(schema).intOrString === true;
+  const types: string[] = isIntOrString ? ['integer', 'string'] : schema.type ? [schema.type] : [];
+  const format = schema.format && formatCheck(schema.format) ? schema.format : undefined;
+  if (types.length === 0 && format === undefined) return undefined;
+  const isNullable = schema.nullable === true || types.length === 0;
+  return (value, name, outcome) => {
+    const actual = typeOf(value);
+    const fits =
+      types.includes(actual) ||
+      (actual === 'integer' && types.includes('number')) ||
+      (actual === 'null' && isNullable) ||
+      (types.length === 0 && (actual === 'string' || actual === 'array'));
+    if (fits) {
+      outcome.matchCount += 1;
+    } else if (
+      format !== undefined &&
+      actual !== 'null' &&
+      actual !== 'string' &&
+      actual !== 'array'
+    ) {
+      outcome.invalid(name, '', `must be of type ${format}: ""`);
+    } else {
+      outcome.invalid(name, actual, `must be of type ${types.join(',')}: "${actual}"`);
+    }
+  };
+}
+
+function compileEnumCheck({ enum: allowed }: JSONSchemaProps): ValueCheck | undefined {
+  if (!allowed || allowed.length === 0) return undefined;
+  const texts = new Set(allowed.map(canonicalText));
+  return (value, name, outcome) => {
+    if (!texts.has(canonicalText(value))) outcome.notOneOf(name, value, allowed);
+  };
+}
+
+function compileListCheck(schema: JSONSchemaProps) {
+  const { items, minItems, maxItems, uniqueItems } = schema;
+  const checkElement = items && !Array.isArray(items) ? compileCheck(items) : undefined;
+  return (list: readonly unknown[], name: string, outcome: Outcome) => {
+    if (checkElement) for (const element of list) checkElement(element, name, outcome);
+    const { length } = list;
+    if (minItems !== undefined && length < minItems) {
+      outcome.invalid(name, length, `should have at least ${minItems} items`);
+    }
+    if (maxItems !== undefined && length > maxItems) {
+      outcome.invalid(name, length, `should have at most ${maxItems} items`);
+    }
+    if (uniqueItems && new Set(list.map(canonicalText)).size < length) {
+      outcome.invalid(name, undefined, "shouldn't contain duplicates");
+    }
+    outcome.matchCount += 1;
+  };
+}
+
+type ObjectCheck = (value: Record<string, unknown>, name: string, outcome: Outcome) => void;
+
+function compileObjectCheck(schema: JSONSchemaProps): ObjectCheck | undefined {
+  const { minProperties, maxProperties, additionalProperties, required = [] } = schema;
+  const properties = new Map(
+    Object.entries(schema.properties ?? {}).map(([key, member]) => [key, compileCheck(member)]),
+  );
+  const withDefault = new Set(
+    Object.entries(schema.properties ?? {})
+      .filter(([, member]) => member.default !== undefined && member.default !== null)
+      .map(([key]) => key),
+  );
+  const checkOther =
+    typeof additionalProperties === 'object' ? compileCheck(additionalProperties) : undefined;
+  return (value, name, outcome) => {
+    const keys = Object.keys(value);
+    const outOfBounds = sizeFault(keys.length, minProperties, maxProperties);
+    if (outOfBounds) {
+      outcome.invalid(name, outOfBounds.bound, outOfBounds.message);
+      return;
+    }
+    if (checkOther || additionalProperties === false) {
+      for (const key of keys) {
+        if (properties.has(key)) continue;
+        if (checkOther) checkOther(value[key], `${name}.${key}`, outcome);
+        else outcome.fault(name, key, `${name}.${key} in body is a forbidden property`);
+      }
+    }
+    for (const [key, checkMember] of properties) {
+      if (!Object.hasOwn(value, key)) continue;
+      checkMember(value[key], name === '' ? key : `${name}.${key}`, outcome);
+    }
+    for (const key of required) {
+      if (!Object.hasOwn(value, key) && !withDefault.has(key)) outcome.required(`${name}.${key}`);
+    }
+  };
+}
+
+function sizeFault(size: number, min: number | undefined, max: number | undefined) {
+  if (min !== undefined && size < min) {
+    return { bound: min, message: `should have at least ${min} properties` };
+  }
+  if (max !== undefined && size > max) {
+    return { bound: max, message: `should have at most ${max} properties` };
+  }
+  return undefined;
+}
