@@ -1,0 +1,81 @@
+/** What a schema under a condition may say: rules of values, and of members and elements the same. */
+import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
+import type { JSONSchemaProps } from '@orch/types/apiextensions/v1';
+import { type Extensions, extensionKey, extensionNames, extensionsOf } from './extensions.js';
+import { alternativesOf, hasDefault } from './parts.js';
+import { patternFault } from './pattern.js';
+
+/** `anyOf: [{type: integer}, {type: string}]`, and nothing else. */
+export function isIntOrStringChoice(parts: readonly JSONSchemaProps[] | undefined): boolean {
+  if (parts?.length !== 2) return false;
+  return ['integer', 'string'].every((type, index) => {
+    const part = parts[index]!;
+    return (
+      part.type === type && Object.values(part).filter((value) => value !== undefined).length === 1
+    );
+  });
+}
+
+export function patternErrors({ pattern }: JSONSchemaProps, at: FieldPath): FieldError[] {
+  const fault = pattern ? patternFault(pattern) : undefined;
+  if (fault === undefined) return [];
+  const detail = `must be a valid regular expression, but isn't: ${fault}`;
+  return [fieldError.invalid(at.child('pattern'), pattern, detail)];
+}
+
+/** `mayChoose`: the choice between integer and string is allowed here. */
+export function conditionErrors(
+  schema: JSONSchemaProps,
+  at: FieldPath,
+  mayChoose: boolean,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const { items, properties = {} } = schema;
+  for (const [part, partAt] of alternativesOf(schema, at)) {
+    if (mayChoose && schema.anyOf?.includes(part)) continue;
+    errors.push(...conditionErrors(part, partAt, false));
+  }
+  errors.push(...patternErrors(schema, at));
+  if (items && !Array.isArray(items)) {
+    errors.push(...conditionErrors(items, at.child('items'), false));
+  }
+  for (const [name, member] of Object.entries(properties)) {
+    errors.push(...conditionErrors(member, at.child('properties').key(name), false));
+  }
+  for (const [name, detail] of forbiddenMembers(schema)) {
+    errors.push(fieldError.forbidden(at.child(name), `${detail} to be structural`));
+  }
+  if (Object.hasOwn(properties, 'metadata')) {
+    const field = at.child('properties').key('metadata');
+    errors.push(fieldError.forbidden(field, 'must not be specified in a nested context'));
+  }
+  return errors;
+}
+
+const extensionDetails: Record<keyof Extensions, string> = {
+  preserveUnknownFields: 'must be false',
+  embeddedResource: 'must be false',
+  intOrString: 'must be false',
+  listMapKeys: 'must be empty',
+  listType: 'must be undefined',
+  mapType: 'must be undefined',
+};
+
+function forbiddenMembers(schema: JSONSchemaProps): [string, string][] {
+  const found: [string, string][] = [];
+  if (schema.type) found.push(['type', 'must be empty']);
+  if (schema.additionalProperties !== undefined) {
+    found.push(['additionalProperties', 'must be undefined']);
+  }
+  if (hasDefault(schema)) found.push(['default', 'must be undefined']);
+  if (schema.title) found.push(['title', 'must be empty']);
+  if (schema.description) found.push(['description', 'must be empty']);
+  if (schema.nullable) found.push(['nullable', 'must be false']);
+  const extensions = extensionsOf(schema);
+  for (const name of extensionNames) {
+    const value = extensions[name];
+    const isSet = Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
+    if (isSet) found.push([extensionKey(name), extensionDetails[name]]);
+  }
+  return found;
+}

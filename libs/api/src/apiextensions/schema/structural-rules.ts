@@ -1,0 +1,165 @@
+/**
+ * What makes a schema structural: every value has one type said outside of conditions, and conditions add
+ * rules of values only.
+ */
+import {
+  type FieldError,
+  type FieldPath,
+  fieldError,
+  fieldErrorMessage,
+  path,
+} from '@orch/apimachinery';
+import type { JSONSchemaProps } from '@orch/types/apiextensions/v1';
+import { completenessErrors } from './completeness.js';
+import { conditionErrors, isIntOrStringChoice, patternErrors } from './condition-rules.js';
+import { extensionKey, extensionsOf } from './extensions.js';
+import { alternativesOf, someSchema } from './parts.js';
+import { unsupportedMembers } from './schema-member-rules.js';
+
+type Level = 'root' | 'item' | 'field';
+
+const typeMissing: Record<Level, string> = {
+  root: 'must not be empty at the root',
+  item: 'must not be empty for specified array items',
+  field: 'must not be empty for specified object fields',
+};
+
+/** Can the schema be looked at as a structural one at all? Other rules name what stands against it. */
+export function isReadable(schema: JSONSchemaProps): boolean {
+  return !someSchema(
+    schema,
+    (inner) =>
+      unsupportedMembers(inner).length > 0 ||
+      (Array.isArray(inner.items) && inner.items.length > 0) ||
+      extensionsOf(inner).preserveUnknownFields === false,
+  );
+}
+
+export function isStructural(schema: JSONSchemaProps): boolean {
+  return isReadable(schema) && structuralErrors(schema, path()).length === 0;
+}
+
+/** In the order of their messages. */
+export function structuralErrors(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
+  const errors = [...placeErrors(schema, 'root', at), ...completenessErrors(schema, at)];
+  return errors
+    .map((error) => ({ error, message: fieldErrorMessage(error) }))
+    .sort((a, b) => (a.message < b.message ? -1 : a.message > b.message ? 1 : 0))
+    .map(({ error }) => error);
+}
+
+function placeErrors(schema: JSONSchemaProps, level: Level, at: FieldPath): FieldError[] {
+  const { items, additionalProperties: others, properties = {} } = schema;
+  const errors: FieldError[] = [];
+  const itemsField = at.child('items');
+  if (items && !Array.isArray(items)) errors.push(...placeErrors(items, 'item', itemsField));
+  else if (schema.type === 'array')
+    errors.push(fieldError.required(itemsField, 'must be specified'));
+  for (const [name, member] of Object.entries(properties)) {
+    errors.push(...placeErrors(member, 'field', at.child('properties').key(name)));
+  }
+  const othersField = at.child('additionalProperties');
+  if (others !== undefined && level === 'root') {
+    errors.push(fieldError.forbidden(othersField, 'must not be used at the root'));
+  }
+  if (typeof others === 'object') errors.push(...placeErrors(others, 'field', othersField));
+  errors.push(
+    ...extensionErrors(schema, at),
+    ...alternativeErrors(schema, at),
+    ...patternErrors(schema, at),
+    ...typeErrors(schema, level, at),
+    ...envelopeErrors(schema, level, at),
+  );
+  return errors;
+}
+
+/** The choice between integer and string may say their types. */
+function alternativeErrors(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
+  const isChoice = isIntOrStringChoice(schema.anyOf);
+  const inFirst = isIntOrStringChoice(schema.allOf?.[0]?.anyOf);
+  return alternativesOf(schema, at).flatMap(([part, partAt]) => {
+    if (isChoice && schema.anyOf!.includes(part)) return [];
+    return conditionErrors(part, partAt, inFirst && part === schema.allOf?.[0]);
+  });
+}
+
+function extensionErrors(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
+  const extensions = extensionsOf(schema);
+  if (!extensions.intOrString) return [];
+  const detail = `must be false if ${extensionKey('intOrString')} is true`;
+  return (['preserveUnknownFields', 'embeddedResource'] as const)
+    .filter((name) => extensions[name])
+    .map((name) => fieldError.invalid(at.child(extensionKey(name)), true, detail));
+}
+
+function typeErrors({ type, ...schema }: JSONSchemaProps, level: Level, at: FieldPath) {
+  const { embeddedResource, intOrString, preserveUnknownFields } = extensionsOf(schema);
+  const field = at.child('type');
+  const errors: FieldError[] = [];
+  if (embeddedResource && type !== 'object') {
+    const detail = `must be object if ${extensionKey('embeddedResource')} is true`;
+    errors.push(
+      type ? fieldError.invalid(field, type, detail) : fieldError.required(field, detail),
+    );
+  } else if (!type && !intOrString && !preserveUnknownFields) {
+    errors.push(fieldError.required(field, typeMissing[level]));
+  }
+  if (level === 'root' && type && type !== 'object') {
+    errors.push(fieldError.invalid(field, type, 'must be object at the root'));
+  }
+  return errors;
+}
+
+/** What a resource may say of the members that every object has. */
+function envelopeErrors(schema: JSONSchemaProps, level: Level, at: FieldPath): FieldError[] {
+  const { embeddedResource, preserveUnknownFields } = extensionsOf(schema);
+  const { additionalProperties: others, properties = {} } = schema;
+  const errors: FieldError[] = [];
+  const member = (name: string) => at.child('properties').key(name);
+  if (embeddedResource && others !== undefined) {
+    const detail = `must not be used if ${extensionKey('embeddedResource')} is set`;
+    errors.push(fieldError.forbidden(at.child('additionalProperties'), detail));
+  }
+  if (level === 'root' || embeddedResource) {
+    for (const [name, type] of envelopeTypes) {
+      const schemaOfMember = properties[name];
+      if (!schemaOfMember || schemaOfMember.type === type) continue;
+      const found = schemaOfMember.type ?? '';
+      errors.push(fieldError.invalid(member(name).child('type'), found, `must be ${type}`));
+    }
+  }
+  const { metadata } = properties;
+  if (level === 'root' && metadata && !isNameRule(metadata)) {
+    const detail =
+      'must not specify anything other than name and generateName, but metadata is implicitly specified';
+    errors.push(fieldError.forbidden(member('metadata'), detail));
+  }
+  if (embeddedResource && !preserveUnknownFields && Object.keys(properties).length === 0) {
+    const resource = extensionKey('embeddedResource');
+    const detail = `must not be empty if ${resource} is true without ${extensionKey('preserveUnknownFields')}`;
+    errors.push(fieldError.required(at.child('properties'), detail));
+  }
+  return errors;
+}
+
+const envelopeTypes = [
+  ['kind', 'string'],
+  ['apiVersion', 'string'],
+  ['metadata', 'object'],
+] as const;
+
+const ofNoConsequence = new Set(['type', 'default', 'externalDocs', 'example', '$schema']);
+
+/** Does a schema of metadata speak of names alone? */
+function isNameRule(schema: JSONSchemaProps): boolean {
+  return Object.entries(schema).every(([name, value]) => {
+    if (ofNoConsequence.has(name) || !saysSomething(value)) return true;
+    if (name !== 'properties') return false;
+    return Object.keys(value as object).every((key) => key === 'name' || key === 'generateName');
+  });
+}
+
+function saysSomething(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === '') return false;
+  return !Array.isArray(value) || value.length > 0;
+}
