@@ -16,8 +16,9 @@ import { fillDefaults } from './defaults.js';
 import { coerceEmbedded, embeddedErrors } from './embedded-resources.js';
 import { keyedListErrors } from './keyed-lists.js';
 import { type EnvelopeSchemas, type OpenApiVersion, publishedResource } from './openapi.js';
-import { Outcome, TooManyStepsError } from './outcome.js';
+import { Outcome } from './outcome.js';
 import { pruneNulls, pruneUnknown } from './prune.js';
+import { TooManyStepsError } from './step-budget.js';
 import { asResource, structuralOf } from './structural.js';
 
 export interface StructuralSchema {

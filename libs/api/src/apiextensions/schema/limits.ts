@@ -16,5 +16,5 @@ export const issueCountMax = 1_000;
  */
 export const jsonPathLengthMax = 4 * 1024;
 
-/** Values that one JSON path finds. Higher lets a cell of a table take more memory and time. */
-export const jsonPathValueCountMax = 10_000;
+/** Values that one JSON path may look at. Higher lets a cell of a table take more memory and time. */
+export const jsonPathStepCountMax = 100_000;

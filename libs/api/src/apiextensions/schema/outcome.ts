@@ -5,6 +5,7 @@
 import { type FieldError, FieldPath, fieldError } from '@orch/apimachinery';
 import { canonicalText } from './canonical-text.js';
 import { checkStepCountMax, issueCountMax } from './limits.js';
+import { StepBudget } from './step-budget.js';
 import { numberText, shown } from './value-text.js';
 
 /** Values are named by their way from the root, joined by dots; elements go by the name of their list. */
@@ -17,26 +18,20 @@ interface Issue {
   readonly message: string;
 }
 
-/** Checking took more steps than it may. */
-export class TooManyStepsError extends Error {
-  override readonly name = 'TooManyStepsError';
-}
-
 export class Outcome {
   readonly issues: Issue[] = [];
   matchCount = 0;
 
-  constructor(private readonly steps: { left: number } = { left: checkStepCountMax }) {}
+  constructor(private readonly budget = new StepBudget(checkStepCountMax)) {}
 
   /** Throws TooManyStepsError. */
   spend(stepCount: number): void {
-    this.steps.left -= stepCount;
-    if (this.steps.left < 0) throw new TooManyStepsError();
+    this.budget.spend(stepCount);
   }
 
   /** One of several ways in which the same value may be right. */
   alternative(): Outcome {
-    return new Outcome(this.steps);
+    return new Outcome(this.budget);
   }
 
   get isValid(): boolean {
