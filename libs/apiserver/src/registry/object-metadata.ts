@@ -17,11 +17,11 @@ export function metadataOf(object: ApiObject): NonNullable<ApiObject['metadata']
   return object.metadata;
 }
 
-/** An object sent to a collection: its namespace is that of the path. Throws 400. */
+/** An object sent to a collection: its namespace is that of the path, or none. Throws 400. */
 export function checkNamespace(served: ServedResource, object: ApiObject, namespace: string): void {
-  if (!served.definition.namespaced) return;
   const metadata = metadataOf(object);
-  if (!metadata.namespace) metadata.namespace = namespace;
+  if (!served.definition.namespaced) delete metadata.namespace;
+  else if (!metadata.namespace) metadata.namespace = namespace;
   else if (metadata.namespace !== namespace) {
     throw badRequest(
       `the namespace of the provided object does not match the namespace sent on the request`,
@@ -47,8 +47,8 @@ export function checkIdentity(
       `the name of the object (${metadata.name}) does not match the name on the URL (${name})`,
     );
   }
-  if (!served.definition.namespaced) return;
-  if (!metadata.namespace) metadata.namespace = namespace;
+  if (!served.definition.namespaced) delete metadata.namespace;
+  else if (!metadata.namespace) metadata.namespace = namespace;
   else if (metadata.namespace !== namespace) {
     throw badRequest(
       `the namespace of the object (${metadata.namespace}) does not match the namespace on the request (${namespace})`,
