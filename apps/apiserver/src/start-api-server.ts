@@ -16,7 +16,10 @@ import {
   apiServiceUpkeep,
   bootstrapCluster,
   ClaimIndex,
+  CustomParts,
+  CustomResources,
   Discovery,
+  definitionUpkeep,
   flowControlUpkeep,
   InFlight,
   IssuerDocuments,
@@ -32,6 +35,7 @@ import {
   RuntimeConfig,
   readTokenFile,
   registerLocalServices,
+  renaming,
   ServerEndpoints,
   ServiceAccountAuthenticator,
   StorageMetrics,
@@ -81,14 +85,21 @@ export async function startApiServer(context: Context): Promise<void> {
   claims.start();
   lifecycle.onStop('claims', () => claims.stop());
   const parts = registryParts(store, table, claims, settings, new AdmissionMetrics(metrics));
+  const customResources = new CustomResources({ store, table, clock: parts.clock, logger });
+  const customParts = new CustomParts(parts, customResources, () => renaming);
+  customResources.start();
+  lifecycle.onStop('custom resources', () => customResources.stop());
   const inFlight = new InFlight({
     readOnly: options.maxRequestsInflight,
     mutating: options.maxMutatingRequestsInflight,
   });
   const watches = new WatchRegistry(metrics);
+  customResources.onDropped((served) => watches.stopOf(served));
   const authentication = new AuthenticationMetrics(metrics);
   const api = new ApiHandler({
     parts,
+    customParts,
+    customResources,
     authenticator: new Authenticator({
       tokens,
       serviceAccounts: new ServiceAccountAuthenticator({
@@ -145,7 +156,11 @@ export async function startApiServer(context: Context): Promise<void> {
   });
   logger.info({ address: options.bindAddress, port }, 'serving');
   const endpoints = new ServerEndpoints(parts, { ip: advertiseAddress(options), port }, logger);
-  const upkeep = [flowControlUpkeep(parts, logger), apiServiceUpkeep(parts, logger)];
+  const upkeep = [
+    flowControlUpkeep(parts, logger),
+    definitionUpkeep(parts, customParts, logger),
+    apiServiceUpkeep(parts, logger),
+  ];
   await untilTaken(context, async () => {
     await bootstrapCluster(parts, {
       serviceClusterIpRange: settings.serviceClusterIpRanges[0]!,

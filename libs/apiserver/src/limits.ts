@@ -89,3 +89,13 @@ export const upkeepSettleMs = 100;
 export const upkeepPeriodMs = 60_000;
 /** For one round. */
 export const upkeepTimeoutMs = 30_000;
+
+/** Commits of a custom resource while its definition gets other conditions. */
+export const definitionAttemptsMax = 5;
+/** For the conversion of one event of a watch. Higher: a watch stands still for longer behind a slow
+ *  webhook, lower: it is ended sooner. */
+export const watchConversionTimeoutMs = 30_000;
+/** Between two looks at objects that something still holds while their definition goes. */
+export const cleanupCheckMs = 1_000;
+/** Objects of a definition that are removed at a time. */
+export const cleanupConcurrency = 16;

@@ -15,8 +15,11 @@ export interface UpkeepWork {
   readonly name: string;
   /** Of keys whose changes matter. */
   readonly prefixes: readonly string[];
-  /** Rejects with StoreError or StatusError when it could not be done now. */
-  readonly round: () => Promise<void>;
+  /**
+   * Rejects with StoreError or StatusError when it could not be done now. Answers when it wants to be
+   * called again at the latest, in ms from now; for what no change under the prefixes tells.
+   */
+  readonly round: () => Promise<number | undefined>;
 }
 
 export class Upkeep {
@@ -26,6 +29,7 @@ export class Upkeep {
   private isRunning = false;
   private isSoon = false;
   private hasChanged = false;
+  private againMs = upkeepPeriodMs;
   private stopped = false;
 
   constructor(
@@ -77,7 +81,7 @@ export class Upkeep {
     this.timer?.cancel();
     if (this.stopped) return;
     this.isSoon = this.hasChanged;
-    this.timer = this.parts.clock.setTimer(this.isSoon ? upkeepSettleMs : upkeepPeriodMs, () => {
+    this.timer = this.parts.clock.setTimer(this.isSoon ? upkeepSettleMs : this.againMs, () => {
       this.running = this.run();
     });
   }
@@ -95,9 +99,10 @@ export class Upkeep {
   private async round(): Promise<void> {
     this.isRunning = true;
     this.hasChanged = false;
+    this.againMs = upkeepPeriodMs;
     try {
       this.follow();
-      await this.work.round();
+      this.againMs = (await this.work.round()) ?? upkeepPeriodMs;
     } finally {
       this.isRunning = false;
     }

@@ -79,7 +79,9 @@ export interface PatchRequest {
 
 export async function readPatch(call: Call): Promise<PatchRequest> {
   const { exchange, query } = call;
-  const type = patchType(exchange.request.headers['content-type'], call.parts.features);
+  const isCustom = call.served.definition.custom !== undefined;
+  const contentType = exchange.request.headers['content-type'];
+  const type = patchType(contentType, call.parts.features, isCustom);
   const body = await readBody(exchange.request);
   return { type, text: body.toString(), options: parsePatchOptions(query, type) };
 }

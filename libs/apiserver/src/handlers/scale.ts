@@ -5,6 +5,7 @@ import {
   codecFor,
   fieldError,
   formatTime,
+  internalError,
   invalid,
   isStatus,
   type JsonObject,
@@ -54,7 +55,7 @@ function scaleOf(object: ApiObject, part: SubresourceScale<ApiObject>): Scale {
     kind: 'Scale',
     apiVersion: dialect().apiVersion('autoscaling', 'v1'),
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-    spec: { replicas: part.replicas(object) },
+    spec: { replicas: part.replicas(object) ?? 0 },
     status: { replicas: part.statusReplicas(object), ...(selector !== '' && { selector }) },
   };
 }
@@ -83,6 +84,9 @@ export function scaleHandler(part: SubresourceScale<ApiObject>): (call: Call) =>
 async function getScale(call: Call, part: SubresourceScale<ApiObject>): Promise<void> {
   const entry = await readEntry(call);
   if (!entry) throw scaleNotFound(call, part);
+  if (part.replicas(objectOf(entry)) === undefined) {
+    throw internalError(`the spec replicas field "${part.replicasPath ?? ''}" does not exist`);
+  }
   sendScale(call, entry, part);
 }
 
@@ -181,14 +185,15 @@ async function writeScale(
   const produce = (existing: ApiObject, entry: Entry) => {
     const scale = change.scale(existing);
     const replicas = scale.spec?.replicas ?? 0;
-    if (replicas < 0) {
+    if (replicas < 0 && !part.isChecked) {
       throw invalid({ group: dialect().group('autoscaling'), kind: 'Scale' }, info.name, [
         fieldError.invalid('spec.replicas', replicas, 'must be greater than or equal to 0'),
       ]);
     }
     const object = freshObject(entry);
     part.setReplicas(object, replicas);
-    object.metadata!.resourceVersion = scale.metadata?.resourceVersion ?? '';
+    const { resourceVersion } = scale.metadata ?? {};
+    if (resourceVersion) object.metadata!.resourceVersion = resourceVersion;
     return object;
   };
   try {

@@ -87,7 +87,7 @@ export interface SubresourceParts {
   readonly serviceAccountTokens: ServiceAccountTokens;
 }
 
-/** Sorted by name. */
+/** Sorted by name; of custom resources the status first. */
 export function subresourcesOf(served: ServedResource, parts: SubresourceParts): Subresource[] {
   const { definition } = served;
   const { kind, status, finalize, approval, scale } = definition;
@@ -150,5 +150,6 @@ export function subresourcesOf(served: ServedResource, parts: SubresourceParts):
       });
     }
   }
+  if (definition.custom) return all;
   return all.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -96,6 +96,14 @@ export class WatchRegistry implements WatchObserver {
     if (reason === 'slow') this.slowWatches.inc({ resource: served.resource.typeName });
   }
 
+  /** Ends those of resources that are no longer served as they were. */
+  stopOf(served: readonly ServedResource[]): void {
+    for (const watch of [...this.active]) {
+      if (served.includes(watch.target.served)) watch.stop();
+    }
+    for (const one of served) this.byResource.delete(one);
+  }
+
   /** Ends all that are open, and from now on every other as soon as it has begun. */
   stopAll(): void {
     this.stopped = true;

@@ -194,7 +194,8 @@ function checkVersion({ served, name }: Target, object: ApiObject, entry: Entry)
     if (unconditionalUpdate) metadata.resourceVersion = current;
     // Kinds that allocate are validated as a whole first, which reports the missing version.
     else if (!allocates) {
-      throw invalid(served.groupKind, name, [
+      const { group, resource } = served.groupResource;
+      throw invalid({ group, kind: resource }, name, [
         fieldError.invalid(
           'metadata.resourceVersion',
           new Literal('0x0'),
