@@ -18,6 +18,7 @@ import {
   ClaimIndex,
   CustomParts,
   CustomResources,
+  converterFor,
   Discovery,
   definitionUpkeep,
   flowControlUpkeep,
@@ -35,11 +36,12 @@ import {
   RuntimeConfig,
   readTokenFile,
   registerLocalServices,
-  renaming,
   ServerEndpoints,
   ServiceAccountAuthenticator,
   StorageMetrics,
+  serviceResolver,
   WatchRegistry,
+  WebhookClient,
 } from '@orch/apiserver';
 import { Backoff, type ComponentContext, Metrics, sleep, systemClock } from '@orch/component';
 import { StoreError, type VersionedStore } from '@orch/store';
@@ -86,8 +88,14 @@ export async function startApiServer(context: Context): Promise<void> {
   lifecycle.onStop('claims', () => claims.stop());
   const parts = registryParts(store, table, claims, settings, new AdmissionMetrics(metrics));
   const customResources = new CustomResources({ store, table, clock: parts.clock, logger });
-  const customParts = new CustomParts(parts, customResources, () => renaming);
+  const webhooks = new WebhookClient(serviceResolver(parts));
+  const customParts = new CustomParts(
+    parts,
+    customResources,
+    converterFor({ client: webhooks, clock: parts.clock, newUid: parts.newUid }),
+  );
   customResources.start();
+  lifecycle.onStop('webhooks', () => webhooks.close());
   lifecycle.onStop('custom resources', () => customResources.stop());
   const inFlight = new InFlight({
     readOnly: options.maxRequestsInflight,

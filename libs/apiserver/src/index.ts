@@ -25,10 +25,10 @@ export { apiServiceUpkeep, registerLocalServices } from './bootstrap/api-service
 export { type BootstrapSettings, bootstrapCluster } from './bootstrap/bootstrap.js';
 export { flowControlUpkeep } from './bootstrap/flow-control.js';
 export { ServerEndpoints } from './bootstrap/server-endpoints.js';
-export { renaming } from './customresources/converter.js';
 export { CustomParts } from './customresources/custom-parts.js';
 export { CustomResources } from './customresources/custom-resources.js';
 export { definitionUpkeep } from './customresources/definition-upkeep.js';
+export { converterFor } from './customresources/webhook-converter.js';
 export { Discovery } from './discovery/discovery.js';
 export type { NodeAgentTls } from './handlers/node-agents.js';
 export { AdmissionMetrics } from './observability/admission-metrics.js';
@@ -58,3 +58,5 @@ export {
 } from './server/api-handler.js';
 export { InFlight } from './server/in-flight.js';
 export { upgradeExchange } from './server/upgrade.js';
+export { serviceResolver } from './webhooks/service-place.js';
+export { WebhookClient } from './webhooks/webhook-client.js';

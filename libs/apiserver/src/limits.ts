@@ -99,3 +99,9 @@ export const watchConversionTimeoutMs = 30_000;
 export const cleanupCheckMs = 1_000;
 /** Objects of a definition that are removed at a time. */
 export const cleanupConcurrency = 16;
+/** For one question to a conversion webhook, whatever time the request still has. */
+export const conversionTimeoutMs = 30_000;
+/** Of an answer of a webhook. */
+export const webhookAnswerBytesMax = 64 * 1024 * 1024;
+/** Webhooks that connections are kept open to. */
+export const webhookClientsMax = 256;

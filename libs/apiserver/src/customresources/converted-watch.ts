@@ -3,6 +3,7 @@
  * never split: what has to wait for a conversion holds up what comes after it. The revision that the
  * watch tells is that of what has been handed on.
  */
+import { StatusError } from '@orch/apimachinery';
 import {
   type Entry,
   type Revision,
@@ -84,8 +85,8 @@ export class ConvertedWatch implements WatchHandle {
   }
 
   private fail(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    this.end(new StoreError('Unavailable', `the conversion of an event failed: ${message}`));
+    if (!(error instanceof StatusError) && !(error instanceof StoreError)) throw error;
+    this.end(new StoreError('Unavailable', `the conversion of an event failed: ${error.message}`));
   }
 
   private end(error: StoreError): void {

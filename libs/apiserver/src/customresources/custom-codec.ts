@@ -50,18 +50,18 @@ export class CustomCodec implements ObjectCodec {
     if (schema.hasDefaults) schema.applyDefaults(object as JsonObject);
   }
 
-  /** Brings an object that was written under another schema into the shape of this one. */
-  fromOtherSchema(object: ApiObject): ApiObject {
-    const schema = this.schema();
-    schema.prune(object as JsonObject);
-    schema.coerceMetadata(object as JsonObject, true);
-    if (schema.hasDefaults) schema.applyDefaults(object as JsonObject);
+  /** Brings an object of this version, that may have been written under another schema, into its shape. */
+  fromStore(object: ApiObject): ApiObject {
+    this.trim(object);
+    this.setDefaults(object);
     return object;
   }
 
-  /** For the store: nothing that the schema does not know. */
-  pruned(object: ApiObject): ApiObject {
-    this.schema().prune(object as JsonObject);
+  /** Takes away what a conversion or another schema brought and this version does not know. */
+  trim(object: ApiObject): ApiObject {
+    const schema = this.schema();
+    schema.prune(object as JsonObject);
+    schema.coerceMetadata(object as JsonObject, true);
     return object;
   }
 

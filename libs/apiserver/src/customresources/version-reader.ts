@@ -3,20 +3,28 @@ import type { ApiObject } from '@orch/api';
 import { deepEqual } from '@orch/apimachinery';
 import type { Entry, Revision } from '@orch/store';
 import { selectorScanBatch } from '../limits.js';
-import { freshObject, keepVersion, objectOf, versionOf } from '../registry/entry-view.js';
+import {
+  freshObject,
+  keepVersion,
+  markStale,
+  objectOf,
+  versionOf,
+} from '../registry/entry-view.js';
 import { entryShowing } from '../registry/object-bytes.js';
 import type { Resource, ServedResource } from '../registry/resource.js';
 import type { Converter } from './converter.js';
 import { CustomCodec } from './custom-codec.js';
 
 export type Shown = readonly Entry[] | Promise<readonly Entry[]>;
+type Objects = readonly ApiObject[] | Promise<readonly ApiObject[]>;
 
 export class VersionReader {
   readonly keyPrefix: string;
   /** This is the version in which objects are stored. */
   readonly isStored: boolean;
   private readonly codec: CustomCodec;
-  private readonly storedCodec: CustomCodec;
+  /** What bytes in the storage version begin with. */
+  private readonly storedHead: Buffer;
 
   /** `stored`: the storage version. Entries newer than `sinceRevision` were written as it is now. */
   constructor(
@@ -28,14 +36,14 @@ export class VersionReader {
     this.keyPrefix = served.resource.keyPrefix;
     this.isStored = served.version === stored.version;
     this.codec = customCodec(served);
-    this.storedCodec = customCodec(stored);
+    this.storedHead = Buffer.from(stored.resource.versionHead);
   }
 
   /** At once where nothing has to be asked of others and there is little to do. */
   shown(entries: readonly Entry[], deadlineMs: number): Shown {
     const known = entries.map((entry) => this.known(entry));
     const missing = entries.filter((_, index) => known[index] === undefined);
-    if (missing.length === 0) return this.isStored ? shortcut(entries, known) : whole(known);
+    if (missing.length === 0) return shortcut(entries, known);
     if (missing.length > selectorScanBatch) return this.inBatches(entries, missing, deadlineMs);
     const made = this.made(missing, deadlineMs);
     return made instanceof Promise ? made.then((all) => merged(known, all)) : merged(known, made);
@@ -47,23 +55,49 @@ export class VersionReader {
     deadlineMs: number,
   ): Promise<{ resource: Resource; object: ApiObject }> {
     const object = JSON.parse(bytes.toString()) as ApiObject;
-    const { resource } = this.stored;
-    const [converted] = await this.converter.convert([object], this.stored.apiVersion, deadlineMs);
-    return { resource, object: this.storedCodec.pruned(converted!) };
+    const { resource, apiVersion } = this.stored;
+    const [converted] = await this.converter.convert([object], apiVersion, deadlineMs);
+    return { resource, object: customCodec(this.stored).trim(converted!) };
   }
 
   private known(entry: Entry): Entry | undefined {
-    if (this.isStored && entry.revision > this.sinceRevision) return entry;
+    if (this.isStored && entry.revision > this.sinceRevision && this.isInStorage(entry)) {
+      return entry;
+    }
     return versionOf(entry, this.served);
   }
 
+  /** What was written while another version was the storage version stays as it is until it is written again. */
+  private isInStorage({ bytes }: Entry): boolean {
+    const { length } = this.storedHead;
+    return bytes.length >= length && bytes.compare(this.storedHead, 0, length, 0, length) === 0;
+  }
+
   private made(entries: readonly Entry[], deadlineMs: number): Shown {
-    if (this.isStored) return entries.map((entry) => this.keep(entry, freshObject(entry)));
-    const objects = entries.map((entry) => this.storedCodec.fromOtherSchema(freshObject(entry)));
-    const converted = this.converter.convert(objects, this.served.apiVersion, deadlineMs);
+    const objects = this.converted(entries.map(freshObject), deadlineMs);
     const keepAll = (all: readonly ApiObject[]) =>
       all.map((object, index) => this.keep(entries[index]!, object));
-    return converted instanceof Promise ? converted.then(keepAll) : keepAll(converted);
+    return objects instanceof Promise ? objects.then(keepAll) : keepAll(objects);
+  }
+
+  /** Objects in this version, in the same order; takes those it is given. */
+  private converted(stored: readonly ApiObject[], deadlineMs: number): Objects {
+    const { apiVersion, resource } = this.served;
+    for (const object of stored) {
+      const source = resource.versions.get(object.apiVersion ?? '');
+      if (source) customCodec(source).fromStore(object);
+    }
+    const isOther = stored.map((object) => object.apiVersion !== apiVersion);
+    const others = stored.filter((_, index) => isOther[index]);
+    if (others.length === 0) return stored;
+    const merge = (all: readonly ApiObject[]) => {
+      let next = 0;
+      return stored.map((object, index) =>
+        isOther[index] ? this.codec.trim(all[next++]!) : object,
+      );
+    };
+    const converted = this.converter.convert(others, apiVersion, deadlineMs);
+    return converted instanceof Promise ? converted.then(merge) : merge(converted);
   }
 
   /** Lets the event loop go in between. */
@@ -79,25 +113,22 @@ export class VersionReader {
       for (const [index, entry] of batch.entries()) made.set(entry, shown[index]!);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    // What was known may have been dropped meanwhile.
     const known = entries.map((entry) => made.get(entry) ?? this.known(entry));
+    // What was known may have been dropped meanwhile.
     const gone = entries.filter((_, index) => known[index] === undefined);
-    if (gone.length === 0) return whole(known);
-    return merged(known, await this.made(gone, deadlineMs));
+    return gone.length === 0
+      ? shortcut(entries, known)
+      : merged(known, await this.made(gone, deadlineMs));
   }
 
   /** `object`: in this version. */
   private keep(entry: Entry, object: ApiObject): Entry {
-    const fitting = this.codec.fromOtherSchema(object);
-    const isSame = this.isStored && deepEqual(fitting, objectOf(entry));
-    const shown = isSame ? entry : entryShowing(this.served.resource, fitting, entry);
+    const isSame = this.isInStorage(entry) && this.isStored && deepEqual(object, objectOf(entry));
+    const shown = isSame ? entry : entryShowing(this.served.resource, object, entry);
+    if (this.isStored ? !isSame : !this.isInStorage(entry)) markStale(shown);
     keepVersion(entry, this.served, shown);
     return shown;
   }
-}
-
-function whole(entries: readonly (Entry | undefined)[]): readonly Entry[] {
-  return entries as readonly Entry[];
 }
 
 /** The very list when all are shown as they are. */
@@ -105,7 +136,8 @@ function shortcut(
   entries: readonly Entry[],
   known: readonly (Entry | undefined)[],
 ): readonly Entry[] {
-  return entries.every((entry, index) => entry === known[index]) ? entries : whole(known);
+  const isSame = entries.every((entry, index) => entry === known[index]);
+  return isSame ? entries : merged(known, []);
 }
 
 /** `made`: in the order of those that are missing in `known`. */

@@ -14,6 +14,8 @@ export class EntryView {
   readonly encodings = new Map<string, Buffer>();
   /** The entry as other versions of a custom resource show it, by version. */
   readonly versions = new Map<object, Entry>();
+  /** Shows something else than what would be stored: writing it again is a change. */
+  isStale = false;
 }
 
 /** The view of an entry, made when it has none. */
@@ -76,6 +78,10 @@ export function encodingOf(entry: Entry, key: string, encode: () => Buffer): Buf
     parsedObjects.hold(view, bytes.length);
   }
   return bytes;
+}
+
+export function markStale(entry: Entry): void {
+  viewOf(entry).isStale = true;
 }
 
 /** The entry as `version` shows it, when that was made before. */
