@@ -95,6 +95,9 @@ export const definitionAttemptsMax = 5;
 /** For the conversion of one event of a watch. Higher: a watch stands still for longer behind a slow
  *  webhook, lower: it is ended sooner. */
 export const watchConversionTimeoutMs = 30_000;
+/** From a change of definitions to its effect. Short: clients wait for it, and some cannot read a status
+ *  without conditions. Higher: fewer rounds while many definitions come at once. */
+export const definitionSettleMs = 5;
 /** Between two looks at objects that something still holds while their definition goes. */
 export const cleanupCheckMs = 1_000;
 /** Objects of a definition that are removed at a time. */

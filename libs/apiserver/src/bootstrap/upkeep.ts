@@ -15,6 +15,8 @@ export interface UpkeepWork {
   readonly name: string;
   /** Of keys whose changes matter. */
   readonly prefixes: readonly string[];
+  /** From a change to the round that looks at it; `upkeepSettleMs` when absent. */
+  readonly settleMs?: number;
   /**
    * Rejects with StoreError or StatusError when it could not be done now. Answers when it wants to be
    * called again at the latest, in ms from now; for what no change under the prefixes tells.
@@ -81,7 +83,8 @@ export class Upkeep {
     this.timer?.cancel();
     if (this.stopped) return;
     this.isSoon = this.hasChanged;
-    this.timer = this.parts.clock.setTimer(this.isSoon ? upkeepSettleMs : this.againMs, () => {
+    const { settleMs = upkeepSettleMs } = this.work;
+    this.timer = this.parts.clock.setTimer(this.isSoon ? settleMs : this.againMs, () => {
       this.running = this.run();
     });
   }

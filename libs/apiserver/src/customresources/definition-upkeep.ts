@@ -10,7 +10,7 @@ import type { Entry, Operation } from '@orch/store';
 import type { CustomResourceDefinition } from '@orch/types/apiextensions/v1beta1';
 import { servedKind, storedEntries, systemContext } from '../bootstrap/ensure-object.js';
 import { Upkeep } from '../bootstrap/upkeep.js';
-import { cleanupCheckMs, upkeepTimeoutMs } from '../limits.js';
+import { cleanupCheckMs, definitionSettleMs, upkeepTimeoutMs } from '../limits.js';
 import { freshObject, objectOf } from '../registry/entry-view.js';
 import { trackWrite } from '../registry/field-ownership.js';
 import { storedBytes } from '../registry/object-bytes.js';
@@ -42,7 +42,12 @@ export function definitionUpkeep(
     }
     return isLeft ? cleanupCheckMs : undefined;
   };
-  const work = { name: 'custom resource definitions', prefixes: [resource.keyPrefix], round };
+  const work = {
+    name: 'custom resource definitions',
+    prefixes: [resource.keyPrefix],
+    settleMs: definitionSettleMs,
+    round,
+  };
   return new Upkeep(parts, work, logger);
 }
 
