@@ -193,4 +193,12 @@ describe('limits', () => {
     const schema: JSONSchemaProps = { additionalProperties: { maximum: 1 } };
     expect(said(schema, Object.fromEntries(names))).toHaveLength(1_000);
   });
+
+  it('does not repeat a long enum for each of many values', () => {
+    const values = Array.from({ length: 20_000 }, (_, index) => `value-${index}`);
+    const names = Object.fromEntries(values.map((name) => [name, 'none']));
+    const messages = said({ additionalProperties: { enum: values } }, names);
+    expect(messages[0]).toMatch(/^a\.value-0: Unsupported value: "none": supported values: /);
+    expect(messages.length).toBeLessThan(10);
+  });
 });

@@ -114,9 +114,7 @@ describe('shape', () => {
     expect(faults({ port: 'http', free: { any: [1] }, labels: { any: 'x' }, size: 1 })).toEqual([]);
     expect(faults({ nope: 1 })).toEqual(['.spec.nope: field not declared in schema']);
     expect(faults({ labels: { any: 1 } })).toHaveLength(1);
-    expect(faults({ size: 'big' })).toEqual([
-      '.spec.size: expected numeric (int or float), got string "big"',
-    ]);
+    expect(faults({ size: 'big' })[0]).toMatch(/^\.spec\.size: expected numeric \(int or float\)/);
   });
 
   it('tells elements apart by their keys, absent ones by their default', () => {
@@ -124,6 +122,22 @@ describe('shape', () => {
     expect(faults({ keyed: [{ k: '1' }, { k: '1', d: 'x' }] })).toHaveLength(1);
     expect(faults({ keyed: [{ v: '1' }] })).toHaveLength(1);
     expect(faults({ set: ['a', 'a'] })).toHaveLength(1);
+  });
+
+  it('takes any name for a key', () => {
+    for (const name of ['constructor', '__proto__', 'a"b', 'a\\b']) {
+      const list: JSONSchemaProps = {
+        type: 'array',
+        'x-orch-list-type': 'map',
+        'x-orch-list-map-keys': [name],
+        items: { type: 'object', ...preserving },
+      };
+      const { shape: odd } = compileSchema(object({ list }), false);
+      const element = JSON.parse(JSON.stringify({ '?': 'x' }).replace('"?"', JSON.stringify(name)));
+      expect(() => checkTyped(odd, { list: [element] })).not.toThrow();
+      expect(() => checkTyped(odd, { list: [element, element] })).toThrow(TypedError);
+      expect(() => checkTyped(odd, { list: [{}] })).toThrow(TypedError);
+    }
   });
 
   it('takes unknown fields where they are preserved', () => {

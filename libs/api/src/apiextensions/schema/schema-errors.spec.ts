@@ -96,6 +96,14 @@ describe('members of schemas', () => {
   });
 });
 
+it('names no more mistakes of a large schema than anybody reads', () => {
+  const many = Array.from({ length: 130_000 }, (_, index): [string, JSONSchemaProps] => [
+    `x${index}`,
+    { uniqueItems: true },
+  ]);
+  expect(said(object(Object.fromEntries(many)))).toHaveLength(1_000);
+});
+
 describe('lists', () => {
   const element = (more: JSONSchemaProps = {}) => ({
     ...object({ k: text, v: object({}) }),
