@@ -7,6 +7,7 @@ import { kindTargets } from './targets/kinds.js';
 import { patchTargets } from './targets/patches.js';
 import { replicaTargets } from './targets/replicas.js';
 import { requestTargets } from './targets/requests.js';
+import { schemaTargets } from './targets/schemas.js';
 import { serverTargets } from './targets/server.js';
 import { streamTargets } from './targets/streams.js';
 import { valueTargets } from './targets/values.js';
@@ -16,6 +17,7 @@ export const targets: readonly Target[] = [
   ...kindTargets,
   ...patchTargets,
   ...applyTargets,
+  ...schemaTargets,
   ...requestTargets,
   ...valueTargets,
   ...streamTargets,

@@ -95,9 +95,11 @@ function keyedElement({ keys }: ListShape, index: number, item: Json): PathEleme
   }
   const only = keys.length === 1 ? item[keys[0]!.name] : undefined;
   // By far the most lists: one key, a text without anything to escape.
-  if (typeof only === 'string' && plainText.test(only)) return `k:{"${keys[0]!.name}":"${only}"}`;
+  if (typeof only === 'string' && plainText.test(only) && plainText.test(keys[0]!.name)) {
+    return `k:{"${keys[0]!.name}":"${only}"}`;
+  }
   const values = keys.map((key) => {
-    const value = item[key.name] ?? key.default;
+    const value = (Object.hasOwn(item, key.name) ? item[key.name] : undefined) ?? key.default;
     if (value !== undefined) return value;
     throw itemError(
       index,

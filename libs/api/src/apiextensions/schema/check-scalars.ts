@@ -9,6 +9,9 @@ import { numberText } from './value-text.js';
 type TextCheck = (text: string, name: string, outcome: Outcome) => void;
 type NumberCheck = (value: number, name: string, outcome: Outcome) => void;
 
+/** What looking through a text costs. */
+export const stepsPerCharacter = 1 / 16;
+
 export function compileTextCheck(schema: JSONSchemaProps): TextCheck | undefined {
   const { minLength, maxLength, pattern, format } = schema;
   const matches = pattern ? compilePattern(pattern) : undefined;
@@ -16,6 +19,7 @@ export function compileTextCheck(schema: JSONSchemaProps): TextCheck | undefined
   const isBounded = minLength !== undefined || maxLength !== undefined;
   if (!isBounded && !matches && !hasFormat) return undefined;
   return (text, name, outcome) => {
+    outcome.spend(text.length * stepsPerCharacter);
     const length = isBounded ? characterCount(text) : 0;
     if (maxLength !== undefined && length > maxLength) {
       outcome.invalid(name, text, `should be at most ${maxLength} chars long`);

@@ -3,21 +3,31 @@
  * alternatives. A schema is compiled once into one function. Own code rather than a JSON schema library:
  * the wording, the choice among failed alternatives and the patterns in linear time are the interface's.
  */
-import { isJsonObject } from '@orch/apimachinery';
+import { type FieldError, type FieldPath, fieldError, isJsonObject } from '@orch/apimachinery';
 import type { JSONSchemaProps } from '@orch/types/apiextensions/v1';
 import { canonicalText } from './canonical-text.js';
 import { compileAlternatives } from './check-alternatives.js';
-import { compileNumberCheck, compileTextCheck } from './check-scalars.js';
+import { compileNumberCheck, compileTextCheck, stepsPerCharacter } from './check-scalars.js';
 import { extensionsOf } from './extensions.js';
 import { formatCheck } from './formats.js';
-import type { Outcome } from './outcome.js';
+import { Outcome } from './outcome.js';
+import { TooManyStepsError } from './step-budget.js';
 
 /** `name`: the value's way from the root. Throws TooManyStepsError. */
 export type ValueCheck = (value: unknown, name: string, outcome: Outcome) => void;
 
+/** Compiled when the first value is checked: most parts of large schemas never meet one. */
+function lazyCheck(schema: JSONSchemaProps): ValueCheck {
+  let check: ValueCheck | undefined;
+  return (value, name, outcome) => {
+    check ??= compileCheck(schema);
+    check(value, name, outcome);
+  };
+}
+
 export function compileCheck(schema: JSONSchemaProps): ValueCheck {
   const checkType = compileTypeCheck(schema);
-  const checkAlternatives = compileAlternatives(schema, compileCheck);
+  const checkAlternatives = compileAlternatives(schema, lazyCheck);
   const checkText = compileTextCheck(schema);
   const checkNumber = compileNumberCheck(schema);
   const checkList = compileListCheck(schema);
@@ -37,6 +47,19 @@ export function compileCheck(schema: JSONSchemaProps): ValueCheck {
     checkEnum?.(value, name, outcome);
     if (isJsonObject(value)) checkObject?.(value, name, outcome);
   };
+}
+
+/** What a compiled schema says of a value. */
+export function checkErrors(check: ValueCheck, value: unknown, at: FieldPath): FieldError[] {
+  const outcome = new Outcome();
+  try {
+    check(value, '', outcome);
+  } catch (error) {
+    if (!(error instanceof TooManyStepsError)) throw error;
+    const field = at.toString() === '' ? '<nil>' : at;
+    return [fieldError.invalid(field, '', 'takes too many steps to check against its schema')];
+  }
+  return outcome.errors(at);
 }
 
 type JsonType = 'null' | 'boolean' | 'string' | 'integer' | 'number' | 'array' | 'object';
@@ -88,14 +111,18 @@ function compileTypeCheck(schema: JSONSchemaProps): ValueCheck | undefined {
 function compileEnumCheck({ enum: allowed }: JSONSchemaProps): ValueCheck | undefined {
   if (!allowed || allowed.length === 0) return undefined;
   const texts = new Set(allowed.map(canonicalText));
+  const shownTexts = allowed.map((one) => (typeof one === 'string' ? one : canonicalText(one)));
+  const list = shownTexts.join(' ');
   return (value, name, outcome) => {
-    if (!texts.has(canonicalText(value))) outcome.notOneOf(name, value, allowed);
+    const text = canonicalText(value);
+    outcome.spend(text.length * stepsPerCharacter);
+    if (!texts.has(text)) outcome.notOneOf(name, value, shownTexts, list);
   };
 }
 
 function compileListCheck(schema: JSONSchemaProps) {
   const { items, minItems, maxItems, uniqueItems } = schema;
-  const checkElement = items && !Array.isArray(items) ? compileCheck(items) : undefined;
+  const checkElement = items && !Array.isArray(items) ? lazyCheck(items) : undefined;
   return (list: readonly unknown[], name: string, outcome: Outcome) => {
     if (checkElement) for (const element of list) checkElement(element, name, outcome);
     const { length } = list;
@@ -105,8 +132,12 @@ function compileListCheck(schema: JSONSchemaProps) {
     if (maxItems !== undefined && length > maxItems) {
       outcome.invalid(name, length, `should have at most ${maxItems} items`);
     }
-    if (uniqueItems && new Set(list.map(canonicalText)).size < length) {
-      outcome.invalid(name, undefined, "shouldn't contain duplicates");
+    if (uniqueItems) {
+      const texts = list.map(canonicalText);
+      for (const text of texts) outcome.spend(text.length * stepsPerCharacter);
+      if (new Set(texts).size < length) {
+        outcome.invalid(name, undefined, "shouldn't contain duplicates");
+      }
     }
     outcome.matchCount += 1;
   };
@@ -117,7 +148,7 @@ type ObjectCheck = (value: Record<string, unknown>, name: string, outcome: Outco
 function compileObjectCheck(schema: JSONSchemaProps): ObjectCheck | undefined {
   const { minProperties, maxProperties, additionalProperties, required = [] } = schema;
   const properties = new Map(
-    Object.entries(schema.properties ?? {}).map(([key, member]) => [key, compileCheck(member)]),
+    Object.entries(schema.properties ?? {}).map(([key, member]) => [key, lazyCheck(member)]),
   );
   const withDefault = new Set(
     Object.entries(schema.properties ?? {})
@@ -125,7 +156,7 @@ function compileObjectCheck(schema: JSONSchemaProps): ObjectCheck | undefined {
       .map(([key]) => key),
   );
   const checkOther =
-    typeof additionalProperties === 'object' ? compileCheck(additionalProperties) : undefined;
+    typeof additionalProperties === 'object' ? lazyCheck(additionalProperties) : undefined;
   return (value, name, outcome) => {
     const keys = Object.keys(value);
     const outOfBounds = sizeFault(keys.length, minProperties, maxProperties);

@@ -2,23 +2,16 @@
  * A custom resource's schema, made into functions once: what is known of its objects and what is asked of
  * them. Pure; what works in place says so.
  */
-import {
-  type FieldError,
-  FieldPath,
-  fieldError,
-  type JsonObject,
-  type Shape,
-} from '@orch/apimachinery';
+import { type FieldError, FieldPath, type JsonObject, type Shape } from '@orch/apimachinery';
 import type { JSONSchemaProps } from '@orch/types/apiextensions/v1';
 import { resourceShape } from './apply-shape.js';
-import { compileCheck } from './check-values.js';
+import { checkErrors, compileCheck } from './check-values.js';
 import { fillDefaults } from './defaults.js';
 import { coerceEmbedded, embeddedErrors } from './embedded-resources.js';
+import { addErrors } from './field-errors.js';
 import { keyedListErrors } from './keyed-lists.js';
 import { type EnvelopeSchemas, type OpenApiVersion, publishedResource } from './openapi.js';
-import { Outcome } from './outcome.js';
 import { pruneNulls, pruneUnknown } from './prune.js';
-import { TooManyStepsError } from './step-budget.js';
 import { asResource, structuralOf } from './structural.js';
 
 export interface StructuralSchema {
@@ -50,7 +43,10 @@ export interface StructuralSchema {
 
 const root = new FieldPath('');
 
-/** Without a schema everything is allowed and kept. */
+/**
+ * Without a schema everything is allowed and kept. Objects are nested no deeper than `objectDepthMax`, to
+ * which decoding keeps them.
+ */
 export function compileSchema(
   schema: JSONSchemaProps | undefined,
   preserveUnknownFields: boolean,
@@ -61,9 +57,9 @@ export function compileSchema(
   return {
     validate(value, at = root, old) {
       const errors = check ? checkErrors(check, value, at) : [];
-      errors.push(...embeddedErrors(value, structural, at));
+      addErrors(errors, embeddedErrors(value, structural, at));
       const isStored = old !== undefined && keyedListErrors(old, structural, at).length > 0;
-      if (!isStored) errors.push(...keyedListErrors(value, structural, at));
+      if (!isStored) addErrors(errors, keyedListErrors(value, structural, at));
       return errors;
     },
     prune(object) {
@@ -78,21 +74,4 @@ export function compileSchema(
       publishedResource(schema, version, preserveUnknownFields, envelope),
     shape: resourceShape(structural, preserveUnknownFields),
   };
-}
-
-/** What a compiled schema says of a value. */
-export function checkErrors(
-  check: ReturnType<typeof compileCheck>,
-  value: unknown,
-  at: FieldPath,
-): FieldError[] {
-  const outcome = new Outcome();
-  try {
-    check(value, '', outcome);
-  } catch (error) {
-    if (!(error instanceof TooManyStepsError)) throw error;
-    const field = at.toString() === '' ? '<nil>' : at;
-    return [fieldError.invalid(field, '', 'takes too many steps to check against its schema')];
-  }
-  return outcome.errors(at);
 }

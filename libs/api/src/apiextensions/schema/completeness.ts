@@ -1,6 +1,7 @@
 /** What is named under a condition must be specified outside of conditions as well. */
 import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
 import type { JSONSchemaProps } from '@orch/types/apiextensions/v1';
+import { addErrors } from './field-errors.js';
 import { alternativesOf } from './parts.js';
 
 export function completenessErrors(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
@@ -24,13 +25,13 @@ function conditionCompleteness(
   if (items && !Array.isArray(items)) {
     const outerItems = Array.isArray(outer.items) ? undefined : outer.items;
     const field = outerAt.child('items');
-    errors.push(...conditionCompleteness(items, outerItems, field, at.child('items')));
+    addErrors(errors, conditionCompleteness(items, outerItems, field, at.child('items')));
   }
   for (const [name, member] of Object.entries(properties)) {
     const known = outer.properties ?? {};
     const outerMember = Object.hasOwn(known, name) ? known[name] : undefined;
     const [field, innerAt] = [outerAt, at].map((one) => one.child('properties').key(name));
-    errors.push(...conditionCompleteness(member, outerMember, field!, innerAt!));
+    addErrors(errors, conditionCompleteness(member, outerMember, field!, innerAt!));
   }
   return errors;
 }

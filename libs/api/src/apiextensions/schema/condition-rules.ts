@@ -2,6 +2,7 @@
 import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
 import type { JSONSchemaProps } from '@orch/types/apiextensions/v1';
 import { type Extensions, extensionKey, extensionNames, extensionsOf } from './extensions.js';
+import { addErrors } from './field-errors.js';
 import { alternativesOf, hasDefault } from './parts.js';
 import { patternFault } from './pattern.js';
 
@@ -33,14 +34,14 @@ export function conditionErrors(
   const { items, properties = {} } = schema;
   for (const [part, partAt] of alternativesOf(schema, at)) {
     if (mayChoose && schema.anyOf?.includes(part)) continue;
-    errors.push(...conditionErrors(part, partAt, false));
+    addErrors(errors, conditionErrors(part, partAt, false));
   }
-  errors.push(...patternErrors(schema, at));
+  addErrors(errors, patternErrors(schema, at));
   if (items && !Array.isArray(items)) {
-    errors.push(...conditionErrors(items, at.child('items'), false));
+    addErrors(errors, conditionErrors(items, at.child('items'), false));
   }
   for (const [name, member] of Object.entries(properties)) {
-    errors.push(...conditionErrors(member, at.child('properties').key(name), false));
+    addErrors(errors, conditionErrors(member, at.child('properties').key(name), false));
   }
   for (const [name, detail] of forbiddenMembers(schema)) {
     errors.push(fieldError.forbidden(at.child(name), `${detail} to be structural`));

@@ -10,9 +10,9 @@ import {
   setKey,
 } from '@orch/apimachinery';
 import type { JSONSchemaProps } from '@orch/types/apiextensions/v1';
-import { compileCheck } from './check-values.js';
-import { checkErrors } from './compile-schema.js';
+import { checkErrors, compileCheck } from './check-values.js';
 import { coerceEmbedded, embeddedErrors } from './embedded-resources.js';
+import { addErrors } from './field-errors.js';
 import { hasDefaults } from './parts.js';
 import { pruneUnknown } from './prune.js';
 import { asResource, envelopeMembers, type Structural, structuralOf } from './structural.js';
@@ -54,10 +54,11 @@ function errorsAt(
   const errors: FieldError[] = [];
   const field = at.child('default');
   if (fallback !== undefined) {
-    errors.push(
-      ...(around.isInEnvelope
+    addErrors(
+      errors,
+      around.isInEnvelope
         ? envelopeDefaultErrors(fallback, structural, field, around)
-        : plainDefaultErrors(fallback, structural, field, requirePruned)),
+        : plainDefaultErrors(fallback, structural, field, requirePruned),
     );
   }
   const within = (step: string | number, isInEnvelope: boolean): Surroundings => ({
@@ -65,11 +66,11 @@ function errorsAt(
     steps: [...around.steps, step],
     isInEnvelope: around.isInEnvelope || isInEnvelope,
   });
-  if (items) errors.push(...errorsAt(items, at.child('items'), requirePruned, within(0, false)));
+  if (items) addErrors(errors, errorsAt(items, at.child('items'), requirePruned, within(0, false)));
   for (const [name, member] of properties) {
     const place = within(name, isResource && envelopeMembers.has(name));
     const memberAt = at.child('properties').key(name);
-    errors.push(...errorsAt(member, memberAt, requirePruned, place));
+    addErrors(errors, errorsAt(member, memberAt, requirePruned, place));
   }
   return errors;
 }
@@ -85,8 +86,9 @@ function plainDefaultErrors(
     errors.push(fieldError.invalid(at, shown(fallback), 'must not have unknown fields'));
   }
   const value = deepCopy(fallback);
-  errors.push(
-    ...firstErrors(
+  addErrors(
+    errors,
+    firstErrors(
       () => coerceEmbedded(value, structural, false, at).slice(0, 1),
       () => embeddedErrors(value, structural, at),
       () => checkErrors(compileCheck(structural.schema), value, at),

@@ -17,6 +17,7 @@ import {
   validateObjectMeta,
 } from '@orch/apimachinery';
 import type { ObjectMeta } from '@orch/types/meta/v1';
+import { addErrors } from './field-errors.js';
 import { memberOf, type Structural } from './structural.js';
 import { shown } from './value-text.js';
 
@@ -30,13 +31,13 @@ export function embeddedErrors(
   const errors: FieldError[] = [];
   if (Array.isArray(value)) {
     for (const [index, element] of value.entries()) {
-      errors.push(...embeddedErrors(element, structural.items, at.index(index)));
+      addErrors(errors, embeddedErrors(element, structural.items, at.index(index)));
     }
   } else if (isJsonObject(value)) {
-    if (structural.extensions.embeddedResource) errors.push(...envelopeErrors(value, at));
+    if (structural.extensions.embeddedResource) addErrors(errors, envelopeErrors(value, at));
     for (const name of Object.keys(value)) {
       const field = structural.properties.has(name) ? at.child(name) : at.key(name);
-      errors.push(...embeddedErrors(value[name], memberOf(structural, name), field));
+      addErrors(errors, embeddedErrors(value[name], memberOf(structural, name), field));
     }
   }
   return errors;
@@ -125,7 +126,7 @@ export function coerceEmbedded(
   const errors = isResource ? coerceEnvelope(value, dropInvalid, at) : [];
   for (const name of Object.keys(value)) {
     const field = structural.properties.has(name) ? at.child(name) : at.key(name);
-    errors.push(...coerceEmbedded(value[name]!, memberOf(structural, name), dropInvalid, field));
+    addErrors(errors, coerceEmbedded(value[name]!, memberOf(structural, name), dropInvalid, field));
   }
   return errors;
 }

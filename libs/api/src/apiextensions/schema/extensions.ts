@@ -25,19 +25,28 @@ const names = {
 
 export const extensionNames = Object.keys(names) as readonly (keyof Extensions)[];
 
+let keys: Record<keyof Extensions, string> | undefined;
+
 /** The key under which an extension stands in a schema. */
 export function extensionKey(name: keyof Extensions): string {
-  return dialect().extension(names[name]);
+  keys ??= Object.fromEntries(
+    extensionNames.map((one) => [one, dialect().extension(names[one])]),
+  ) as Record<keyof Extensions, string>;
+  return keys[name];
 }
+
+const none: Extensions = {};
 
 export function extensionsOf(schema: JSONSchemaProps): Extensions {
   const values = schema as Readonly<Record<string, unknown>>;
-  const extensions: Record<string, unknown> = {};
+  let extensions: Record<string, unknown> | undefined;
   for (const name of extensionNames) {
     const value = values[extensionKey(name)];
-    if (value !== undefined && value !== null) extensions[name] = value;
+    if (value === undefined || value === null) continue;
+    extensions ??= {};
+    extensions[name] = value;
   }
-  return extensions;
+  return extensions ?? none;
 }
 
 /** The extensions that are set to something, under their keys: as they are published. */

@@ -147,8 +147,8 @@ const unitStarts = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week
 
 /** `1h30m`, and amounts of named units: `2 days`. */
 function isDuration(text: string): boolean {
-  if (/^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.test(text)) return true;
-  return [...text.matchAll(/\d+\s*([A-Za-zµ]+)/g)].some(([, unit = '']) => {
+  if (/^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.test(text)) return true;
+  return [...text.matchAll(/\d\s*([A-Za-zµ]+)/g)].some(([, unit = '']) => {
     const name = unit.toLowerCase();
     return unitNames.includes(name) || unitStarts.some((start) => name.startsWith(start));
   });

@@ -1,6 +1,7 @@
 /** Elements of sets and of lists keyed by fields must be told apart. */
 import { type FieldError, type FieldPath, fieldError, isJsonObject } from '@orch/apimachinery';
 import { canonicalText } from './canonical-text.js';
+import { addErrors } from './field-errors.js';
 import { memberOf, type Structural } from './structural.js';
 import { shown } from './value-text.js';
 
@@ -12,14 +13,14 @@ export function keyedListErrors(
   if (!structural?.hasKeyedLists) return [];
   const errors: FieldError[] = [];
   if (Array.isArray(value)) {
-    errors.push(...listErrors(value, structural, at));
+    addErrors(errors, listErrors(value, structural, at));
     for (const [index, element] of value.entries()) {
-      errors.push(...keyedListErrors(element, structural.items, at.index(index)));
+      addErrors(errors, keyedListErrors(element, structural.items, at.index(index)));
     }
   } else if (isJsonObject(value)) {
     for (const name of Object.keys(value)) {
       const field = structural.properties.has(name) ? at.child(name) : at.key(name);
-      errors.push(...keyedListErrors(value[name], memberOf(structural, name), field));
+      addErrors(errors, keyedListErrors(value[name], memberOf(structural, name), field));
     }
   }
   return errors;

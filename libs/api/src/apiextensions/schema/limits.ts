@@ -11,6 +11,12 @@ export const checkStepCountMax = 20_000_000;
 export const issueCountMax = 1_000;
 
 /**
+ * Characters of the mistakes of one object, beyond which no more are looked for: they may repeat long
+ * patterns and enums. Lower names fewer of many.
+ */
+export const issueTextLengthMax = 256 * 1024;
+
+/**
  * Characters of a JSON path. Higher lets a printer column cost more to read and find; lower refuses odd but
  * valid ones.
  */

@@ -2,6 +2,7 @@
 import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
 import type { JSONSchemaProps } from '@orch/types/apiextensions/v1';
 import { extensionKey, extensionsOf } from './extensions.js';
+import { addErrors } from './field-errors.js';
 import { hasDefault } from './parts.js';
 import type { SchemaRules } from './schema-rules.js';
 
@@ -45,8 +46,8 @@ export function listErrors(
   if (listType !== undefined) {
     const known = ['atomic', 'set', 'map'];
     const wrongType = typeErrors(schema, at, 'array', key);
-    errors.push(...wrongType);
-    if (wrongType.length === 0 && rules.requireAtomicSets) errors.push(...setErrors(schema, at));
+    addErrors(errors, wrongType);
+    if (wrongType.length === 0 && rules.requireAtomicSets) addErrors(errors, setErrors(schema, at));
     if (!known.includes(listType)) errors.push(fieldError.notSupported(field, listType, known));
   }
   if (listMapKeys.length > 0 && listType !== 'map') {
@@ -57,8 +58,8 @@ export function listErrors(
         : fieldError.invalid(field, listType, detail),
     );
   }
-  if (listType === 'map') errors.push(...keyErrors(schema, listMapKeys, at));
-  if (rules.requireMapListKeys) errors.push(...mapKeyErrors(schema, at));
+  if (listType === 'map') addErrors(errors, keyErrors(schema, listMapKeys, at));
+  if (rules.requireMapListKeys) addErrors(errors, mapKeyErrors(schema, at));
   return errors;
 }
 
@@ -100,35 +101,34 @@ function keyErrors(schema: JSONSchemaProps, keys: readonly string[], at: FieldPa
     const detail = `must be object if parent array's ${listType} is map`;
     errors.push(fieldError.invalid(itemsField.child('type'), element.type ?? '', detail));
   } else {
-    errors.push(...keyNameErrors(element, keys, itemsField, keysField));
+    addErrors(errors, keyNameErrors(element, keys, itemsField, keysField));
   }
   return errors;
 }
 
+/** What is wrong with the list of keys is named once. */
 function keyNameErrors(
   element: JSONSchemaProps,
   keys: readonly string[],
   itemsField: FieldPath,
   keysField: FieldPath,
 ): FieldError[] {
-  const seen = new Set<string>();
-  return keys.flatMap((key) => {
-    const errors: FieldError[] = [];
-    const property = propertyOf(element, key);
-    if (!property) {
-      const detail = 'entries must all be names of item properties';
-      errors.push(fieldError.invalid(keysField, keys, detail));
-    } else if (property.type === 'array' || property.type === 'object') {
-      const field = itemsField.child('properties').key(key).child('type');
-      const detail = `must be a scalar type if parent array's ${extensionKey('listType')} is map`;
-      errors.push(fieldError.invalid(field, element.type, detail));
-    }
-    if (seen.has(key)) {
-      errors.push(fieldError.invalid(keysField, keys, 'must not contain duplicate entries'));
-    }
-    seen.add(key);
-    return errors;
-  });
+  const errors: FieldError[] = [];
+  for (const key of new Set(keys)) {
+    const type = propertyOf(element, key)?.type;
+    if (type !== 'array' && type !== 'object') continue;
+    const field = itemsField.child('properties').key(key).child('type');
+    const detail = `must be a scalar type if parent array's ${extensionKey('listType')} is map`;
+    errors.push(fieldError.invalid(field, element.type, detail));
+  }
+  if (!keys.every((key) => propertyOf(element, key))) {
+    const detail = 'entries must all be names of item properties';
+    errors.push(fieldError.invalid(keysField, keys, detail));
+  }
+  if (new Set(keys).size < keys.length) {
+    errors.push(fieldError.invalid(keysField, keys, 'must not contain duplicate entries'));
+  }
+  return errors;
 }
 
 function propertyOf({ properties = {} }: JSONSchemaProps, name: string) {
@@ -147,12 +147,13 @@ export function mapKeyErrors(schema: JSONSchemaProps, at: FieldPath): FieldError
     errors.push(fieldError.forbidden(itemsField.child('nullable'), detail));
   }
   if (listType === 'set') return errors;
+  const required = new Set(element.required);
   const because = `this property is in ${extensionKey('listMapKeys')}, so it`;
   for (const key of listMapKeys) {
     const property = propertyOf(element, key);
     if (!property) continue;
     const field = itemsField.child('properties').key(key);
-    if (!element.required?.includes(key) && !hasDefault(property)) {
+    if (!required.has(key) && !hasDefault(property)) {
       const detail = `${because} must have a default or be a required property`;
       errors.push(fieldError.required(field.child('default'), detail));
     }

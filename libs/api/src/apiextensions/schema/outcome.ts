@@ -3,17 +3,16 @@
  * is wrong; a step is counted for each value and schema met, so that checking ends.
  */
 import { type FieldError, FieldPath, fieldError } from '@orch/apimachinery';
-import { canonicalText } from './canonical-text.js';
-import { checkStepCountMax, issueCountMax } from './limits.js';
+import { checkStepCountMax, issueCountMax, issueTextLengthMax } from './limits.js';
 import { StepBudget } from './step-budget.js';
-import { numberText, shown } from './value-text.js';
+import { shown } from './value-text.js';
 
 /** Values are named by their way from the root, joined by dots; elements go by the name of their list. */
 interface Issue {
   readonly type: 'required' | 'enum' | 'invalid' | 'composite';
   readonly name: string;
   /** Of an enum: the values that there may be. */
-  readonly allowed?: readonly unknown[];
+  readonly allowed?: readonly string[];
   readonly value?: unknown;
   readonly message: string;
 }
@@ -21,6 +20,7 @@ interface Issue {
 export class Outcome {
   readonly issues: Issue[] = [];
   matchCount = 0;
+  private textLength = 0;
 
   constructor(private readonly budget = new StepBudget(checkStepCountMax)) {}
 
@@ -47,8 +47,9 @@ export class Outcome {
     this.add({ type: 'required', name, message: `${name} is required` });
   }
 
-  notOneOf(name: string, value: unknown, allowed: readonly unknown[]): void {
-    const message = `${name} in body should be one of ${canonicalText(allowed)}`;
+  /** `list`: the allowed values as one text. */
+  notOneOf(name: string, value: unknown, allowed: readonly string[], list: string): void {
+    const message = `${name} in body should be one of ${list}`;
     this.add({ type: 'enum', name, value, allowed, message });
   }
 
@@ -67,7 +68,10 @@ export class Outcome {
   }
 
   private add(issue: Issue): void {
-    if (this.issues.length < issueCountMax) this.issues.push(issue);
+    if (this.issues.length >= issueCountMax || this.textLength > issueTextLengthMax) return;
+    this.issues.push(issue);
+    this.textLength += issue.message.length;
+    if (typeof issue.value === 'string') this.textLength += issue.value.length;
   }
 
   /** One error for each message, the fields being relative to `at`. */
@@ -83,8 +87,7 @@ export class Outcome {
 function errorOf({ type, name, value, allowed = [], message }: Issue, at: FieldPath): FieldError {
   const field = fieldOf(name, at);
   if (type === 'required') return fieldError.required(field);
-  if (type === 'enum')
-    return fieldError.notSupported(field, shown(value), allowed.map(allowedText));
+  if (type === 'enum') return fieldError.notSupported(field, shown(value), allowed);
   return fieldError.invalid(field, value === undefined ? '' : shown(value), message);
 }
 
@@ -93,9 +96,4 @@ function fieldOf(name: string, at: FieldPath): FieldPath {
   const relative = name.startsWith('.') ? name.slice(1) : name;
   if (relative !== '') return at.child(relative);
   return at.toString() === '' ? new FieldPath('<nil>') : at;
-}
-
-function allowedText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' ? numberText(value) : JSON.stringify(value);
 }

@@ -10,9 +10,13 @@ const instructionsPerStep = 16;
 
 /** What is wrong with a pattern; undefined when it compiles. */
 export function patternFault(pattern: string): string | undefined {
+  const compiled = compiledOrFault(pattern);
+  return typeof compiled === 'string' ? compiled : undefined;
+}
+
+function compiledOrFault(pattern: string): RE2JS | string {
   try {
-    RE2JS.compile(pattern);
-    return undefined;
+    return RE2JS.compile(pattern);
   } catch (error) {
     if (error instanceof RE2JSSyntaxException) return error.message;
     throw error;
@@ -21,8 +25,8 @@ export function patternFault(pattern: string): string | undefined {
 
 /** A pattern that does not compile, which older definitions may hold, matches nothing. */
 export function compilePattern(pattern: string): (text: string, outcome: Outcome) => boolean {
-  if (patternFault(pattern) !== undefined) return () => false;
-  const compiled = RE2JS.compile(pattern);
+  const compiled = compiledOrFault(pattern);
+  if (typeof compiled === 'string') return () => false;
   const cost = compiled.programSize() / instructionsPerStep;
   return (text, outcome) => {
     outcome.spend(Math.ceil(text.length * cost));

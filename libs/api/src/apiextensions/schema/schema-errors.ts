@@ -3,6 +3,7 @@ import { type FieldError, type FieldPath, fieldError, Literal } from '@orch/apim
 import type { JSONSchemaProps } from '@orch/types/apiextensions/v1';
 import { defaultErrors } from './default-rules.js';
 import { extensionKey } from './extensions.js';
+import { addErrors } from './field-errors.js';
 import { memberErrors } from './schema-member-rules.js';
 import type { SchemaRules } from './schema-rules.js';
 import { isReadable, structuralErrors } from './structural-rules.js';
@@ -26,11 +27,11 @@ export function schemaErrors(
       fieldError.forbidden(field.child('nullable'), 'nullable cannot be true at the root'),
     );
   }
-  errors.push(...memberErrors(schema, field, options));
+  addErrors(errors, memberErrors(schema, field, options));
   if (!options.requireStructural || !isReadable(schema)) return errors;
   const structural = structuralErrors(schema, field);
-  if (structural.length > 0) errors.push(...structural);
-  else errors.push(...defaultErrors(schema, field, options.requirePrunedDefaults));
+  if (structural.length > 0) addErrors(errors, structural);
+  else addErrors(errors, defaultErrors(schema, field, options.requirePrunedDefaults));
   return errors;
 }
 

@@ -2,6 +2,7 @@
 import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
 import type { JSONSchemaProps } from '@orch/types/apiextensions/v1';
 import { extensionKey, extensionsOf } from './extensions.js';
+import { addErrors } from './field-errors.js';
 import { listErrors, mapTypeErrors } from './list-rules.js';
 import { alternativesOf, hasDefault } from './parts.js';
 import type { SchemaRules } from './schema-rules.js';
@@ -40,14 +41,15 @@ function errorsAt(
 ): FieldError[] {
   const errors = ownErrors(schema, at, rules, place);
   for (const [inner, innerAt, innerPlace] of innerPlaces(schema, at, place)) {
-    errors.push(...errorsAt(inner, innerAt, rules, innerPlace));
+    addErrors(errors, errorsAt(inner, innerAt, rules, innerPlace));
   }
   const { preserveUnknownFields } = extensionsOf(schema);
   if (preserveUnknownFields === false) {
     const field = at.child(extensionKey('preserveUnknownFields'));
     errors.push(fieldError.invalid(field, false, 'must be true or undefined'));
   }
-  errors.push(...mapTypeErrors(schema, at), ...listErrors(schema, at, rules));
+  addErrors(errors, mapTypeErrors(schema, at));
+  addErrors(errors, listErrors(schema, at, rules));
   return errors;
 }
 

@@ -13,6 +13,7 @@ import type { JSONSchemaProps } from '@orch/types/apiextensions/v1';
 import { completenessErrors } from './completeness.js';
 import { conditionErrors, isIntOrStringChoice, patternErrors } from './condition-rules.js';
 import { extensionKey, extensionsOf } from './extensions.js';
+import { addErrors } from './field-errors.js';
 import { alternativesOf, someSchema } from './parts.js';
 import { unsupportedMembers } from './schema-member-rules.js';
 
@@ -52,24 +53,24 @@ function placeErrors(schema: JSONSchemaProps, level: Level, at: FieldPath): Fiel
   const { items, additionalProperties: others, properties = {} } = schema;
   const errors: FieldError[] = [];
   const itemsField = at.child('items');
-  if (items && !Array.isArray(items)) errors.push(...placeErrors(items, 'item', itemsField));
+  if (items && !Array.isArray(items)) addErrors(errors, placeErrors(items, 'item', itemsField));
   else if (schema.type === 'array')
     errors.push(fieldError.required(itemsField, 'must be specified'));
   for (const [name, member] of Object.entries(properties)) {
-    errors.push(...placeErrors(member, 'field', at.child('properties').key(name)));
+    addErrors(errors, placeErrors(member, 'field', at.child('properties').key(name)));
   }
   const othersField = at.child('additionalProperties');
   if (others !== undefined && level === 'root') {
     errors.push(fieldError.forbidden(othersField, 'must not be used at the root'));
   }
-  if (typeof others === 'object') errors.push(...placeErrors(others, 'field', othersField));
-  errors.push(
+  if (typeof others === 'object') addErrors(errors, placeErrors(others, 'field', othersField));
+  addErrors(errors, [
     ...extensionErrors(schema, at),
     ...alternativeErrors(schema, at),
     ...patternErrors(schema, at),
     ...typeErrors(schema, level, at),
     ...envelopeErrors(schema, level, at),
-  );
+  ]);
   return errors;
 }
 
@@ -92,7 +93,8 @@ function extensionErrors(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
     .map((name) => fieldError.invalid(at.child(extensionKey(name)), true, detail));
 }
 
-function typeErrors({ type, ...schema }: JSONSchemaProps, level: Level, at: FieldPath) {
+function typeErrors(schema: JSONSchemaProps, level: Level, at: FieldPath): FieldError[] {
+  const { type } = schema;
   const { embeddedResource, intOrString, preserveUnknownFields } = extensionsOf(schema);
   const field = at.child('type');
   const errors: FieldError[] = [];
