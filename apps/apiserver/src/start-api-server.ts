@@ -141,7 +141,7 @@ export async function startApiServer(context: Context): Promise<void> {
   const discovery = new Discovery(table, (served) => api.subresourcesOf(served));
   const openApi = new OpenApiDocuments(table, (served) => api.subresourcesOf(served), systemClock);
   const bootstrap = { done: false };
-  const health = serverHealth({ store, claims, lifecycle, bootstrap });
+  const health = serverHealth({ store, claims, customResources, lifecycle, bootstrap });
   const issuer = new IssuerDocuments({
     tokens: accountTokens,
     keySetUri: options.serviceAccountKeySetUri,

@@ -1,7 +1,7 @@
 /** What is particular to each kind, admission that fills in and refuses, objects of a fresh cluster. */
 export * from './admission/admission-rule.js';
 export { admissionRules } from './admission/rules.js';
-export { approvalFinding } from './apiextensions/approval.js';
+export { bringUpToDate } from './apiextensions/bring-up-to-date.js';
 export { setCondition, statusOf } from './apiextensions/conditions.js';
 export {
   type CustomKind,
@@ -10,7 +10,6 @@ export {
   customKindSource,
 } from './apiextensions/custom-kind.js';
 export { cleanupFinalizer } from './apiextensions/custom-resource-definition.js';
-export { acceptNames } from './apiextensions/names.js';
 export type { StructuralSchema } from './apiextensions/schema/index.js';
 export { compareVersions } from './apiextensions/version-order.js';
 export { availabilityCondition } from './apiregistration/availability.js';

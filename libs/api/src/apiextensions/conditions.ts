@@ -42,6 +42,15 @@ export function setCondition(
   return true;
 }
 
+/** Answers whether there was one. */
+export function dropCondition(status: CustomResourceDefinitionStatus, type: string): boolean {
+  const conditions = status.conditions ?? [];
+  const left = conditions.filter((condition) => condition.type !== type);
+  if (left.length === conditions.length) return false;
+  status.conditions = left;
+  return true;
+}
+
 /** The status with nothing said, in its normal form. */
 export function emptyStatus(): CustomResourceDefinitionStatus {
   return {

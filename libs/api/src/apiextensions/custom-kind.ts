@@ -110,6 +110,8 @@ function definitionOf(
     ...customRules(schema, subresources),
     ...(scale && { scale }),
     columns: tableColumns(columns),
+    // None but those of the metadata.
+    selectableFields: {},
   };
 }
 

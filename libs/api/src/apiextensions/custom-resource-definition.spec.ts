@@ -5,6 +5,7 @@ import type { CustomResourceDefinition } from '@orch/types/apiextensions/v1beta1
 import { describe, expect, it } from 'vitest';
 import { create, now, requestContext, update, updatePart } from '../testing/write.js';
 import { approvalFinding } from './approval.js';
+import { bringUpToDate } from './bring-up-to-date.js';
 import { customResourceDefinition as kind } from './custom-resource-definition.js';
 import { deprecationWarningErrors } from './deprecation-warning.js';
 import { acceptNames } from './names.js';
@@ -234,6 +235,31 @@ describe('a warning of a deprecated version', () => {
       toString: () => 'at',
     } as never);
     expect(errors.map(fieldErrorMessage).join()).toContain(message);
+  });
+});
+
+describe('schemas without structure', () => {
+  it('are told by a condition until they have some', () => {
+    const { object } = create<CustomResourceDefinition>(
+      kind,
+      {
+        metadata: { name: 'gears.example.com' },
+        spec: {
+          group: 'example.com',
+          names,
+          version: 'v1',
+          validation: { openAPIV3Schema: { properties: { a: { type: 'string' } } } },
+        },
+      },
+      beta,
+    );
+    const told = () =>
+      object.status?.conditions?.find(({ type }) => type === 'NonStructuralSchema')?.message;
+    expect(bringUpToDate(object, [], () => false, now)).toBe(true);
+    expect(told()).toContain('spec.validation.openAPIV3Schema.type: Required value');
+    object.spec.validation = { openAPIV3Schema: { type: 'object' } };
+    expect(bringUpToDate(object, [], () => false, now)).toBe(true);
+    expect(told()).toBeUndefined();
   });
 });
 

@@ -3,7 +3,7 @@
  * definition that is to go takes its objects with it. Every server of the cluster does it: whoever comes
  * second finds nothing to do.
  */
-import { acceptNames, approvalFinding, cleanupFinalizer, setCondition, statusOf } from '@orch/api';
+import { bringUpToDate, cleanupFinalizer } from '@orch/api';
 import { formatTime, setOfFields } from '@orch/apimachinery';
 import type { Logger } from '@orch/component';
 import type { Entry, Operation } from '@orch/store';
@@ -30,8 +30,12 @@ export function definitionUpkeep(
   const { resource } = servedKind(parts, plural, groupHead);
   const round = async () => {
     const context = systemContext(parts, upkeepTimeoutMs);
-    const entries = await storedEntries(parts, resource.keyPrefix, context);
-    for (const entry of entries) await tellNames(parts, context, entry, entries);
+    let entries = await storedEntries(parts, resource.keyPrefix, context);
+    for (const { key } of [...entries]) {
+      const entry = entries.find((one) => one.key === key);
+      if (!entry || !(await tellNames(parts, context, entry, entries))) continue;
+      entries = await storedEntries(parts, resource.keyPrefix, context);
+    }
     let isLeft = false;
     for (const entry of entries) {
       const { metadata } = objectOf(entry);
@@ -53,14 +57,14 @@ export function definitionUpkeep(
 
 /**
  * Names are looked at against all definitions of the group, and committed only while those are as they
- * were: two that want the same name never both get it.
+ * were: two that want the same name never both get it. Answers whether there was something to tell.
  */
 async function tellNames(
   parts: RegistryParts,
   context: WriteContext,
   entry: Entry,
   all: readonly Entry[],
-): Promise<void> {
+): Promise<boolean> {
   const { clock, store } = parts;
   const served = servedKind(parts, plural, groupHead);
   const existing = objectOf(entry) as CustomResourceDefinition;
@@ -77,10 +81,7 @@ async function tellNames(
       .map((other) => objectOf(other)),
   );
   const others = siblings.map((other) => objectOf(other) as CustomResourceDefinition);
-  let changed = acceptNames(object, others, (other) => older.has(other), now);
-  const approval = approvalFinding(object);
-  if (approval) changed = setCondition(statusOf(object), approval, now) || changed;
-  if (!changed) return;
+  if (!bringUpToDate(object, others, (other) => older.has(other), now)) return false;
   if (context.manager !== undefined && parts.features.enabled('ServerSideApply')) {
     trackWrite(served, object, existing, {
       manager: context.manager,
@@ -105,5 +106,6 @@ async function tellNames(
     expect: { kind: 'revision', revision: entry.revision },
   };
   // What does not hold any more has changed: the next round looks at it.
-  await store.commit([put, ...checks], timeLeftMs(parts, context.deadlineMs));
+  const result = await store.commit([put, ...checks], timeLeftMs(parts, context.deadlineMs));
+  return result.succeeded;
 }

@@ -100,7 +100,7 @@ export class RequestMetrics {
   private readonly families: RequestFamilies;
   private readonly dropped;
   private readonly deprecatedApis;
-  private readonly routes = new Map<ServedResource | undefined, Route[]>();
+  private readonly routes = new WeakMap<object, Route[]>();
 
   constructor(metrics: Metrics, inFlight: InFlight) {
     this.families = requestFamilies(metrics);
@@ -142,7 +142,7 @@ export class RequestMetrics {
     subresource: string,
     dryRun: string,
   ): Route {
-    const alike = this.routes.get(served) ?? [];
+    const alike = this.routes.get(served ?? noResource) ?? [];
     for (const route of alike) {
       const { key } = route;
       if (
@@ -156,7 +156,7 @@ export class RequestMetrics {
     }
     const made = this.newRoute(served, { verb, scope, subresource, dryRun });
     alike.push(made);
-    this.routes.set(served, alike);
+    this.routes.set(served ?? noResource, alike);
     return made;
   }
 
@@ -179,6 +179,9 @@ export class RequestMetrics {
     return new Route(this.families, key, labels);
   }
 }
+
+/** Stands for what is no resource of this server. */
+const noResource = {};
 
 function requestFamilies(metrics: Metrics): RequestFamilies {
   return {

@@ -98,10 +98,13 @@ export class WatchRegistry implements WatchObserver {
 
   /** Ends those of resources that are no longer served as they were. */
   stopOf(served: readonly ServedResource[]): void {
+    const gone = new Set(served.map(pathOf));
     for (const watch of [...this.active]) {
-      if (served.includes(watch.target.served)) watch.stop();
+      if (gone.has(pathOf(watch.target.served))) watch.stop();
     }
-    for (const one of served) this.byResource.delete(one);
+    for (const one of [...this.byResource.keys()]) {
+      if (gone.has(pathOf(one))) this.byResource.delete(one);
+    }
   }
 
   /** Ends all that are open, and from now on every other as soon as it has begun. */
@@ -109,6 +112,10 @@ export class WatchRegistry implements WatchObserver {
     this.stopped = true;
     for (const watch of [...this.active]) watch.stop();
   }
+}
+
+function pathOf({ apiVersion, definition }: ServedResource): string {
+  return `${apiVersion}/${definition.plural}`;
 }
 
 function kindLabels(served: ServedResource) {
