@@ -8,6 +8,7 @@ import {
   fieldError,
   invalid,
   isJsonObject,
+  type JsonObject,
   kindNamed,
   SchemaError,
   unwrapUnknown,
@@ -151,16 +152,25 @@ function checkCustomKind(parsed: unknown, body: Buffer, expected: Expected): voi
       `Object 'Kind' is missing in '${body.toString('utf8', 0, shownBytesMax)}'`,
     );
   }
-  if (apiVersion !== '' && apiVersion !== expected.apiVersion)
+  if (apiVersion !== '' && apiVersion !== expected.apiVersion) {
     throw otherVersion(apiVersion, expected);
+  }
+  checkCustomType(parsed, expected);
+}
+
+/** Throws 422 for a custom resource that says it is something else. */
+export function checkCustomType(object: JsonObject, expected: Expected): void {
+  const text = (value: unknown) => (typeof value === 'string' ? value : '');
+  const kind = text(object.kind);
+  const apiVersion = text(object.apiVersion);
+  if (kind === expected.kind && apiVersion === expected.apiVersion) return;
   const refusal =
     kind !== expected.kind
       ? fieldError.invalid('kind', kind, `must be ${expected.kind}`)
       : fieldError.invalid('apiVersion', apiVersion, `must be ${expected.apiVersion}`);
-  if (kind === expected.kind && apiVersion !== '') return;
-  const name = isJsonObject(parsed.metadata) ? parsed.metadata.name : '';
+  const name = isJsonObject(object.metadata) ? text(object.metadata.name) : '';
   const [group = ''] = expected.apiVersion.split('/');
-  throw invalid({ group, kind }, typeof name === 'string' ? name : '', [refusal]);
+  throw invalid({ group, kind }, name, [refusal]);
 }
 
 const shownBytesMax = 1_024;
