@@ -2,8 +2,8 @@
 
 /**
  * Steps of checking one object: one a value and schema met, an alternative tried and a mistake found, and
- * the characters of a text times the size of its pattern. Higher lets one object hold the event loop for longer; lower refuses large objects of large
- * schemas.
+ * the characters of a text times the size of its pattern. Higher lets one object hold the event loop for
+ * longer; lower refuses large objects of large schemas.
  */
 export const checkStepCountMax = 5_000_000;
 
