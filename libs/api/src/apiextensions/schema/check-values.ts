@@ -110,10 +110,12 @@ function compileTypeCheck(schema: JSONSchemaProps): ValueCheck | undefined {
 
 function compileEnumCheck({ enum: allowed }: JSONSchemaProps): ValueCheck | undefined {
   if (!allowed || allowed.length === 0) return undefined;
+  const scalars = new Set(allowed.filter((one) => typeof one !== 'object' || one === null));
   const texts = new Set(allowed.map(canonicalText));
   const shownTexts = allowed.map((one) => (typeof one === 'string' ? one : canonicalText(one)));
   const list = shownTexts.join(' ');
   return (value, name, outcome) => {
+    if (scalars.has(value)) return;
     const text = canonicalText(value);
     outcome.spend(text.length * stepsPerCharacter);
     if (!texts.has(text)) outcome.notOneOf(name, value, shownTexts, list);

@@ -27,7 +27,7 @@ export function embeddedErrors(
   structural: Structural | undefined,
   at: FieldPath,
 ): FieldError[] {
-  if (!structural?.hasEmbedded) return [];
+  if (!structural?.hasEmbedded || typeof value !== 'object') return [];
   const errors: FieldError[] = [];
   if (Array.isArray(value)) {
     for (const [index, element] of value.entries()) {

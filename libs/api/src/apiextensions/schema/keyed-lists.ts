@@ -1,5 +1,11 @@
 /** Elements of sets and of lists keyed by fields must be told apart. */
-import { type FieldError, type FieldPath, fieldError, isJsonObject } from '@orch/apimachinery';
+import {
+  type FieldError,
+  type FieldPath,
+  fieldError,
+  isJsonObject,
+  type JsonObject,
+} from '@orch/apimachinery';
 import { canonicalText } from './canonical-text.js';
 import { addErrors } from './field-errors.js';
 import { memberOf, type Structural } from './structural.js';
@@ -10,46 +16,73 @@ export function keyedListErrors(
   structural: Structural | undefined,
   at: FieldPath,
 ): FieldError[] {
-  if (!structural?.hasKeyedLists) return [];
   const errors: FieldError[] = [];
-  if (Array.isArray(value)) {
-    addErrors(errors, listErrors(value, structural, at));
-    for (const [index, element] of value.entries()) {
-      addErrors(errors, keyedListErrors(element, structural.items, at.index(index)));
-    }
-  } else if (isJsonObject(value)) {
-    for (const name of Object.keys(value)) {
-      const field = structural.properties.has(name) ? at.child(name) : at.key(name);
-      addErrors(errors, keyedListErrors(value[name], memberOf(structural, name), field));
-    }
-  }
+  if (structural) collect(value, structural, () => at, errors);
   return errors;
 }
 
-function listErrors(list: readonly unknown[], { extensions }: Structural, at: FieldPath) {
-  if (extensions.listType === 'set') return duplicates(list, at);
+/** Places are only named where something is wrong. */
+type Place = () => FieldPath;
+
+function collect(value: unknown, structural: Structural, at: Place, errors: FieldError[]): void {
+  if (!structural.hasKeyedLists) return;
+  if (Array.isArray(value)) {
+    addErrors(errors, listErrors(value, structural, at));
+    const { items } = structural;
+    if (!items?.hasKeyedLists) return;
+    for (const [index, element] of value.entries()) {
+      collect(element, items, () => at().index(index), errors);
+    }
+  } else if (isJsonObject(value)) {
+    for (const name of Object.keys(value)) {
+      const member = memberOf(structural, name);
+      if (!member?.hasKeyedLists) continue;
+      const isNamed = structural.properties.has(name);
+      collect(value[name], member, () => (isNamed ? at().child(name) : at().key(name)), errors);
+    }
+  }
+}
+
+function listErrors(list: readonly unknown[], { extensions }: Structural, at: Place): FieldError[] {
+  if (extensions.listType === 'set') {
+    return repeated(list.map(canonicalText)).map((index) =>
+      fieldError.duplicate(at().index(index), shown(list[index])),
+    );
+  }
   if (extensions.listType !== 'map') return [];
   const stray = list.findIndex((element) => element !== null && !isJsonObject(element));
   if (stray >= 0) {
     const message = 'must be an object for an array of list-type map';
-    return [fieldError.invalid(at.index(stray), shown(list[stray]), message)];
+    return [fieldError.invalid(at().index(stray), shown(list[stray]), message)];
   }
+  const elements = list.map((element) => (isJsonObject(element) ? element : {}));
   const { listMapKeys = [] } = extensions;
-  const keys = list.map((element) => {
-    if (!isJsonObject(element)) return {};
-    const present = listMapKeys.filter((name) => Object.hasOwn(element, name));
-    return Object.fromEntries(present.map((name) => [name, element[name]]));
-  });
-  return duplicates(keys, at);
+  return repeated(elements.map((element) => keyText(element, listMapKeys))).map((index) =>
+    fieldError.duplicate(at().index(index), shown(keysOf(elements[index]!, listMapKeys))),
+  );
 }
 
-/** Each value that occurs again is named once, where it first does. */
-function duplicates(list: readonly unknown[], at: FieldPath): FieldError[] {
+/** Equal where the keys are; an absent key is a value of its own. */
+function keyText(element: JsonObject, keys: readonly string[]): string {
+  let text = '';
+  for (const name of keys) {
+    text += `${Object.hasOwn(element, name) ? canonicalText(element[name]) : ''},`;
+  }
+  return text;
+}
+
+function keysOf(element: JsonObject, keys: readonly string[]): JsonObject {
+  const present = keys.filter((name) => Object.hasOwn(element, name));
+  return Object.fromEntries(present.map((name) => [name, element[name]!]));
+}
+
+/** Where each text that occurs again first does so. */
+function repeated(texts: readonly string[]): number[] {
+  if (new Set(texts).size === texts.length) return [];
   const counts = new Map<string, number>();
-  return list.flatMap((element, index) => {
-    const text = canonicalText(element);
-    const count = (counts.get(text) ?? 0) + 1;
-    counts.set(text, count);
-    return count === 2 ? [fieldError.duplicate(at.index(index), shown(element))] : [];
+  return [...texts.keys()].filter((index) => {
+    const count = (counts.get(texts[index]!) ?? 0) + 1;
+    counts.set(texts[index]!, count);
+    return count === 2;
   });
 }

@@ -1,11 +1,11 @@
 /** Named maximums of custom resource schemas. */
 
 /**
- * Steps of checking one object: one a value and schema met, and the characters of a text times the size of
- * its pattern. Higher lets one object hold the event loop for longer; lower refuses large objects of large
- * schemas.
+ * Steps of checking one object: one a value and schema met, an alternative tried and a mistake found, and
+ * the characters of a text times the size of its pattern. Higher lets one object hold the event loop for
+ * longer; lower refuses large objects of large schemas.
  */
-export const checkStepCountMax = 20_000_000;
+export const checkStepCountMax = 5_000_000;
 
 /** Mistakes of one object that are looked for before checking stops. Lower names fewer of many. */
 export const issueCountMax = 1_000;

@@ -31,6 +31,7 @@ export class Outcome {
 
   /** One of several ways in which the same value may be right. */
   alternative(): Outcome {
+    this.spend(1);
     return new Outcome(this.budget);
   }
 
@@ -68,6 +69,7 @@ export class Outcome {
   }
 
   private add(issue: Issue): void {
+    this.spend(1);
     if (this.issues.length >= issueCountMax || this.textLength > issueTextLengthMax) return;
     this.issues.push(issue);
     this.textLength += issue.message.length;

@@ -6,26 +6,22 @@ import { isJsonObject, type Json } from '@orch/apimachinery';
 import { envelopeMembers, memberOf, type Structural } from './structural.js';
 
 export function pruneUnknown(value: Json, structural: Structural | undefined): void {
-  const keepsUnknown = structural?.extensions.preserveUnknownFields === true;
-  if (Array.isArray(value)) {
-    if (structural?.items === undefined && keepsUnknown) return;
-    for (const element of value) {
-      if (keepsUnknown) pruneKnown(element, structural.items);
-      else pruneUnknown(element, structural?.items);
-    }
-    return;
-  }
-  if (!isJsonObject(value)) return;
-  if (keepsUnknown) {
+  if (structural?.extensions.preserveUnknownFields) {
     pruneKnown(value, structural);
     return;
   }
+  if (Array.isArray(value)) {
+    const items = structural?.items;
+    for (const element of value) if (isComposite(element)) pruneUnknown(element, items);
+    return;
+  }
+  if (!isJsonObject(value)) return;
   const isResource = structural?.extensions.embeddedResource === true;
   for (const name of Object.keys(value)) {
     if (isResource && envelopeMembers.has(name)) continue;
-    const isKnown = structural?.properties.has(name) || structural?.additional !== undefined;
-    if (structural && isKnown) pruneUnknown(value[name]!, memberOf(structural, name));
-    else delete value[name];
+    const member = structural?.properties.get(name) ?? structural?.additional;
+    if (member === undefined) delete value[name];
+    else pruneMember(value[name]!, member);
   }
 }
 
@@ -33,30 +29,41 @@ export function pruneUnknown(value: Json, structural: Structural | undefined): v
 function pruneKnown(value: Json, structural: Structural | undefined): void {
   if (!structural) return;
   if (Array.isArray(value)) {
-    for (const element of value) pruneKnown(element, structural.items);
+    for (const element of value) if (isComposite(element)) pruneKnown(element, structural.items);
     return;
   }
   if (!isJsonObject(value)) return;
   const isResource = structural.extensions.embeddedResource === true;
   for (const name of Object.keys(value)) {
     if (isResource && envelopeMembers.has(name)) continue;
-    const isKnown = structural.properties.has(name) || structural.additional !== undefined;
-    if (isKnown) pruneUnknown(value[name]!, memberOf(structural, name));
+    const member = structural.properties.get(name) ?? structural.additional;
+    if (member !== undefined) pruneMember(value[name]!, member);
   }
+}
+
+/** Of members of any form, nothing below is known. */
+function pruneMember(value: Json, member: Structural | boolean): void {
+  if (isComposite(value)) pruneUnknown(value, typeof member === 'object' ? member : undefined);
+}
+
+function isComposite(value: Json): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Drops nulls of members that may not be null and have no default to take their place, in place. */
 export function pruneNulls(value: Json, structural: Structural | undefined): void {
   if (!structural) return;
   if (Array.isArray(value)) {
-    for (const element of value) pruneNulls(element, structural.items);
+    const { items } = structural;
+    for (const element of value) if (isComposite(element)) pruneNulls(element, items);
     return;
   }
   if (!isJsonObject(value)) return;
   for (const name of Object.keys(value)) {
+    const item = value[name]!;
+    if (typeof item !== 'object') continue;
     const member = memberOf(structural, name);
     if (!member) continue;
-    const item = value[name]!;
     if (item !== null) pruneNulls(item, member);
     else if (!member.isNullable && member.default === undefined) delete value[name];
   }
