@@ -246,7 +246,12 @@ describe('conversion by a webhook', () => {
     const pair = await ensureSelfSigned(
       directory,
       'webhook',
-      { commonName: 'webhook', hosts: ['127.0.0.1'], usages: ['server'], validMs: 3_600_000 },
+      {
+        commonName: 'webhook',
+        hosts: ['127.0.0.1', 'hook.default.svc'],
+        usages: ['server'],
+        validMs: 3_600_000,
+      },
       systemClock,
     );
     const { certificatePem: cert, keyPem: key } = pair;
@@ -300,6 +305,33 @@ describe('conversion by a webhook', () => {
       ['ADDED', { teeth: 4 }],
       ['DELETED', { teeth: 4 }],
     ]);
+  });
+
+  it('finds the webhook behind a service by one of its endpoints', async () => {
+    const { port } = webhook.address() as AddressInfo;
+    const annotations = { [dialect().key('pod-addresses', 'node')]: 'loopback' };
+    await server.must('POST', '/api/v1/nodes', { metadata: { name: 'node', annotations } });
+    await server.must('POST', '/api/v1/namespaces/default/services', {
+      metadata: { name: 'hook' },
+      spec: { ports: [{ name: 'tls', port: 443 }] },
+    });
+    await server.must('POST', '/api/v1/namespaces/default/endpoints', {
+      metadata: { name: 'hook' },
+      subsets: [
+        { addresses: [{ ip: '10.0.0.1', nodeName: 'node' }], ports: [{ name: 'tls', port }] },
+      ],
+    });
+    const service = { namespace: 'default', name: 'hook', path: '/convert' };
+    const conversion = { webhook: { clientConfig: { url: null, service } } };
+    await change(`gears.${group}`, { spec: { conversion } });
+    expect((await server.must('GET', `${gears(group, 'v2')}/a`)).spec).toEqual({ teeth: 3 });
+    await server.must('DELETE', '/api/v1/namespaces/default/endpoints/hook');
+    await server.must('POST', gears(group), gear(group, 'unasked', { size: 1 }));
+    const answer = await server.call('GET', `${gears(group, 'v2')}/unasked`);
+    expect(answer.body.message).toContain('failed: no endpoints available for service "hook"');
+    const url = `https://127.0.0.1:${port}/convert`;
+    const byUrl = { webhook: { clientConfig: { url, service: null } } };
+    await change(`gears.${group}`, { spec: { conversion: byUrl } });
   });
 
   it('fails with what the webhook says', async () => {

@@ -1,6 +1,5 @@
 /** Rules of a CustomResourceDefinition, in the shape and with the paths of its hub version. */
 import {
-  checkDns1035Label,
   checkDns1123Subdomain,
   conditionOf,
   deepEqual,
@@ -13,26 +12,17 @@ import {
 import { dialect } from '@orch/component';
 import type {
   CustomResourceDefinition,
-  CustomResourceDefinitionNames,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionStatus,
-  CustomResourceDefinitionVersion,
-  CustomResourceSubresources,
   JSONSchemaProps,
 } from '@orch/types/apiextensions/v1beta1';
 import type { RequestContext } from '../definition.js';
-import { checkRequiredOneOf, invalidEach } from '../shared/rules.js';
+import { checkRequiredOneOf } from '../shared/rules.js';
 import { approvalErrors } from './approval.js';
 import { conversionErrors } from './conversion-rules.js';
-import { deprecationWarningErrors } from './deprecation-warning.js';
-import {
-  columnErrors,
-  hasDefaults,
-  type SchemaRules,
-  scaleErrors,
-  schemaErrors,
-  schemaRules,
-} from './schema/index.js';
+import { namesErrors, requiredNames } from './name-rules.js';
+import { columnErrors, hasDefaults, schemaErrors, schemaRules } from './schema/index.js';
+import { subresourceErrors, versionErrors } from './version-rules.js';
 
 const spec = path('spec');
 type Version = 'v1' | 'v1beta1';
@@ -102,7 +92,7 @@ function specErrors(
   }
   errors.push(
     ...versionErrors(own, rules),
-    ...requiredNames(own.names),
+    ...requiredNames(own.names, spec.child('names')),
     ...namesErrors(own.names, spec.child('names')),
     ...schemaErrors(own.validation?.openAPIV3Schema, spec.child('validation'), {
       ...rules,
@@ -117,13 +107,6 @@ function specErrors(
     ...conversionErrors(own, old, spec.child('conversion')),
   );
   return errors;
-}
-
-function subresourceErrors(
-  subresources: CustomResourceSubresources | undefined,
-  at: FieldPath,
-): FieldError[] {
-  return subresources?.scale ? scaleErrors(subresources.scale, at.child('scale')) : [];
 }
 
 function schemasOf({ validation, versions = [] }: CustomResourceDefinitionSpec): JSONSchemaProps[] {
@@ -167,140 +150,6 @@ function missingSchemaErrors(
     const why = always ? 'schemas are required' : 'because otherwise all fields are pruned';
     return [fieldError.required(at, why)];
   });
-}
-
-function versionErrors(own: CustomResourceDefinitionSpec, rules: SchemaRules): FieldError[] {
-  const { versions = [], version = '' } = own;
-  const at = spec.child('versions');
-  const errors = versions.flatMap((one, index) =>
-    oneVersionErrors(own, one, rules, at.index(index)),
-  );
-  errors.push(...exclusiveErrors(own, versions));
-  if (new Set(versions.map(({ name }) => name)).size !== versions.length) {
-    errors.push(fieldError.invalid(at, versions, 'must contain unique version names'));
-  }
-  if (versions.filter(({ storage }) => storage).length !== 1) {
-    errors.push(
-      fieldError.invalid(at, versions, 'must have exactly one version marked as storage version'),
-    );
-  }
-  if (version !== '') {
-    errors.push(...labelErrors(version, spec.child('version')));
-    if (versions[0] && versions[0].name !== version) {
-      errors.push(
-        fieldError.invalid(
-          spec.child('version'),
-          version,
-          'must match the first version in spec.versions',
-        ),
-      );
-    }
-  }
-  return errors;
-}
-
-function oneVersionErrors(
-  own: CustomResourceDefinitionSpec,
-  version: CustomResourceDefinitionVersion,
-  rules: SchemaRules,
-  at: FieldPath,
-): FieldError[] {
-  const { status } = version.subresources ?? own.subresources ?? {};
-  return [
-    ...labelErrors(version.name, at.child('name')),
-    ...deprecationWarningErrors(version, at.child('deprecationWarning')),
-    ...schemaErrors(version.schema?.openAPIV3Schema, at.child('schema'), {
-      ...rules,
-      statusSubresource: status !== undefined,
-    }),
-    ...subresourceErrors(version.subresources, at.child('subresources')),
-    ...(version.additionalPrinterColumns ?? []).flatMap((column, index) =>
-      columnErrors(column, at.child('additionalPrinterColumns').index(index)),
-    ),
-  ];
-}
-
-const perVersion = [
-  ['validation', 'schema', 'schemas'],
-  ['subresources', 'subresources', 'subresources'],
-  ['additionalPrinterColumns', 'additionalPrinterColumns', 'additionalPrinterColumns'],
-] as const;
-
-/** What stands at the top stands in no version, and what all versions have alike stands at the top. */
-function exclusiveErrors(
-  own: CustomResourceDefinitionSpec,
-  versions: readonly CustomResourceDefinitionVersion[],
-): FieldError[] {
-  const both = perVersion
-    .filter(([top, each]) => own[top] && versions.some((version) => version[each]))
-    .map(([top, , what]) =>
-      fieldError.forbidden(
-        spec.child(top),
-        `top-level and per-version ${what} are mutually exclusive`,
-      ),
-    );
-  const first = versions[0];
-  const alike = perVersion
-    .filter(
-      ([, each]) =>
-        first?.[each] !== undefined &&
-        versions.every((version) => deepEqual(version[each], first[each])),
-    )
-    .map(([top, , what]) =>
-      fieldError.invalid(
-        spec.child('versions'),
-        versions,
-        `per-version ${what} may not all be set to identical values (top-level ${top} should be used instead)`,
-      ),
-    );
-  return [...both, ...alike];
-}
-
-function requiredNames(names: CustomResourceDefinitionNames | undefined): FieldError[] {
-  return (['plural', 'singular', 'kind', 'listKind'] as const)
-    .filter((field) => !names?.[field])
-    .map((field) => fieldError.required(spec.child('names', field)));
-}
-
-export function namesErrors(
-  names: CustomResourceDefinitionNames | undefined,
-  at: FieldPath,
-): FieldError[] {
-  const { plural, singular, kind, listKind, shortNames = [], categories = [] } = names ?? {};
-  return [
-    ...(plural ? labelErrors(plural, at.child('plural')) : []),
-    ...(singular ? labelErrors(singular, at.child('singular')) : []),
-    ...kindErrors(kind, at.child('kind')),
-    ...kindErrors(listKind, at.child('listKind')),
-    ...shortNames.flatMap((name, index) => labelErrors(name, at.child('shortNames').index(index))),
-    ...(kind && kind === listKind
-      ? [
-          fieldError.invalid(
-            at.child('listKind'),
-            listKind,
-            'kind and listKind may not be the same',
-          ),
-        ]
-      : []),
-    ...categories.flatMap((name, index) => labelErrors(name, at.child('categories').index(index))),
-  ];
-}
-
-function labelErrors(value: string, at: FieldPath): FieldError[] {
-  const messages = checkDns1035Label(value);
-  return messages.length === 0 ? [] : [fieldError.invalid(at, value, messages.join(','))];
-}
-
-function kindErrors(kind: string | undefined, at: FieldPath): FieldError[] {
-  if (!kind) return [];
-  const messages = checkDns1035Label(kind.toLowerCase());
-  return invalidEach(
-    at,
-    kind,
-    messages.length === 0
-      ? []
-      : [`may have mixed case, but should otherwise match: ${messages.join(',')}`],
-  );
 }
 
 /** What objects are stored under cannot change; scope and kind once there may be some. */

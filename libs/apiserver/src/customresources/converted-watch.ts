@@ -17,7 +17,8 @@ import { watchQueueEventsMax } from '../limits.js';
 import type { Shown } from './version-reader.js';
 
 export class ConvertedWatch implements WatchHandle {
-  private readonly inner: WatchHandle;
+  /** Undefined while the store may hand on the past before it answers. */
+  private readonly inner: WatchHandle | undefined;
   private waiting: Promise<void> | undefined;
   private waitingEvents = 0;
   private delivered: Revision;
@@ -34,15 +35,16 @@ export class ConvertedWatch implements WatchHandle {
       onEvents: (events, revision) => this.take(events, revision),
       onEnd: (error) => this.end(error),
     });
+    if (this.closed) this.inner.close();
   }
 
   get revision(): Revision {
-    return this.waiting ? this.delivered : this.inner.revision;
+    return this.waiting || !this.inner ? this.delivered : this.inner.revision;
   }
 
   close(): void {
     this.closed = true;
-    this.inner.close();
+    this.inner?.close();
   }
 
   private take(events: readonly WatchEvent[], revision: Revision): void {
