@@ -1,11 +1,12 @@
 /** What this server says of its own health, check by check. */
-import type { ClaimIndex } from '@orch/apiserver';
+import type { ClaimIndex, CustomResources } from '@orch/apiserver';
 import { HealthChecks, type Lifecycle, pingCheck } from '@orch/component';
 import type { VersionedStore } from '@orch/store';
 
 export interface HealthParts {
   readonly store: VersionedStore;
   readonly claims: ClaimIndex;
+  readonly customResources: CustomResources;
   readonly lifecycle: Lifecycle;
   readonly bootstrap: { readonly done: boolean };
 }
@@ -15,7 +16,8 @@ export interface HealthParts {
  * told by the check of the store. A store that is lost for good ends the process, so that the check of
  * the living need not ask it.
  */
-export function serverHealth({ store, claims, lifecycle, bootstrap }: HealthParts): HealthChecks {
+export function serverHealth(parts: HealthParts): HealthChecks {
+  const { store, claims, customResources, lifecycle, bootstrap } = parts;
   const health = new HealthChecks();
   health.add(pingCheck);
   health.add({ name: 'log', run: () => undefined });
@@ -29,6 +31,17 @@ export function serverHealth({ store, claims, lifecycle, bootstrap }: HealthPart
       name: 'informer-sync',
       run() {
         if (!claims.isSynced) throw new Error('what is allocated has not been read yet');
+      },
+    },
+    ['readyz'],
+  );
+  health.add(
+    {
+      name: 'poststarthook/crd-informer-synced',
+      run() {
+        if (!customResources.isSynced) {
+          throw new Error('definitions of custom resources have not been read yet');
+        }
       },
     },
     ['readyz'],

@@ -46,7 +46,7 @@ async function start(): Promise<RunningServer> {
   const authorityFile = join(directory, 'clients.crt');
   writeFileSync(authorityFile, authority.certificatePem);
   return RunningServer.start([`--client-ca-file=${authorityFile}`, '--anonymous-auth=false'], {
-    users: ['busy'],
+    users: ['client'],
   });
 }
 
@@ -87,7 +87,7 @@ async function refuseOne(): Promise<void> {
     body: { metadata: { name: 'few' }, spec: { type: 'Limited', limited } },
   });
   const all = ['*'];
-  const subjects = [{ kind: 'User', user: { name: 'busy' } }];
+  const subjects = [{ kind: 'User', user: { name: 'client' } }];
   const resourceRules = [{ verbs: all, apiGroups: all, resources: all, namespaces: all }];
   await call('POST', `${group}/flowschemas`, {
     body: {
@@ -103,7 +103,7 @@ async function refuseOne(): Promise<void> {
     const codes = await Promise.all(
       Array.from({ length: 8 }, async (_, index) => {
         const body = named(`at-once-${round}-${index}`);
-        return (await call('POST', configMaps, { body, token: 'busy' })).code;
+        return (await call('POST', configMaps, { body, token: 'client' })).code;
       }),
     );
     if (codes.includes(429)) return;

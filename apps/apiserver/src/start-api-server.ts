@@ -14,7 +14,11 @@ import {
   apiServiceUpkeep,
   bootstrapPriorities,
   ClaimIndex,
+  CustomParts,
+  CustomResources,
+  converterFor,
   Discovery,
+  definitionUpkeep,
   FlowControl,
   flowControlUpkeep,
   IssuerDocuments,
@@ -31,8 +35,10 @@ import {
   ServerEndpoints,
   ServiceAccountAuthenticator,
   StorageMetrics,
+  serviceResolver,
   systemObjectsUpkeep,
   WatchRegistry,
+  WebhookClient,
 } from '@orch/apiserver';
 import { Backoff, type ComponentContext, Metrics, sleep, systemClock } from '@orch/component';
 import { StoreError } from '@orch/store';
@@ -94,13 +100,26 @@ export async function startApiServer(context: Context): Promise<void> {
       disabled: options.disableAdmissionPlugins,
     },
   });
+  const customResources = new CustomResources({ store, table, clock: parts.clock, logger });
+  const webhooks = new WebhookClient(serviceResolver(parts));
+  const customParts = new CustomParts(
+    parts,
+    customResources,
+    converterFor({ client: webhooks, clock: parts.clock, newUid: parts.newUid }),
+  );
+  customResources.start();
+  lifecycle.onStop('webhooks', () => webhooks.close());
+  lifecycle.onStop('custom resources', () => customResources.stop());
   const gate = requestGate(context, limits, { store, table, metrics });
   const flowControl = gate instanceof FlowControl ? gate : undefined;
   const watches = new WatchRegistry(metrics);
+  customResources.onDropped((served) => watches.stopOf(served));
   const authentication = new AuthenticationMetrics(metrics);
   const auditor = await openAuditor(context, metrics);
   const api = new ApiHandler({
     parts,
+    customParts,
+    customResources,
     authenticator: new Authenticator({
       tokens,
       serviceAccounts: new ServiceAccountAuthenticator({
@@ -135,7 +154,7 @@ export async function startApiServer(context: Context): Promise<void> {
   const discovery = new Discovery(table, (served) => api.subresourcesOf(served));
   const openApi = new OpenApiDocuments(table, (served) => api.subresourcesOf(served), systemClock);
   const bootstrap = { done: false };
-  const health = serverHealth({ store, claims, lifecycle, bootstrap });
+  const health = serverHealth({ store, claims, customResources, lifecycle, bootstrap });
   const issuer = new IssuerDocuments({
     tokens: accountTokens,
     keySetUri: options.serviceAccountKeySetUri,
@@ -170,8 +189,9 @@ export async function startApiServer(context: Context): Promise<void> {
     logger,
   );
   const flowConfiguration = flowControlUpkeep(parts, logger);
+  const definedKinds = definitionUpkeep(parts, customParts, logger);
   const apiServices = apiServiceUpkeep(parts, logger);
-  const upkeep = [systemObjects, flowConfiguration, apiServices];
+  const upkeep = [systemObjects, flowConfiguration, definedKinds, apiServices];
   await untilTaken(context, async () => {
     // What has a namespace comes after the namespaces.
     await systemObjects.start();
@@ -180,6 +200,7 @@ export async function startApiServer(context: Context): Promise<void> {
       reconcileRoles(parts),
       registerLocalServices(parts),
       flowConfiguration.start(),
+      definedKinds.start(),
     ]);
     await apiServices.start();
     await endpoints.start();

@@ -5,6 +5,8 @@
 import type { FieldError } from '@orch/apimachinery';
 import type { Features } from '@orch/component';
 import type { ObjectMeta } from '@orch/types/meta/v1';
+import type { CustomKind } from './apiextensions/custom-kind.js';
+import type { StructuralSchema } from './apiextensions/schema/index.js';
 import type { GatedField } from './shared/gated-fields.js';
 
 /** Any API object in memory: plain JSON values in the shape of its message. */
@@ -63,6 +65,10 @@ export interface ServedVersion<T extends ApiObject = ApiObject> {
   readonly withoutStatus?: boolean;
   /** Warn clients of this version (`Warning` header). Releases are `major.minor`. */
   readonly deprecation?: Deprecation;
+  /** Of a custom resource: what its objects look like; it has no message. */
+  readonly schema?: StructuralSchema;
+  /** Of a custom resource: the warning, in place of one that is made from `deprecation`. */
+  readonly warning?: string;
 }
 
 /** What a delete does with dependents when it does not say. `unsupported`: they are never looked at. */
@@ -139,7 +145,12 @@ export interface SubresourceStatus<T extends ApiObject> {
 
 /** How the `scale` subresource reads and writes the object. */
 export interface SubresourceScale<T extends ApiObject> {
-  readonly replicas: (object: T) => number;
+  /** Undefined where the object does not say. */
+  readonly replicas: (object: T) => number | undefined;
+  /** Where that would stand; for kinds that may not say. */
+  readonly replicasPath?: string;
+  /** The kind's own rules refuse numbers that cannot be. */
+  readonly isChecked?: boolean;
   readonly setReplicas: (object: T, replicas: number) => void;
   readonly statusReplicas: (object: T) => number;
   /** Selector in its text form. */
@@ -157,6 +168,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   readonly namespaced: boolean;
+  /** Present: a custom resource in one of its versions, of which each has a definition like this. */
+  readonly custom?: CustomKind;
   /** All when absent. */
   readonly verbs?: readonly Verb[];
   /** Versions served, preferred first within a group; a resource may be served in several groups. */
@@ -229,6 +242,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly deletionGracePeriodSeconds?: (object: T, requested: number | undefined) => number;
   /** Changes the object when its deletion begins (namespace phase). */
   readonly prepareForDelete?: (object: T, context: RequestContext) => void;
+  /** A finalizer that is set when the deletion begins: something has to be cleared away first. */
+  readonly cleanupFinalizer?: () => string;
   /** Finalizers in the spec that also hold the object (namespaces). */
   readonly specFinalizers?: (object: T) => readonly string[];
   /** Refuses a delete (protected namespaces). */

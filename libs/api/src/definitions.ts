@@ -2,6 +2,7 @@
 
 import { mutatingWebhookConfiguration } from './admissionregistration/mutating-webhook-configuration.js';
 import { validatingWebhookConfiguration } from './admissionregistration/validating-webhook-configuration.js';
+import { customResourceDefinition } from './apiextensions/custom-resource-definition.js';
 import { apiServiceKind } from './apiregistration/api-service.js';
 import { storageVersion } from './apiserverinternal/storage-version.js';
 import { controllerRevision } from './apps/controller-revision.js';
@@ -110,6 +111,7 @@ export const definitions: readonly ResourceDefinition[] = [
   flowSchema,
   priorityLevelConfiguration,
   apiServiceKind,
+  customResourceDefinition,
   storageVersion,
   binding,
   componentStatusKind,

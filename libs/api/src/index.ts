@@ -1,8 +1,23 @@
 /** What is particular to each kind, admission that fills in and refuses, objects of a fresh cluster. */
 export * from './admission/admission-rule.js';
 export { admissionRules } from './admission/rules.js';
+export { bringUpToDate } from './apiextensions/bring-up-to-date.js';
+export { setCondition, statusOf } from './apiextensions/conditions.js';
+export {
+  type CustomKind,
+  type CustomVersion,
+  customKindOf,
+  customKindSource,
+} from './apiextensions/custom-kind.js';
+export { cleanupFinalizer } from './apiextensions/custom-resource-definition.js';
+export type { StructuralSchema } from './apiextensions/schema/index.js';
+export { compareVersions } from './apiextensions/version-order.js';
 export { availabilityCondition } from './apiregistration/availability.js';
-export { localApiService } from './apiregistration/local-services.js';
+export {
+  customApiService,
+  isCustomApiService,
+  localApiService,
+} from './apiregistration/local-services.js';
 export * from './bootstrap.js';
 export {
   componentStatus,

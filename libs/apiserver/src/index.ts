@@ -59,6 +59,10 @@ export {
 export { flowControlUpkeep } from './bootstrap/flow-control.js';
 export { reconcileRoles } from './bootstrap/roles.js';
 export { ServerEndpoints } from './bootstrap/server-endpoints.js';
+export { CustomParts } from './customresources/custom-parts.js';
+export { CustomResources } from './customresources/custom-resources.js';
+export { definitionUpkeep } from './customresources/definition-upkeep.js';
+export { converterFor } from './customresources/webhook-converter.js';
 export { Discovery } from './discovery/discovery.js';
 export { dumpPriorityLevels, dumpQueues, dumpRequests } from './flowcontrol/dumps.js';
 export { FlowControl } from './flowcontrol/flow-control.js';
@@ -94,6 +98,8 @@ export {
 export { InFlight } from './server/in-flight.js';
 export type { RequestGate, RequestLimits } from './server/request-gate.js';
 export { upgradeExchange } from './server/upgrade.js';
+export { serviceResolver } from './webhooks/service-place.js';
+export { WebhookClient } from './webhooks/webhook-client.js';
 
 /** Of weight only to servers with an audit webhook. */
 export const loadWebhookSink = () => import('./audit/webhook-sink.js');

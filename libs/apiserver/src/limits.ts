@@ -128,3 +128,22 @@ export const auditWebhookPauseMaxMs = 120_000;
 export const auditWebhookTimeoutMs = 30_000;
 /** What is buffered when the server ends has that long to be written. */
 export const auditStopTimeoutMs = 5_000;
+
+/** Commits of a custom resource while its definition gets other conditions. */
+export const definitionAttemptsMax = 5;
+/** For the conversion of one event of a watch. Higher: a watch stands still for longer behind a slow
+ *  webhook, lower: it is ended sooner. */
+export const watchConversionTimeoutMs = 30_000;
+/** From a change of definitions to its effect. Short: clients wait for it, and some cannot read a status
+ *  without conditions. Higher: fewer rounds while many definitions come at once. */
+export const definitionSettleMs = 5;
+/** Between two looks at objects that something still holds while their definition goes. */
+export const cleanupCheckMs = 1_000;
+/** Objects of a definition that are removed at a time. */
+export const cleanupConcurrency = 16;
+/** For one question to a conversion webhook, whatever time the request still has. */
+export const conversionTimeoutMs = 30_000;
+/** Of an answer of a webhook. */
+export const webhookAnswerBytesMax = 64 * 1024 * 1024;
+/** Webhooks that connections are kept open to. */
+export const webhookClientsMax = 256;

@@ -1,6 +1,7 @@
 /** What each kubectl does. A step that builds on another comes after it in the same topic. */
 import type { Topic } from '../support/kubectl-session.js';
 import { apply } from './apply.js';
+import { customResources } from './custom-resources.js';
 import { discovery } from './discovery.js';
 import { limits } from './limits.js';
 import { nodes } from './nodes.js';
@@ -13,6 +14,7 @@ export const topics: readonly Topic[] = [
   discovery,
   objects,
   apply,
+  customResources,
   reading,
   workloads,
   pods,

@@ -1,5 +1,6 @@
 /** Objects of the kinds that are served: realistic ones, and random ones of their types. */
 import { definitions } from '@orch/api';
+import { schemaType } from '@orch/apimachinery';
 import fc from 'fast-check';
 import { arbitraryObject } from '../../../libs/apimachinery/src/schema/testing/arbitrary-object.js';
 import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
@@ -201,7 +202,9 @@ function randomObject(served: ServedResource): fc.Arbitrary<unknown> {
 
 /** Right ones, and some that are nearly. */
 export function changedObject(served: ServedResource): fc.Arbitrary<unknown> {
-  const names = served.codec.descriptor.fields.map((field) => field.name).filter(Boolean);
+  const names = schemaType(served.codec.name)
+    .fields.map((field) => field.name)
+    .filter(Boolean);
   const whole = fc.constant(realisticObject(served));
   return changedJson(
     fc.oneof({ weight: 3, arbitrary: whole }, { weight: 2, arbitrary: randomObject(served) }),

@@ -1,4 +1,5 @@
 /** Patches and configurations to apply: right ones, and some that are nearly. */
+import { schemaType } from '@orch/apimachinery';
 import fc from 'fast-check';
 import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
 import { damagedText } from './bytes.js';
@@ -20,7 +21,7 @@ function pointer(served: ServedResource): fc.Arbitrary<string> {
       'containers',
     ],
     ...['0', '1', '-', '-1', '01', '9', '4294967295', '~0', '~1', '~', '', 'data', 'status'],
-    ...served.codec.descriptor.fields.map((field) => field.name),
+    ...schemaType(served.codec.name).fields.map((field) => field.name),
   ];
   const step = fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...steps) }, hostileText);
   return fc.array(step, { maxLength: 6 }).map((all) => all.map((one) => `/${one}`).join(''));

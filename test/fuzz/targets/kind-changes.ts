@@ -27,7 +27,7 @@ import {
 } from '../inputs/patch-between.js';
 import { Registry } from '../inputs/registry.js';
 import { asyncTarget, decodedOrRefused, type Target, target } from '../target.js';
-import { asTold, decoded, takenOrRefused } from './kind-writes.js';
+import { asTold, decoded, messageCodec, takenOrRefused } from './kind-writes.js';
 import { checkInherited, doneOrRefused } from './refusals.js';
 
 const nowMs = Date.parse('2026-01-02T03:04:05Z');
@@ -42,7 +42,8 @@ const withoutWords = new Set(['HorizontalPodAutoscaler', 'RoleBinding', 'Cluster
 function checkVersions(served: ServedResource, stored: ApiObject): void {
   const shown = JSON.stringify(stored);
   for (const version of served.resource.versions.values()) {
-    const { apiVersion, codec } = version;
+    const { apiVersion } = version;
+    const codec = messageCodec(version);
     const text = codec.toJson(version.fromStored(stored));
     assert.equal(JSON.stringify(stored), shown, 'the stored object was changed in place');
     const back = version.toStored(codec.fromJson(JSON.parse(text)));
@@ -156,7 +157,7 @@ const pair = withServed((served) => fc.tuple(kindObject(served), kindObject(serv
 /** As the server shows it: what has no value is not there. */
 function document(served: ServedResource, value: unknown): JsonObject | undefined {
   const object = decoded(served, value);
-  return object && (JSON.parse(served.codec.toJson(object)) as JsonObject);
+  return object && (JSON.parse(messageCodec(served).toJson(object)) as JsonObject);
 }
 
 export const kindChangeTargets: readonly Target[] = [

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '@orch/api';
-import { SchemaError, StatusError } from '@orch/apimachinery';
+import { type Codec, codecFor, SchemaError, StatusError } from '@orch/apimachinery';
 import type { Entry } from '@orch/store';
 import fc from 'fast-check';
 import { freshObject, objectOf } from '../../../libs/apiserver/src/registry/entry-view.js';
@@ -29,13 +29,17 @@ export function decoded(served: ServedResource, value: unknown): ApiObject | und
   return decodedOrRefused(() => served.codec.fromJson(structuredClone(value)), SchemaError);
 }
 
+export function messageCodec({ codec }: ServedResource): Codec<ApiObject> {
+  return codecFor<ApiObject>(codec.name);
+}
+
 /** Filling in defaults a second time changes nothing. */
 function checkDefaults(served: ServedResource, sent: ApiObject): void {
   const object = structuredClone(sent);
   const setDefaults = () => {
     served.codec.setDefaults(object);
     served.served.setDefaults?.(object, served.features);
-    return served.codec.toJson(object);
+    return messageCodec(served).toJson(object);
   };
   assert.equal(setDefaults(), setDefaults(), 'defaults');
 }
@@ -87,7 +91,8 @@ function checkRead(served: ServedResource, entry: Entry): void {
   assert.deepEqual(stored, JSON.parse(storedCodec.toJson(object)), 'not normal');
   for (const version of versions.values()) {
     const shown = JSON.parse(objectJson(version, entry).toString()) as ApiObject;
-    const { codec, apiVersion } = version;
+    const { apiVersion } = version;
+    const codec = messageCodec(version);
     assert.equal(shown.apiVersion, apiVersion);
     const text = codec.toJson(shown);
     assert.deepEqual(JSON.parse(text), shown, `${apiVersion} is not normal`);

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { ApiObject, ResourceDefinition } from '@orch/api';
-import { fieldErrorMessage, invalid, SchemaError } from '@orch/apimachinery';
+import { codecFor, fieldErrorMessage, invalid, SchemaError } from '@orch/apimachinery';
 import fc from 'fast-check';
 import { allocationContext, requestContext } from '../../../libs/api/src/testing/write.js';
 import { listedErrors } from '../../../libs/apiserver/src/registry/listed-errors.js';
@@ -70,11 +70,12 @@ function read(definition: ResourceDefinition, served: ServedResource, object: Ap
   definition.deletionGracePeriodSeconds?.(object, undefined);
   const bytes = storedBytes(served.resource, object);
   const stored = JSON.parse(bytes.toString()) as ApiObject;
-  const back = served.resource.storedCodec.fromJson(stored);
+  const { group, version } = definition.stored;
+  const storedCodec = codecFor<ApiObject>(`${group}/${version}.${definition.kind}`);
+  const back = storedCodec.fromJson(stored);
   const { resourceVersion: _, ...metadata } = object.metadata ?? {};
-  const { storedCodec } = served.resource;
   assert.equal(storedCodec.toJson(back), storedCodec.toJson({ ...object, metadata }));
-  served.codec.toJson(served.fromStored(back));
+  codecFor<ApiObject>(served.codec.name).toJson(served.fromStored(back));
 }
 
 function updated(served: ServedResource, object: ApiObject, old: ApiObject): void {

@@ -167,7 +167,7 @@ describe('what does not fit', () => {
     [
       'a wrong number',
       { spec: { priority: 'x' } },
-      '.spec.priority: expected numeric (int or float), got string "x"',
+      '.spec.priority: expected numeric (int or float), got string',
     ],
     ['no map', { metadata: { labels: 'x' } }, '.metadata.labels: expected map, got string "x"'],
     ['no list', { spec: { containers: {} } }, '.spec.containers: expected list, got map'],

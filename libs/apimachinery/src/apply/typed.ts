@@ -197,7 +197,16 @@ function checkScalar({ type }: ScalarShape, value: Json, at: string, messages: s
     return;
   }
   if (typeof value === (type === 'numeric' ? 'number' : type)) return;
-  add(messages, at, `expected ${scalarWords[type]}, got ${shownType(value)}`);
+  const found = type === 'string' ? shownType(value) : typeWord(value);
+  add(messages, at, `expected ${scalarWords[type]}, got ${found}`);
+}
+
+/** The type alone, in the words that clients know. */
+function typeWord(value: Json): string {
+  if (Array.isArray(value)) return '[]interface {}';
+  if (typeof value === 'object') return 'map[string]interface {}';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
 const shownLengthMax = 128;

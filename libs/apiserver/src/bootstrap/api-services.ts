@@ -2,7 +2,12 @@
  * The API services of what this server answers itself, made at its first start and put right at every other;
  * and, for all there are, whether they can be used.
  */
-import { availabilityCondition, localApiService } from '@orch/api';
+import {
+  availabilityCondition,
+  customApiService,
+  isCustomApiService,
+  localApiService,
+} from '@orch/api';
 import { formatTime, semanticallyEqual } from '@orch/apimachinery';
 import type { Logger } from '@orch/component';
 import type { Entry } from '@orch/store';
@@ -14,6 +19,7 @@ import type { RegistryParts, WriteContext } from '../registry/registry-parts.js'
 import { timeLeftMs } from '../registry/registry-parts.js';
 import {
   changeObject,
+  dropObject,
   ensureObject,
   servedKind,
   storedEntries,
@@ -32,7 +38,9 @@ export async function registerLocalServices(parts: RegistryParts): Promise<void>
     (await storedEntries(parts, resource.keyPrefix, context)).map((entry) => [entry.key, entry]),
   );
   const versions = new Map(
-    parts.table.served.map(({ apiVersion, served }) => [apiVersion, served] as const),
+    parts.table.served
+      .filter(({ definition }) => !definition.custom)
+      .map(({ apiVersion, served }) => [apiVersion, served] as const),
   );
   // All at once: the store commits them together.
   await Promise.all(
@@ -57,9 +65,35 @@ export function apiServiceUpkeep(parts: RegistryParts, logger: Logger): Upkeep {
     servedKind(parts, plural, groupHead),
     servedKind(parts, 'services'),
     servedKind(parts, 'endpoints'),
+    servedKind(parts, 'customresourcedefinitions', 'apiextensions'),
   ].map(({ resource }) => resource.keyPrefix);
-  const round = () => tellAvailability(parts);
+  const round = async () => {
+    await followCustomVersions(parts);
+    await tellAvailability(parts);
+    return undefined;
+  };
   return new Upkeep(parts, { name: 'API services', prefixes, round }, logger);
+}
+
+/** A service for each version of custom resources that is served, none for those that no longer are. */
+async function followCustomVersions(parts: RegistryParts): Promise<void> {
+  const context = systemContext(parts, upkeepTimeoutMs);
+  const { table } = parts;
+  const { resource } = servedKind(parts, plural, groupHead);
+  const wanted = new Map<string, APIService>();
+  for (const { group, version, definition } of table.served) {
+    if (!definition.custom || table.hasBuiltInGroup(group)) continue;
+    wanted.set(`${version}.${group}`, customApiService(group, version));
+  }
+  const stored = await storedEntries(parts, resource.keyPrefix, context);
+  for (const entry of stored) {
+    const name = resource.nameOfKey(entry.key);
+    if (wanted.delete(name) || !isCustomApiService(objectOf(entry) as APIService)) continue;
+    await dropObject(parts, context, { plural, groupHead, name });
+  }
+  for (const service of wanted.values()) {
+    await ensureObject(parts, context, plural, '', service, groupHead);
+  }
 }
 
 async function tellAvailability(parts: RegistryParts): Promise<void> {

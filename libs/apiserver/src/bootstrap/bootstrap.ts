@@ -44,7 +44,10 @@ export function systemObjectsUpkeep(
     servedKind(parts, 'services').resource.key('default', word),
     servedKind(parts, 'configmaps').resource.key(systemNamespace, authenticationConfigMap),
   ];
-  const round = () => keepSystemObjects(parts, settings);
+  const round = async () => {
+    await keepSystemObjects(parts, settings);
+    return undefined;
+  };
   return new Upkeep(parts, { name: 'system objects', prefixes, round }, logger);
 }
 

@@ -5,6 +5,7 @@ import { dialect } from '@orch/component';
 import type { Entry } from '@orch/store';
 import { authenticated } from '../authentication/user.js';
 import { createObject } from '../registry/create.js';
+import { deleteByDefault, deleteObject } from '../registry/delete.js';
 import { freshObject } from '../registry/entry-view.js';
 import type { RegistryParts, WriteContext } from '../registry/registry-parts.js';
 import { timeLeftMs } from '../registry/registry-parts.js';
@@ -90,6 +91,20 @@ export interface NamedObject {
   /** Empty for what is in none. */
   readonly namespace?: string;
   readonly name: string;
+}
+
+/** Deletes a cluster-scoped object as a client would that says nothing further; gone already is well. */
+export async function dropObject(
+  parts: RegistryParts,
+  context: WriteContext,
+  { plural, groupHead, name }: { plural: string; groupHead: string; name: string },
+): Promise<void> {
+  const target = { served: servedKind(parts, plural, groupHead), namespace: '', name };
+  try {
+    await deleteObject(parts, target, deleteByDefault, context);
+  } catch (error) {
+    if (!isStatus(error, 'NotFound')) throw error;
+  }
 }
 
 /** Changes an object, or its status, as a client would; what has gone meanwhile stays gone. */

@@ -37,7 +37,10 @@ export function flowControlUpkeep(parts: RegistryParts, logger: Logger): Upkeep 
   const prefixes = [levels, schemas].map(
     (plural) => servedKind(parts, plural, groupHead).resource.keyPrefix,
   );
-  const round = () => keepFlowControl(parts);
+  const round = async () => {
+    await keepFlowControl(parts);
+    return undefined;
+  };
   return new Upkeep(parts, { name: 'flow control', prefixes, round }, logger);
 }
 

@@ -22,7 +22,7 @@ function stage() {
       return { close: () => watches.splice(watches.indexOf(options), 1) };
     },
   };
-  const round = vi.fn((): Promise<void> => Promise.resolve());
+  const round = vi.fn((): Promise<number | undefined> => Promise.resolve(undefined));
   const logger = createLogger({
     component: 'test',
     format: 'text',
@@ -54,7 +54,10 @@ describe('upkeep', () => {
 
   it('comes again after what changed during a round, the first one included', async () => {
     const { upkeep, timers, watches, round } = stage();
-    round.mockImplementationOnce(async () => watches[0]!.onEvents());
+    round.mockImplementationOnce(async () => {
+      watches[0]!.onEvents();
+      return undefined;
+    });
     await upkeep.start();
     expect(timers.map(({ delayMs }) => delayMs)).toEqual([upkeepSettleMs]);
   });

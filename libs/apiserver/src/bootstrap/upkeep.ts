@@ -15,8 +15,13 @@ export interface UpkeepWork {
   readonly name: string;
   /** Of keys whose changes matter. */
   readonly prefixes: readonly string[];
-  /** Rejects with StoreError or StatusError when it could not be done now. */
-  readonly round: () => Promise<void>;
+  /** From a change to the round that looks at it; `upkeepSettleMs` when absent. */
+  readonly settleMs?: number;
+  /**
+   * Rejects with StoreError or StatusError when it could not be done now. Answers when it wants to be
+   * called again at the latest, in ms from now; for what no change under the prefixes tells.
+   */
+  readonly round: () => Promise<number | undefined>;
 }
 
 export class Upkeep {
@@ -26,6 +31,7 @@ export class Upkeep {
   private isRunning = false;
   private isSoon = false;
   private hasChanged = false;
+  private againMs = upkeepPeriodMs;
   private stopped = false;
 
   constructor(
@@ -77,7 +83,8 @@ export class Upkeep {
     this.timer?.cancel();
     if (this.stopped) return;
     this.isSoon = this.hasChanged;
-    this.timer = this.parts.clock.setTimer(this.isSoon ? upkeepSettleMs : upkeepPeriodMs, () => {
+    const { settleMs = upkeepSettleMs } = this.work;
+    this.timer = this.parts.clock.setTimer(this.isSoon ? settleMs : this.againMs, () => {
       this.running = this.run();
     });
   }
@@ -95,9 +102,10 @@ export class Upkeep {
   private async round(): Promise<void> {
     this.isRunning = true;
     this.hasChanged = false;
+    this.againMs = upkeepPeriodMs;
     try {
       this.follow();
-      await this.work.round();
+      this.againMs = (await this.work.round()) ?? upkeepPeriodMs;
     } finally {
       this.isRunning = false;
     }

@@ -1,8 +1,9 @@
 /**
  * Discovery: which groups, versions and resources are served and what can be done with them. Made from
- * the served resources once; answers are the same bytes for everyone.
+ * the served resources when those have changed; answers are the same bytes for everyone.
  */
 import { createHash } from 'node:crypto';
+import { compareVersions } from '@orch/api';
 import { codecFor, pathNotFound, wrapUnknown } from '@orch/apimachinery';
 import { dialect, healthEndpoints } from '@orch/component';
 import type { Subresource } from '../handlers/subresources.js';
@@ -44,30 +45,29 @@ export interface Document {
   readonly apiVersion?: string;
 }
 
-/** `v1` before `v1beta2` before `v1beta1` before `v1alpha1`; a higher number first. */
-export function compareVersions(a: string, b: string): number {
-  const parsed = [a, b].map((version) => /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version));
-  const [left, right] = parsed;
-  if (!left || !right) return a < b ? -1 : 1;
-  const stage = (match: RegExpExecArray) =>
-    match[2] === undefined ? 2 : match[2] === 'beta' ? 1 : 0;
-  return (
-    stage(right) - stage(left) ||
-    Number(right[1]) - Number(left[1]) ||
-    Number(right[3] ?? 0) - Number(left[3] ?? 0)
-  );
-}
-
 export class Discovery {
-  private readonly groups: readonly Group[];
-  private readonly aggregated: AggregatedDiscovery;
+  private madeAt = -1;
+  private listed: readonly Group[] = [];
+  private whole: AggregatedDiscovery | undefined;
 
   constructor(
     private readonly table: ResourceTable,
     private readonly subresourcesOf: (served: ServedResource) => readonly Subresource[],
-  ) {
-    this.groups = groupsOf(table);
-    this.aggregated = new AggregatedDiscovery(table, this.groups, subresourcesOf);
+  ) {}
+
+  private get groups(): readonly Group[] {
+    if (this.madeAt !== this.table.revision) {
+      this.madeAt = this.table.revision;
+      this.listed = groupsOf(this.table);
+      this.whole = undefined;
+    }
+    return this.listed;
+  }
+
+  private get aggregated(): AggregatedDiscovery {
+    const { groups } = this;
+    this.whole ??= new AggregatedDiscovery(this.table, groups, this.subresourcesOf);
+    return this.whole;
   }
 
   /** `/api` or `/apis`: everything at once for clients that want it, else what is directly below. */
@@ -95,11 +95,14 @@ export class Discovery {
   resources(group: string, version: string): Document | undefined {
     const served = this.table.inGroupVersion(group, version);
     if (served.length === 0) {
-      if (group !== '' && !this.table.hasGroup(group)) return undefined;
+      if (group !== '' && !this.table.hasBuiltInGroup(group)) return undefined;
       throw pathNotFound();
     }
-    const resources = served.flatMap((entry) => this.resourceEntries(entry));
-    resources.sort((a, b) => (a.name < b.name ? -1 : 1));
+    // Subresources of custom resources keep their order below the resource.
+    const resources = served
+      .map((entry) => ({ name: entry.definition.plural, entries: this.resourceEntries(entry) }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .flatMap(({ entries }) => entries);
     return {
       kind: 'APIResourceList',
       ...(group !== '' && { apiVersion: 'v1' }),
@@ -179,8 +182,9 @@ function subresourceEntry({ definition }: ServedResource, subresource: Subresour
 
 /** Changes when objects begin to be stored in another version. */
 function storageVersionHash({ definition }: ServedResource): string {
-  const { stored, kind } = definition;
-  const text = `${dialect().group(stored.group)}/${stored.version}/${kind}`;
+  const { stored, kind, custom } = definition;
+  const version = custom?.storageVersion ?? stored.version;
+  const text = `${dialect().group(stored.group)}/${version}/${kind}`;
   return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64');
 }
 

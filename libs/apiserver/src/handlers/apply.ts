@@ -13,7 +13,6 @@ import {
   isStatus,
   type JsonObject,
   SchemaError,
-  shapeOf,
   TypedError,
 } from '@orch/apimachinery';
 import type { Entry } from '@orch/store';
@@ -61,8 +60,8 @@ export async function applyPatch(
 
 function readConfig({ served }: Call, text: string): JsonObject {
   const config = parseConfig(text);
-  const { apiVersion, kind, codec } = served;
-  checkConfig(config, { apiVersion, kind, shape: shapeOf(codec.name) });
+  const { apiVersion, kind, shape, definition } = served;
+  checkConfig(config, { apiVersion, kind, shape, isCustom: definition.custom !== undefined });
   return config;
 }
 

@@ -38,6 +38,8 @@ export type Handler = (call: Call) => Promise<void>;
 const objectOffer: Offer = { views: true, stream: false };
 const plainOffer: Offer = { views: false, stream: false };
 const streamOffer: Offer = { views: true, stream: true };
+const customOffer: Offer = { ...objectOffer, isCustom: true };
+const customStreamOffer: Offer = { ...streamOffer, isCustom: true };
 
 /** Every other value asks for nothing. */
 const prettyValues: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
@@ -51,7 +53,11 @@ function representationFor({ exchange, query }: Call, offer: Offer): Representat
 
 /** How the client wants objects and lists; throws 406. */
 export function objectRepresentation(call: Call): Representation {
-  return representationFor(call, objectOffer);
+  return representationFor(call, isCustom(call) ? customOffer : objectOffer);
+}
+
+function isCustom({ served }: Call): boolean {
+  return served.definition.custom !== undefined;
 }
 
 /** For answers that have neither table nor metadata view. */
@@ -60,7 +66,7 @@ export function plainRepresentation(call: Call): Representation {
 }
 
 export function streamRepresentation(call: Call): Representation {
-  return representationFor(call, streamOffer);
+  return representationFor(call, isCustom(call) ? customStreamOffer : streamOffer);
 }
 
 export function includeOf(call: Call, representation: Representation): IncludeObject {
@@ -133,7 +139,7 @@ export function sendObject(
 export function sendUnstored<T extends ApiObject>(
   call: Call,
   statusCode: number,
-  type: Pick<Expected, 'apiVersion' | 'kind'> & { readonly codec: Codec<T> },
+  type: Pick<Expected, 'apiVersion' | 'kind'> & { readonly codec: Pick<Codec<T>, 'toProtobuf'> },
   object: T,
 ): void {
   const { apiVersion, kind, codec } = type;

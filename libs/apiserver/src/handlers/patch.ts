@@ -19,7 +19,13 @@ import {
 } from '@orch/apimachinery';
 import { objectStrategy } from '../registry/strategies.js';
 import { type UpdateStrategy, updateObject } from '../registry/update.js';
-import { checkFields, type Expected, expectedOf, toStoredShape } from '../request/decode-object.js';
+import {
+  checkCustomType,
+  checkFields,
+  type Expected,
+  expectedOf,
+  toStoredShape,
+} from '../request/decode-object.js';
 import { checkViewFits, type PatchType, patchType } from '../request/media-types.js';
 import { mergeSchemaOf } from '../request/merge-schema.js';
 import { readBody } from '../request/read-body.js';
@@ -79,7 +85,9 @@ export interface PatchRequest {
 
 export async function readPatch(call: Call): Promise<PatchRequest> {
   const { exchange, query } = call;
-  const type = patchType(exchange.request.headers['content-type'], call.parts.features);
+  const isCustom = call.served.definition.custom !== undefined;
+  const contentType = exchange.request.headers['content-type'];
+  const type = patchType(contentType, call.parts.features, isCustom);
   const body = await readBody(exchange);
   return { type, text: body.toString(), options: parsePatchOptions(query, type) };
 }
@@ -123,6 +131,7 @@ export function decodePatched(patched: Json, expected: Expected): ApiObject {
   const refuse = (detail: string) =>
     invalid({ group: '', kind: '' }, '', [fieldError.invalid('patch', shown(patched), detail)]);
   if (!isJsonObject(patched)) throw refuse('not an object');
+  if (expected.isCustom) checkCustomType(patched, expected);
   const { kind, apiVersion } = patched;
   if (kind !== expected.kind || apiVersion !== expected.apiVersion) {
     throw refuse(`kind or apiVersion changed, want ${expected.apiVersion} ${expected.kind}`);

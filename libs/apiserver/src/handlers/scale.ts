@@ -1,6 +1,6 @@
 /** The `scale` subresource: replicas of a workload without knowing its kind. */
 import type { ApiObject, SubresourceScale } from '@orch/api';
-import { codecFor, fieldError, invalid, notFound } from '@orch/apimachinery';
+import { codecFor, fieldError, internalError, invalid, notFound } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import { objectStrategy } from '../registry/strategies.js';
 import type { Expected } from '../request/decode-object.js';
@@ -29,7 +29,7 @@ function scaleOf(object: ApiObject, part: SubresourceScale<ApiObject>): Scale {
     kind: 'Scale',
     apiVersion: dialect().apiVersion('autoscaling', 'v1'),
     metadata: viewMetadata(object),
-    spec: { replicas: part.replicas(object) },
+    spec: { replicas: part.replicas(object) ?? 0 },
     status: { replicas: part.statusReplicas(object), ...(selector !== '' && { selector }) },
   };
 }
@@ -48,9 +48,13 @@ export function scaleHandler(part: SubresourceScale<ApiObject>): Handler {
     expected: expectedScale(),
     strategy: objectStrategy(served),
     of: (object) => scaleOf(object, part),
+    checkRead(object) {
+      if (part.replicas(object) !== undefined) return;
+      throw internalError(`the spec replicas field "${part.replicasPath ?? ''}" does not exist`);
+    },
     write(object, scale, { info }) {
       const replicas = scale.spec?.replicas ?? 0;
-      if (replicas < 0) {
+      if (replicas < 0 && !part.isChecked) {
         throw invalid({ group: dialect().group('autoscaling'), kind: 'Scale' }, info.name, [
           fieldError.invalid('spec.replicas', replicas, 'must be greater than or equal to 0'),
         ]);

@@ -88,7 +88,7 @@ export interface SubresourceParts {
   readonly serviceAccountTokens: ServiceAccountTokens;
 }
 
-/** Sorted by name. */
+/** Sorted by name; of custom resources the status first. */
 export function subresourcesOf(served: ServedResource, parts: SubresourceParts): Subresource[] {
   const { definition } = served;
   const { kind, status, finalize, approval, scale, ephemeralContainers } = definition;
@@ -160,5 +160,6 @@ export function subresourcesOf(served: ServedResource, parts: SubresourceParts):
       });
     }
   }
+  if (definition.custom) return all;
   return all.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -38,6 +38,8 @@ export interface View<V extends ApiObject> {
   readonly schemaType: TypeName;
   readonly strategy: UpdateStrategy;
   of(object: ApiObject): V;
+  /** Throws for an object that has nothing to show. */
+  checkRead?(object: ApiObject): void;
   /** Changes the object. Throws for a view that cannot be written. */
   write(object: ApiObject, view: V, call: Call): void;
   /** For an object that is not there, where that is said in other words. */
@@ -79,6 +81,7 @@ export function viewHandler<V extends ApiObject>(
 async function getView<V extends ApiObject>(call: Call, view: View<V>): Promise<void> {
   const entry = await readEntry(call);
   if (!entry) throw absent(call, view);
+  view.checkRead?.(objectOf(entry));
   sendView(call, entry, view);
 }
 
@@ -177,7 +180,8 @@ async function writeView<V extends ApiObject>(
     const wanted = change.view(existing);
     const object = freshObject(entry);
     view.write(object, wanted, call);
-    object.metadata!.resourceVersion = wanted.metadata?.resourceVersion ?? '';
+    const { resourceVersion } = wanted.metadata ?? {};
+    if (resourceVersion) object.metadata!.resourceVersion = resourceVersion;
     return object;
   };
   try {

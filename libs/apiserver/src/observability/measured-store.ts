@@ -26,12 +26,12 @@ type SeriesByOperation = Partial<Record<StoreOperation, HistogramSeries>>;
 
 export class MeasuredStore implements VersionedStore {
   private readonly durations;
-  /** By the prefix of keys, `core/pods/`. */
-  private readonly byPrefix = new Map<string, { readonly type: string } & SeriesByOperation>();
+  /** By type of object, `*core.Pod`. */
+  private readonly byType = new Map<string, SeriesByOperation>();
 
   constructor(
     private readonly store: VersionedStore,
-    table: ResourceTable,
+    private readonly table: ResourceTable,
     private readonly clock: Clock,
     metrics: Metrics,
   ) {
@@ -41,9 +41,6 @@ export class MeasuredStore implements VersionedStore {
       labels: ['operation', 'type'],
       buckets,
     });
-    for (const { keyPrefix, typeName } of table.resources) {
-      this.byPrefix.set(keyPrefix, { type: typeName });
-    }
   }
 
   async get(key: string, options: ReadOptions): Promise<GetResult> {
@@ -81,9 +78,14 @@ export class MeasuredStore implements VersionedStore {
   /** @returns whether the key is that of an object. */
   private took(operation: StoreOperation, key: string, startMs: number): boolean {
     const end = key.indexOf('/', key.indexOf('/') + 1) + 1;
-    const series = this.byPrefix.get(key.slice(0, end));
-    if (!series) return false;
-    series[operation] ??= this.durations.labels({ operation, type: series.type });
+    const type = this.table.storedUnder(key.slice(0, end))?.typeName;
+    if (type === undefined) return false;
+    let series = this.byType.get(type);
+    if (!series) {
+      series = {};
+      this.byType.set(type, series);
+    }
+    series[operation] ??= this.durations.labels({ operation, type });
     series[operation].observe((this.clock.monotonicMs() - startMs) / 1_000);
     return true;
   }

@@ -100,7 +100,7 @@ export class RequestMetrics {
   private readonly families: RequestFamilies;
   private readonly dropped;
   private readonly deprecatedApis;
-  private readonly routes = new Map<ServedResource | undefined, Route[]>();
+  private readonly routes = new WeakMap<object, Route[]>();
 
   constructor(metrics: Metrics, gate: RequestCounts) {
     this.families = requestFamilies(metrics);
@@ -147,7 +147,7 @@ export class RequestMetrics {
     subresource: string,
     dryRun: string,
   ): Route {
-    const alike = this.routes.get(served) ?? [];
+    const alike = this.routes.get(served ?? noResource) ?? [];
     for (const route of alike) {
       const { key } = route;
       if (
@@ -161,7 +161,7 @@ export class RequestMetrics {
     }
     const made = this.newRoute(served, { verb, scope, subresource, dryRun });
     alike.push(made);
-    this.routes.set(served, alike);
+    this.routes.set(served ?? noResource, alike);
     return made;
   }
 
@@ -184,6 +184,9 @@ export class RequestMetrics {
     return new Route(this.families, key, labels);
   }
 }
+
+/** Stands for what is no resource of this server. */
+const noResource = {};
 
 /** What a request spends its time on before it is answered. */
 export function filterDurations(metrics: Metrics): Histogram<'filter'> {

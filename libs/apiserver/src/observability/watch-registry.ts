@@ -96,11 +96,26 @@ export class WatchRegistry implements WatchObserver {
     if (reason === 'slow') this.slowWatches.inc({ resource: served.resource.typeName });
   }
 
+  /** Ends those of resources that are no longer served as they were. */
+  stopOf(served: readonly ServedResource[]): void {
+    const gone = new Set(served.map(pathOf));
+    for (const watch of [...this.active]) {
+      if (gone.has(pathOf(watch.target.served))) watch.stop();
+    }
+    for (const one of [...this.byResource.keys()]) {
+      if (gone.has(pathOf(one))) this.byResource.delete(one);
+    }
+  }
+
   /** Ends all that are open, and from now on every other as soon as it has begun. */
   stopAll(): void {
     this.stopped = true;
     for (const watch of [...this.active]) watch.stop();
   }
+}
+
+function pathOf({ apiVersion, definition }: ServedResource): string {
+  return `${apiVersion}/${definition.plural}`;
 }
 
 function kindLabels(served: ServedResource) {

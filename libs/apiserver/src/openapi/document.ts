@@ -7,11 +7,18 @@ import { dialect, interfaceVersion } from '@orch/component';
 import type { Subresource } from '../handlers/subresources.js';
 import type { ServedResource } from '../registry/resource.js';
 import { acceptedTypes } from '../request/media-types.js';
+import { customSchema } from './custom-models.js';
 import { reachableModels } from './models.js';
 import { idOfVersion, type Operation, type PathOperations, tagOf } from './operations.js';
 import { type PathItem, pathItem } from './path-items.js';
 import { pathsOf } from './resource-paths.js';
-import { type GroupVersion, type OpenApiVersion, type Schema, typeSchema } from './schema.js';
+import {
+  type GroupVersion,
+  type OpenApiVersion,
+  referenceTo,
+  type Schema,
+  typeSchema,
+} from './schema.js';
 
 /** What a document is about. */
 export interface Contents {
@@ -56,8 +63,21 @@ export function* documentPieces(version: OpenApiVersion, contents: Contents): Ge
     yield { section: 'paths', name: path.path, value: pathItem(version, path) };
   }
   for (const served of contents.served) types.add(`${served.schemaPackage}.${served.kind}`);
+  const custom = new Map<TypeName, ServedResource>(
+    contents.served
+      .filter(({ definition }) => definition.custom)
+      .flatMap((served) =>
+        [served.kind, served.listKind].map((kind): readonly [TypeName, ServedResource] => [
+          `${served.schemaPackage}.${kind}`,
+          served,
+        ]),
+      ),
+  );
   for (const { name, type } of reachableModels(types)) {
-    const value = typeSchema(version, type, contents.groupVersions);
+    const served = custom.get(type);
+    const value = served
+      ? customSchema(version, served, type, (other) => referenceTo(version, other))
+      : typeSchema(version, type, contents.groupVersions);
     yield { section: 'definitions', name, value };
   }
 }

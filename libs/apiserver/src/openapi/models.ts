@@ -4,6 +4,7 @@
  */
 import { schemaFile, schemaType, type TypeName } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
+import { customModelName, customReferences, isCustomType } from './custom-models.js';
 
 export interface TypeParts {
   readonly file: string;
@@ -20,6 +21,7 @@ export function partsOf(name: TypeName): TypeParts {
 
 /** Name of the type's definition; undefined for those that have none. */
 export function modelName(name: TypeName): string | undefined {
+  if (isCustomType(name)) return customModelName(name);
   const { file, type } = partsOf(name);
   const { openapiPackage } = schemaFile(file);
   if (openapiPackage === undefined || schemaType(name).internal) return undefined;
@@ -37,6 +39,11 @@ export function reachableModels(roots: Iterable<TypeName>): Model[] {
   const seen = new Set<TypeName>();
   const waiting = [...roots];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (isCustomType(next)) {
+      seen.add(next);
+      waiting.push(...customReferences);
+      continue;
+    }
     const { file, type } = partsOf(next);
     const name = `${file}.${type}`;
     if (seen.has(name)) continue;

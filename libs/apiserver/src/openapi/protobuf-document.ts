@@ -36,6 +36,15 @@ function flag(writer: Writer, field: number, value: boolean | undefined): void {
   if (value) writer.uint32(field << 3).bool(true);
 }
 
+/** Wire type 1: a double. */
+function number(writer: Writer, field: number, value: number | undefined): void {
+  if (value !== undefined) writer.uint32((field << 3) | 1).double(value);
+}
+
+function whole(writer: Writer, field: number, value: number | undefined): void {
+  if (value !== undefined) writer.uint32(field << 3).int64(value);
+}
+
 function message(writer: Writer, field: number, write: () => void): void {
   writer.uint32(delimited(field)).fork();
   write();
@@ -61,16 +70,36 @@ function extensions(writer: Writer, field: number, holder: object): void {
   }
 }
 
+/** Bounds of numbers, texts and lists. */
+function writeBounds(writer: Writer, schema: Schema): void {
+  number(writer, 6, schema.multipleOf);
+  number(writer, 7, schema.maximum);
+  flag(writer, 8, schema.exclusiveMaximum);
+  number(writer, 9, schema.minimum);
+  flag(writer, 10, schema.exclusiveMinimum);
+  whole(writer, 11, schema.maxLength);
+  whole(writer, 12, schema.minLength);
+  text(writer, 13, schema.pattern);
+  whole(writer, 14, schema.maxItems);
+  whole(writer, 15, schema.minItems);
+}
+
 function writeSchema(writer: Writer, schema: Schema): void {
   const { additionalProperties, items, properties, type } = schema;
   text(writer, 1, schema.$ref);
   text(writer, 2, schema.format);
+  text(writer, 3, schema.title);
   text(writer, 4, schema.description);
+  if (schema.default !== undefined) message(writer, 5, () => yaml(writer, schema.default));
+  writeBounds(writer, schema);
   flag(writer, 16, schema.uniqueItems);
+  whole(writer, 17, schema.maxProperties);
+  whole(writer, 18, schema.minProperties);
   texts(writer, 19, schema.required);
-  if (additionalProperties) {
+  for (const value of schema.enum ?? []) message(writer, 20, () => yaml(writer, value));
+  if (typeof additionalProperties === 'object') {
     message(writer, 21, () => message(writer, 1, () => writeSchema(writer, additionalProperties)));
-  }
+  } else if (additionalProperties) message(writer, 21, () => flag(writer, 2, true));
   if (type !== undefined) message(writer, 22, () => text(writer, 1, type));
   if (items) message(writer, 23, () => message(writer, 1, () => writeSchema(writer, items)));
   if (properties) {

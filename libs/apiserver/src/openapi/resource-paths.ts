@@ -29,11 +29,8 @@ import {
 } from './parameters.js';
 import type { GroupVersionKind } from './schema.js';
 
-const patchTypes = [
-  'application/json-patch+json',
-  'application/merge-patch+json',
-  'application/strategic-merge-patch+json',
-];
+const strategicType = 'application/strategic-merge-patch+json';
+const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', strategicType];
 const applyType = 'application/apply-patch+yaml';
 
 const any = ['*/*'];
@@ -123,6 +120,14 @@ class ResourcePaths {
     return (this.served.resource.verbs as ReadonlySet<string>).has(verb);
   }
 
+  /** Custom resources have no protobuf form. */
+  private formats(): string[] {
+    const { protobufMediaType } = dialect();
+    const all = acceptedTypes();
+    if (!this.served.definition.custom) return all;
+    return all.filter((type) => type !== protobufMediaType);
+  }
+
   private operation(
     action: string,
     rest: Pick<Operation, 'method' | 'id' | 'description' | 'responses'> & Partial<Operation>,
@@ -133,7 +138,7 @@ class ResourcePaths {
       kind: this.kind,
       parameters: [],
       consumes: any,
-      produces: acceptedTypes(),
+      produces: this.formats(),
       ...rest,
     };
   }
@@ -251,11 +256,15 @@ class ResourcePaths {
       kind,
       parameters: patchParameters(this.writeParametersOf(kind)),
       body: { type: 'meta/v1.Patch', required: true },
-      consumes: this.served.features.enabled('ServerSideApply')
-        ? [...patchTypes, applyType]
-        : patchTypes,
+      consumes: this.patchTypes(),
       responses: { 200: type, ...(part === '' && { 201: type }) },
     });
+  }
+
+  private patchTypes(): string[] {
+    const { definition, features } = this.served;
+    const plain = patchTypes.filter((type) => !definition.custom || type !== strategicType);
+    return features.enabled('ServerSideApply') ? [...plain, applyType] : plain;
   }
 
   private subresourceOperations(subresource: Subresource): Operation[] {

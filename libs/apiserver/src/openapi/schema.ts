@@ -25,11 +25,28 @@ export interface Schema {
   default?: unknown;
   required?: readonly string[];
   items?: Schema;
-  additionalProperties?: Schema;
+  additionalProperties?: Schema | boolean;
   properties?: Record<string, Schema>;
   allOf?: readonly Schema[];
   oneOf?: readonly Schema[];
+  anyOf?: readonly Schema[];
+  not?: Schema;
+  nullable?: boolean;
   uniqueItems?: boolean;
+  title?: string;
+  multipleOf?: number;
+  maximum?: number;
+  exclusiveMaximum?: boolean;
+  minimum?: number;
+  exclusiveMinimum?: boolean;
+  maxLength?: number;
+  minLength?: number;
+  pattern?: string;
+  maxItems?: number;
+  minItems?: number;
+  maxProperties?: number;
+  minProperties?: number;
+  enum?: readonly unknown[];
   [extension: `x-${string}`]: unknown;
 }
 

@@ -20,6 +20,15 @@ import {
 } from './registry-parts.js';
 import type { ServedResource } from './resource.js';
 
+/** As a client deletes that says nothing further. */
+export const deleteByDefault: DeleteOptions = {
+  dryRun: false,
+  gracePeriodSeconds: undefined,
+  orphanDependents: undefined,
+  propagationPolicy: undefined,
+  preconditions: { uid: undefined, resourceVersion: undefined },
+};
+
 export interface DeleteResult {
   /** The object as it was left, or as it was last. */
   readonly entry: Entry;

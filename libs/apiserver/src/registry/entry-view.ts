@@ -12,6 +12,10 @@ export class EntryView {
   object: ApiObject | undefined;
   /** Bytes by representation, such as `apps/v1 protobuf`. */
   readonly encodings = new Map<string, Buffer>();
+  /** The entry as other versions of a custom resource show it, by version. */
+  readonly versions = new Map<object, Entry>();
+  /** Shows something else than what would be stored: writing it again is a change. */
+  isStale = false;
 }
 
 /** The view of an entry, made when it has none. */
@@ -37,6 +41,7 @@ class ParsedObjects {
     const oldest = this.queue[this.head]!;
     oldest.view.object = undefined;
     oldest.view.encodings.clear();
+    oldest.view.versions.clear();
     this.bytesHeld -= oldest.bytes;
     this.head += 1;
     if (this.head > 1_024 && this.head * 2 > this.queue.length) {
@@ -73,4 +78,19 @@ export function encodingOf(entry: Entry, key: string, encode: () => Buffer): Buf
     parsedObjects.hold(view, bytes.length);
   }
   return bytes;
+}
+
+export function markStale(entry: Entry): void {
+  viewOf(entry).isStale = true;
+}
+
+/** The entry as `version` shows it, when that was made before. */
+export function versionOf(entry: Entry, version: object): Entry | undefined {
+  return viewOf(entry).versions.get(version);
+}
+
+export function keepVersion(entry: Entry, version: object, shown: Entry): void {
+  const view = viewOf(entry);
+  view.versions.set(version, shown);
+  parsedObjects.hold(view, shown.bytes.length);
 }

@@ -15,7 +15,6 @@ import {
   type JsonObject,
   managedFieldsAfterUpdate,
   type Shape,
-  shapeOf,
   type VersionedType,
 } from '@orch/apimachinery';
 import { StoreError } from '@orch/store';
@@ -33,13 +32,16 @@ class WrittenType implements VersionedType {
 
   shape(apiVersion: string): Shape | undefined {
     const served = this.resource.versions.get(apiVersion);
-    return served && shapeOf(served.codec.name);
+    return served?.shape;
   }
 
   convert(object: Json, from: string, to: string): Json {
     const copy = deepCopy(object) as ApiObject;
     const stored = this.version(from).toStored(copy);
-    return this.version(to).fromStored(stored) as Json;
+    const converted = this.version(to).fromStored(stored);
+    // Versions of custom resources have no stored form between them.
+    if (this.resource.definition.custom) converted.apiVersion = to;
+    return converted as Json;
   }
 
   ignored(): FieldSet {

@@ -109,8 +109,9 @@ function beginGrace(
 
 function markDeleting(object: ApiObject, nowMs: number, definition: ResourceDefinition): boolean {
   const metadata = object.metadata!;
-  // Kinds held by finalizers in their spec (namespaces) have no grace to speak of.
-  const graceSeconds = definition.specFinalizers ? undefined : 0;
+  // Kinds with something to clear away first (namespaces, definitions) have no grace to speak of.
+  const isContainer = Boolean(definition.specFinalizers || definition.cleanupFinalizer);
+  const graceSeconds = isContainer ? undefined : 0;
   if (
     metadata.deletionTimestamp !== undefined &&
     metadata.deletionGracePeriodSeconds === graceSeconds
@@ -118,7 +119,7 @@ function markDeleting(object: ApiObject, nowMs: number, definition: ResourceDefi
     return false;
   }
   if (metadata.deletionTimestamp === undefined) {
-    bumpGeneration(object);
+    if (!definition.cleanupFinalizer) bumpGeneration(object);
     metadata.deletionTimestamp = formatTime(nowMs);
   }
   if (graceSeconds !== undefined) metadata.deletionGracePeriodSeconds = graceSeconds;
@@ -143,6 +144,7 @@ export function planDeletion(
     defaultPropagation(definition, context),
   );
   if (finalizers) setFinalizers(object, finalizers);
+  if (beginning && definition.cleanupFinalizer) addFinalizer(object, definition.cleanupFinalizer());
   const held =
     (metadata.finalizers?.length ?? 0) > 0 || (definition.specFinalizers?.(object).length ?? 0) > 0;
   if (grace === 'started') {
@@ -155,6 +157,11 @@ export function planDeletion(
   const marked = markDeleting(object, nowMs, definition);
   if (beginning) definition.prepareForDelete?.(object, context);
   return marked || finalizers ? { kind: 'update', object, thenRemove: false } : { kind: 'none' };
+}
+
+function addFinalizer(object: ApiObject, finalizer: string): void {
+  const finalizers = object.metadata!.finalizers ?? [];
+  if (!finalizers.includes(finalizer)) setFinalizers(object, [...finalizers, finalizer]);
 }
 
 /** Sets finalizers; none leaves no empty list behind. */
@@ -178,5 +185,6 @@ export function removedByUpdate(
       (marked.deletionGracePeriodSeconds ?? 0) === 0
     );
   }
+  if (definition.cleanupFinalizer) return (marked.deletionGracePeriodSeconds ?? 0) === 0;
   return marked.deletionGracePeriodSeconds === 0;
 }

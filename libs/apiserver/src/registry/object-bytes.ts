@@ -35,6 +35,13 @@ export function storedBytes(resource: Resource, object: ApiObject): Buffer {
   return Buffer.from(`${resource.versionHead}"${continuation(metadata)}${continuation(rest)}`);
 }
 
+/** The entry with `object` in the place of what is stored. */
+export function entryShowing(resource: Resource, object: ApiObject, stored: Entry): Entry {
+  const { key, createRevision, revision } = stored;
+  const { bytes } = detachedEntry(resource, object, key);
+  return { key, bytes, createRevision, revision, derived: undefined };
+}
+
 /** An entry that is in no store; its version is that of the object, absent when it has none. */
 export function detachedEntry(resource: Resource, object: ApiObject, key: string): Entry {
   const version = object.metadata?.resourceVersion ?? '';

@@ -6,8 +6,18 @@
  * are found by offset alone.
  */
 import type { ApiObject, ResourceDefinition, ServedVersion, Verb } from '@orch/api';
-import { type Codec, codecFor, type GroupKind, type GroupResource } from '@orch/apimachinery';
+import {
+  type Codec,
+  codecFor,
+  type GroupKind,
+  type GroupResource,
+  type Shape,
+  shapeOf,
+} from '@orch/apimachinery';
 import { dialect, type Features } from '@orch/component';
+import { CustomCodec } from '../customresources/custom-codec.js';
+import { customPackage } from '../openapi/custom-models.js';
+import type { ObjectCodec } from './object-codec.js';
 
 const allVerbs: readonly Verb[] = [
   'create',
@@ -37,8 +47,7 @@ export class Resource {
   /** Where the decimal version begins in stored bytes. */
   readonly revisionOffset: number;
   readonly verbs: ReadonlySet<Verb>;
-  readonly storedCodec: Codec<ApiObject>;
-  /** As served, by apiVersion; filled in by the table. */
+  /** As served, by apiVersion, those of a custom resource's other versions as well; filled in by the table. */
   readonly versions = new Map<string, ServedResource>();
 
   constructor(readonly definition: ResourceDefinition) {
@@ -51,7 +60,12 @@ export class Resource {
     this.versionHead = `${this.storedHead}"metadata":{"resourceVersion":"`;
     this.revisionOffset = Buffer.byteLength(this.versionHead);
     this.verbs = new Set(definition.verbs ?? allVerbs);
-    this.storedCodec = codecFor<ApiObject>(`${stored.group}/${stored.version}.${kind}`);
+  }
+
+  /** Of what is stored, for kinds that are made of messages. */
+  get storedCodec(): Codec<ApiObject> {
+    const { stored, kind } = this.definition;
+    return codecFor<ApiObject>(`${stored.group}/${stored.version}.${kind}`);
   }
 
   /** Store key of an object. */
@@ -90,7 +104,7 @@ export class ServedResource {
   readonly groupResource: GroupResource;
   /** As errors of invalid objects name it. */
   readonly groupKind: GroupKind;
-  readonly codec: Codec<ApiObject>;
+  readonly codec: ObjectCodec;
   /** Stored bytes are what this version sends, but perhaps for the head. */
   readonly sameShape: boolean;
   /** Stored bytes are sent as they are. */
@@ -122,14 +136,24 @@ export class ServedResource {
       group: dialect().group(definition.errorGroup ?? served.group),
       kind: definition.kind,
     };
-    this.schemaPackage = `${served.group}/${served.version}`;
-    this.codec = codecFor<ApiObject>(`${this.schemaPackage}.${definition.kind}`);
+    this.schemaPackage = definition.custom
+      ? customPackage(this.group, this.version)
+      : `${served.group}/${served.version}`;
+    this.codec = definition.custom
+      ? new CustomCodec(served, this.apiVersion, definition.kind)
+      : codecFor<ApiObject>(`${this.schemaPackage}.${definition.kind}`);
     this.sameShape = served.fromStored === undefined;
     this.isStored = this.sameShape && this.apiVersion === resource.storedApiVersion;
-    this.isOtherShape = !this.sameShape && this.apiVersion !== resource.storedApiVersion;
+    this.isOtherShape =
+      !definition.custom && !this.sameShape && this.apiVersion !== resource.storedApiVersion;
     this.head = Buffer.from(headOf(definition.kind, this.apiVersion));
     this.deprecationWarning = this.warning();
     this.listHead = `{"kind":${JSON.stringify(this.listKind)},"apiVersion":${JSON.stringify(this.apiVersion)},"metadata":{"resourceVersion":"`;
+  }
+
+  /** What apply needs to know of it. */
+  get shape(): Shape {
+    return this.served.schema?.shape ?? shapeOf(this.codec.name);
   }
 
   /** An object of which nothing is said, with what is always there. Shared: never change it. */
@@ -139,8 +163,8 @@ export class ServedResource {
   }
 
   private warning(): string {
-    const { deprecation } = this.served;
-    if (!deprecation) return '';
+    const { deprecation, warning } = this.served;
+    if (!deprecation) return warning ?? '';
     const { since, unavailableFrom, use } = deprecation;
     const end = unavailableFrom === undefined ? '' : `, unavailable in v${unavailableFrom}+`;
     const instead =

@@ -19,7 +19,7 @@ import {
 import type { Entry, Operation } from '@orch/store';
 import { updateAttemptsMax } from '../limits.js';
 import { allocate, release } from './allocation.js';
-import { freshObject, objectOf } from './entry-view.js';
+import { freshObject, objectOf, viewOf } from './entry-view.js';
 import { keepTimes, leaveOwnersOut, trackWrite } from './field-ownership.js';
 import { removedByUpdate } from './finalization.js';
 import { listedErrors } from './listed-errors.js';
@@ -185,6 +185,7 @@ function putAfter(resource: Resource, { key, revision }: Entry, bytes: Buffer): 
 
 /** Writing what is there already changes nothing; keys of maps may stand in another order. */
 function isUnchanged(resource: Resource, bytes: Buffer, object: ApiObject, entry: Entry): boolean {
+  if (viewOf(entry).isStale) return false;
   if (sameStoredBytes(resource, bytes, entry)) return true;
   const versionBytes = versionEnd(resource, entry.bytes) - resource.revisionOffset;
   return bytes.length + versionBytes === entry.bytes.length && deepEqual(object, objectOf(entry));
@@ -200,7 +201,8 @@ function checkVersion({ served, name }: Target, object: ApiObject, entry: Entry)
     if (unconditionalUpdate) metadata.resourceVersion = current;
     // Kinds that allocate are validated as a whole first, which reports the missing version.
     else if (!allocates) {
-      throw invalid(served.groupKind, name, [
+      const { group, resource } = served.groupResource;
+      throw invalid({ group, kind: resource }, name, [
         fieldError.invalid(
           'metadata.resourceVersion',
           new Literal('0x0'),

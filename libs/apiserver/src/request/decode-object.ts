@@ -3,9 +3,19 @@
  * in, converted to the stored shape. Refusals are worded as clients of the interface know them.
  */
 import type { ApiObject } from '@orch/api';
-import { badRequest, type Codec, kindNamed, SchemaError, unwrapUnknown } from '@orch/apimachinery';
+import {
+  badRequest,
+  fieldError,
+  invalid,
+  isJsonObject,
+  type JsonObject,
+  kindNamed,
+  SchemaError,
+  unwrapUnknown,
+} from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import { YAMLError } from 'yaml';
+import type { ObjectCodec } from '../registry/object-codec.js';
 import type { ServedResource } from '../registry/resource.js';
 import type { Format } from './media-types.js';
 import { parseYamlText } from './parse-yaml.js';
@@ -17,7 +27,9 @@ export interface Expected {
   readonly kind: string;
   /** Head of the kind's group, as refusals name it. */
   readonly groupHead: string;
-  readonly codec: Codec<ApiObject>;
+  readonly codec: ObjectCodec;
+  /** A custom resource: it says of itself what it is, and has no protobuf form. */
+  readonly isCustom?: boolean;
   /** Further apiVersions that are taken as well. */
   readonly alsoTakes?: (apiVersion: string) => boolean;
 }
@@ -28,6 +40,7 @@ export function expectedOf(served: ServedResource): Expected {
     kind: served.kind,
     groupHead: served.served.group,
     codec: served.codec,
+    isCustom: served.definition.custom !== undefined,
   };
 }
 
@@ -92,7 +105,11 @@ function checkKind(apiVersion: string, kind: string, expected: Expected): void {
       `converting (${known.version}.${kind}) to (${packageName(expected.groupHead)}.${expected.kind}): unknown conversion`,
     );
   }
-  throw badRequest(
+  throw otherVersion(apiVersion, expected);
+}
+
+function otherVersion(apiVersion: string, expected: Expected): Error {
+  return badRequest(
     `the API version in the data (${apiVersion}) does not match the expected API version (${expected.apiVersion})`,
   );
 }
@@ -116,17 +133,54 @@ export function decodeBody(
   expected: Expected,
   check?: FieldCheck,
 ): ApiObject {
-  return format === 'protobuf'
-    ? decodeProtobuf(body, expected)
-    : decodePlain(parseText(body, format, expected), expected, check);
+  if (format === 'protobuf') return decodeProtobuf(body, expected);
+  const parsed = parseText(body, format, expected);
+  if (expected.isCustom) checkCustomKind(parsed, body, expected);
+  return decodePlain(parsed, expected, check);
 }
+
+/** Nothing is taken for granted of a custom resource. Throws 400 and 422. */
+function checkCustomKind(parsed: unknown, body: Buffer, expected: Expected): void {
+  if (!isJsonObject(parsed)) return;
+  const kind = fieldText(parsed, 'kind', expected);
+  const apiVersion = fieldText(parsed, 'apiVersion', expected);
+  if (kind === '') {
+    throw cannotBeHandled(
+      expected.kind,
+      apiVersion || expected.apiVersion,
+      expected.kind,
+      `Object 'Kind' is missing in '${body.toString('utf8', 0, shownBytesMax)}'`,
+    );
+  }
+  if (apiVersion !== '' && apiVersion !== expected.apiVersion) {
+    throw otherVersion(apiVersion, expected);
+  }
+  checkCustomType(parsed, expected);
+}
+
+/** Throws 422 for a custom resource that says it is something else. */
+export function checkCustomType(object: JsonObject, expected: Expected): void {
+  const text = (value: unknown) => (typeof value === 'string' ? value : '');
+  const kind = text(object.kind);
+  const apiVersion = text(object.apiVersion);
+  if (kind === expected.kind && apiVersion === expected.apiVersion) return;
+  const refusal =
+    kind !== expected.kind
+      ? fieldError.invalid('kind', kind, `must be ${expected.kind}`)
+      : fieldError.invalid('apiVersion', apiVersion, `must be ${expected.apiVersion}`);
+  const name = isJsonObject(object.metadata) ? text(object.metadata.name) : '';
+  const [group = ''] = expected.apiVersion.split('/');
+  throw invalid({ group, kind }, name, [refusal]);
+}
+
+const shownBytesMax = 1_024;
 
 /** Warns or refuses as the client asked. Throws 400. */
 export function checkFields(value: unknown, expected: Expected, check: FieldCheck): void {
   if (check.mode === 'Ignore') return;
-  const unknown = unknownFields(expected.codec.name, value).map(
-    (field) => `unknown field ${JSON.stringify(field)}`,
-  );
+  const { codec } = expected;
+  const names = codec.unknownFields?.(value) ?? unknownFields(codec.name, value);
+  const unknown = names.map((field) => `unknown field ${JSON.stringify(field)}`);
   if (unknown.length === 0) return;
   if (check.mode === 'Warn') check.warnings.push(...unknown);
   else {
@@ -161,6 +215,14 @@ function decodeProtobuf(body: Buffer, expected: Expected): ApiObject {
     const unknown = unwrapUnknown(body);
     const kind = unknown.kind || expected.kind;
     const apiVersion = unknown.apiVersion || expected.apiVersion;
+    if (expected.isCustom) {
+      throw cannotBeHandled(
+        kind,
+        apiVersion,
+        expected.kind,
+        "Object 'Kind' is missing in 'object has no kind field '",
+      );
+    }
     checkKind(apiVersion, kind, expected);
     return expected.codec.fromProtobuf(unknown.raw);
   } catch (error) {
@@ -177,7 +239,7 @@ export function toStoredShape(served: ServedResource, object: ApiObject): ApiObj
 }
 
 /** Any apiVersion a DeleteOptions body may carry: it belongs to every group. */
-export function deleteOptionsExpected(codec: Codec<ApiObject>): Expected {
+export function deleteOptionsExpected(codec: ObjectCodec): Expected {
   return {
     apiVersion: 'v1',
     kind: 'DeleteOptions',

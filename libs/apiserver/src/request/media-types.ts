@@ -23,6 +23,8 @@ export interface Offer {
   readonly views: boolean;
   /** A stream of events: no YAML. */
   readonly stream: boolean;
+  /** Objects themselves have no protobuf form: only views of them. */
+  readonly isCustom?: boolean;
 }
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
@@ -107,7 +109,10 @@ function representationOf(
   const stream = parameters.get('stream') ?? '';
   if (stream !== '' && (stream !== 'watch' || format === 'yaml')) return undefined;
   const pretty = parameters.get('pretty') === '1' || parameters.get('pretty') === 'true';
-  if (view === '') return { format, view: 'object', viewVersion: '', pretty };
+  if (view === '') {
+    if (offer.isCustom && format === 'protobuf') return undefined;
+    return { format, view: 'object', viewVersion: '', pretty };
+  }
   const viewVersion = parameters.get('v') ?? '';
   if (!offer.views || !views.has(view) || !viewVersions.has(viewVersion)) return undefined;
   if (parameters.get('g') !== dialect().metaGroup) return undefined;
@@ -136,7 +141,7 @@ export function negotiate(header: string | undefined, offer: Offer): Representat
   if (header === undefined || header === '' || header === 'application/json' || header === '*/*') {
     return plainJson;
   }
-  const key = `${offer.views ? 1 : 0}${offer.stream ? 1 : 0}${header}`;
+  const key = `${offer.views ? 1 : 0}${offer.stream ? 1 : 0}${offer.isCustom ? 1 : 0}${header}`;
   let decision = remembered.get(key);
   if (decision === undefined) {
     decision = decide(header, offer);
@@ -178,10 +183,21 @@ const patchTypes: Readonly<Record<string, PatchType>> = {
   'application/apply-patch+yaml': 'apply',
 };
 
-/** Kind of a patch. Throws 415. */
-export function patchType(contentType: string | undefined, features: Features): PatchType {
+/** Kind of a patch. `isCustom`: of a custom resource, which has no merge keys. Throws 415. */
+export function patchType(
+  contentType: string | undefined,
+  features: Features,
+  isCustom = false,
+): PatchType {
+  const isOffered = (type: PatchType) =>
+    (type !== 'apply' || features.enabled('ServerSideApply')) &&
+    !(isCustom && type === 'strategic');
   const type = patchTypes[bareType(contentType ?? '')];
-  if (type && (type !== 'apply' || features.enabled('ServerSideApply'))) return type;
+  if (type && isOffered(type)) return type;
+  if (isCustom) {
+    const offered = Object.entries(patchTypes).filter(([, each]) => isOffered(each));
+    throw unsupportedMediaType(offered.map(([name]) => name));
+  }
   throw new StatusError({
     code: 415,
     reason: 'UnsupportedMediaType',

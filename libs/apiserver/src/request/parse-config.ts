@@ -6,6 +6,7 @@ import {
   type Json,
   type JsonObject,
   type Shape,
+  StatusError,
   TypedError,
 } from '@orch/apimachinery';
 import { YAMLError } from 'yaml';
@@ -62,6 +63,8 @@ export interface ConfigTarget {
   readonly apiVersion: string;
   readonly kind: string;
   readonly shape: Shape;
+  /** What does not fit is told of in another way for custom resources. */
+  readonly isCustom?: boolean;
 }
 
 /** What is no text may be anything: it is not shown. */
@@ -90,6 +93,7 @@ export function checkConfig(config: JsonObject, target: ConfigTarget): void {
     checkTyped(target.shape, config);
   } catch (error) {
     if (!(error instanceof TypedError)) throw error;
-    throw badRequest(`failed to create typed patch object: ${error.message}`);
+    const message = `failed to create typed patch object: ${error.message}`;
+    throw target.isCustom ? new StatusError({ code: 500, message }) : badRequest(message);
   }
 }

@@ -3,6 +3,7 @@
  * the entries' own bytes; the other forms are put together from parsed objects, in slices that let the
  * event loop go.
  */
+import type { ApiObject } from '@orch/api';
 import { codecFor } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { Entry } from '@orch/store';
@@ -37,29 +38,34 @@ function listMetadata(outcome: ListOutcome, isMetadataView: boolean): TableMetad
   };
 }
 
-function jsonListHead(listHead: string, outcome: ListOutcome): Buffer {
-  const token = outcome.continueToken === '' ? '' : `,"continue":"${outcome.continueToken}"`;
+function jsonListHead({ listHead, definition }: ServedResource, outcome: ListOutcome): Buffer {
+  const { continueToken } = outcome;
+  // Lists of custom resources say when there is no more.
+  const token = continueToken === '' && !definition.custom ? '' : `,"continue":"${continueToken}"`;
   const remaining =
     outcome.remainingCount === undefined ? '' : `,"remainingItemCount":${outcome.remainingCount}`;
   return Buffer.from(`${listHead}${outcome.revision}"${token}${remaining}},"items":[`);
 }
 
-/** Items of a list stand without kind and apiVersion. */
+/** Items of a list stand without kind and apiVersion, but for custom resources. */
 function gatherJson(served: ServedResource, outcome: ListOutcome): Gathered {
   const { entries } = outcome;
   const items = served.sameShape ? entries : entries.map((entry) => converted(served, entry));
-  const itemFrom = served.sameShape ? served.resource.storedHeadBytes : served.head.length;
-  const head = jsonListHead(served.listHead, outcome);
-  let totalBytes = head.length + closing.length + Math.max(0, items.length * 2 - 1);
+  const isCustom = served.definition.custom !== undefined;
+  const headBytes = served.sameShape ? served.resource.storedHeadBytes : served.head.length;
+  const itemFrom = isCustom ? 0 : headBytes;
+  const joint = isCustom ? 1 : 2;
+  const head = jsonListHead(served, outcome);
+  let totalBytes = head.length + closing.length + Math.max(0, items.length * joint - 1);
   for (const item of items) totalBytes += item.bytes.length - itemFrom;
   return {
     head,
     itemCount: items.length,
-    itemHeadBytesMax: 2,
+    itemHeadBytesMax: joint,
     writeItemHead(index, block, at) {
       let next = at;
       if (index > 0) block[next++] = comma;
-      block[next++] = openingBrace;
+      if (!isCustom) block[next++] = openingBrace;
       return next;
     },
     item: (index) => items[index]!.bytes,
@@ -210,18 +216,22 @@ export async function encodeList(
     );
     return gatherValues({ kind: view, apiVersion: metaVersion, metadata, items: [] }, texts);
   }
+  const saysEnd = view === 'object' && served.definition.custom && outcome.continueToken === '';
+  const listed = saysEnd ? { ...metadata, continue: '' } : metadata;
   const items = await inSlices(entries, (entry) =>
     view === 'object'
-      ? withoutType(served.fromStored(objectOf(entry)))
+      ? listedObject(served, objectOf(entry))
       : partialObject(objectOf(entry), viewVersion),
   );
   const list =
     view === 'object'
-      ? { kind: served.listKind, apiVersion: served.apiVersion, metadata, items }
+      ? { kind: served.listKind, apiVersion: served.apiVersion, metadata: listed, items }
       : { kind: view, apiVersion: metaVersion, metadata, items: items.length > 0 ? items : null };
   return whole(encodeValue(list, options.representation));
 }
 
-function withoutType(object: object): object {
+function listedObject(served: ServedResource, stored: ApiObject): object {
+  const object = served.fromStored(stored);
+  if (served.definition.custom) return object;
   return { ...object, kind: undefined, apiVersion: undefined };
 }

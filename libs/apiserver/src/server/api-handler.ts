@@ -9,6 +9,9 @@ import type { AuditedRequest, Auditor } from '../audit/auditor.js';
 import type { Authenticator } from '../authentication/authenticator.js';
 import type { User } from '../authentication/user.js';
 import { type Authorizer, enforce, type PermissionLister } from '../authorization/authorizer.js';
+import { customHandler } from '../customresources/custom-handler.js';
+import type { CustomParts } from '../customresources/custom-parts.js';
+import type { CustomResources } from '../customresources/custom-resources.js';
 import type { Call, Handler } from '../handlers/call.js';
 import { handleComponentStatuses } from '../handlers/component-statuses.js';
 import { handlePatch } from '../handlers/patch.js';
@@ -51,6 +54,8 @@ import type { ClientUpgrade, UpgradeExchange } from './upgrade.js';
 
 export interface ApiHandlerSettings extends SubresourceParts {
   readonly parts: RegistryParts;
+  readonly customParts: CustomParts;
+  readonly customResources: CustomResources;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly permissions: PermissionLister;
@@ -85,7 +90,7 @@ const notFoundText = Buffer.from('404 page not found\n');
 
 export class ApiHandler {
   private readonly handlers: Readonly<Record<string, Handler>>;
-  private readonly subresources = new Map<ServedResource, ReadonlyMap<string, Subresource>>();
+  private readonly subresources = new WeakMap<ServedResource, ReadonlyMap<string, Subresource>>();
   private readonly without: Exchange['without'];
   private readonly answerReview: Handler;
   /** By kind; all others are reviews. */
@@ -112,14 +117,20 @@ export class ApiHandler {
       deletecollection: handleDeleteCollection,
     };
     this.answerReview = reviewHandler(settings);
-    for (const served of settings.parts.table.served) {
-      const all = subresourcesOf(served, settings);
-      this.subresources.set(served, new Map(all.map((entry) => [entry.name, entry])));
-    }
   }
 
   subresourcesOf(served: ServedResource): readonly Subresource[] {
-    return [...(this.subresources.get(served)?.values() ?? [])];
+    return [...this.subresourcesByName(served).values()];
+  }
+
+  private subresourcesByName(served: ServedResource): ReadonlyMap<string, Subresource> {
+    let byName = this.subresources.get(served);
+    if (!byName) {
+      const all = subresourcesOf(served, this.settings);
+      byName = new Map(all.map((entry) => [entry.name, entry]));
+      this.subresources.set(served, byName);
+    }
+    return byName;
   }
 
   /** Answers a request on a resource. Never throws. */
@@ -223,7 +234,8 @@ export class ApiHandler {
     served: ServedResource | undefined,
   ): Route {
     const { subresource } = info;
-    const isKnown = subresource !== '' && served && this.subresources.get(served)?.has(subresource);
+    const isKnown =
+      subresource !== '' && served && this.subresourcesByName(served).has(subresource);
     return this.settings.metrics.route(
       served,
       verbLabel(info, headers['content-type']),
@@ -251,42 +263,64 @@ export class ApiHandler {
   }
 
   private async dispatch(admitted: Admitted): Promise<void> {
-    const { exchange, info, query, user, served, deadlineMs } = admitted;
-    const { parts } = this.settings;
+    const { exchange, info, query, user, deadlineMs } = admitted;
+    const { parts, customParts } = this.settings;
+    const { table, features } = parts;
     if (!info.isResource) {
       // The path of a resource with a method that there is not.
       if (info.version !== '') throw methodNotSupported();
       return sendUnknownPath(exchange, this.settings.paths());
     }
+    const served = await this.servedNow(admitted, deadlineMs);
     if (!served) {
-      if (!parts.table.hasGroup(info.group)) return sendNotFoundText(exchange);
+      if (!table.hasBuiltInGroup(info.group)) return sendNotFoundText(exchange);
       throw pathNotFound();
     }
     const handler = this.handlerFor(served, info);
+    if (!handler) return sendNotFoundText(exchange);
     // Bodies cannot be asked about without being read.
     const { method } = exchange.request;
     if (method === 'HEAD' && info.subresource !== 'proxy') throw methodNotSupported();
     warnOfDeprecation(exchange, served);
-    if (writingMethods.has(method ?? '') && query.has('dryRun')) checkDryRunEnabled(parts.features);
+    if (writingMethods.has(method ?? '') && query.has('dryRun')) checkDryRunEnabled(features);
     // Spelt out: spreading and then adding costs several microseconds.
     const call: Call = {
       exchange,
       info,
       query,
       user,
-      parts,
+      parts: customParts.of(served),
       served,
       deadlineMs,
     };
     return handler(call);
   }
 
-  /** Throws 404 for what is not served and 405 for what cannot be done with it. */
-  private handlerFor(served: ServedResource, info: RequestInfo): Handler {
+  /**
+   * Custom resources may have come or gone while the request was let in, and another server may have
+   * established one that this server has yet to hear of.
+   */
+  private async servedNow(
+    { served, info }: Admitted,
+    deadlineMs: number,
+  ): Promise<ServedResource | undefined> {
+    if (served && !served.definition.custom) return served;
+    const { table } = this.settings.parts;
+    const { group, version, resource } = info;
+    // Groups of custom resources are domains.
+    if (!served && group.includes('.') && !table.hasBuiltInGroup(group)) {
+      await this.settings.customResources.catchUp(deadlineMs);
+    }
+    return table.find(group, version, resource);
+  }
+
+  /** Undefined where there is nothing. Throws 404 for what is not served and 405 for what cannot be done with it. */
+  private handlerFor(served: ServedResource, info: RequestInfo): Handler | undefined {
+    const subresource = this.subresourcesByName(served).get(info.subresource);
+    if (served.definition.custom) return customHandler(served, info, this.handlers, subresource);
     checkScope(served, info);
     if (info.watchPath && info.verb !== 'watch') throw methodNotSupported();
     if (info.subresource !== '') {
-      const subresource = this.subresources.get(served)?.get(info.subresource);
       if (subresource?.isProxy) return subresource.handle;
       if (!subresource || info.rest.length > 0) throw pathNotFound();
       if (!subresource.verbs.includes(info.verb)) throw methodNotSupported();

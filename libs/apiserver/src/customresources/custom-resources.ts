@@ -1,0 +1,162 @@
+/**
+ * The custom resources of this server: what its own replica of the store has of definitions, and so the
+ * same on every server that has applied the same commits. A change takes effect in the moment it is
+ * applied. Requests that name what is not known here wait for the replica to catch up first.
+ */
+import { type CustomKind, customKindOf, customKindSource } from '@orch/api';
+import { Backoff, type Clock, type Logger, sleep } from '@orch/component';
+import { type Entry, type Revision, StoreError, type VersionedStore } from '@orch/store';
+import type { CustomResourceDefinition } from '@orch/types/apiextensions/v1beta1';
+import { objectOf } from '../registry/entry-view.js';
+import type { ServedResource } from '../registry/resource.js';
+import type { ResourceTable } from '../registry/resource-table.js';
+
+const readTimeoutMs = 5_000;
+const retry = { initialMs: 100, maxMs: 5_000, factor: 2, jitter: 0.5, random: Math.random };
+
+/** A definition as this replica knows it. */
+export interface KnownDefinition {
+  readonly key: string;
+  /** Of the definition, whatever has changed in it. */
+  readonly revision: Revision;
+  /** Objects that are newer were written under the kind as it is. */
+  readonly sinceRevision: Revision;
+  readonly source: string;
+  readonly kind: CustomKind;
+}
+
+export interface CustomResourcesSettings {
+  readonly store: VersionedStore;
+  readonly table: ResourceTable;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class CustomResources {
+  private readonly known = new Map<string, KnownDefinition>();
+  private readonly keyPrefix: string;
+  private stopWatch: () => void = () => undefined;
+  private stopped = false;
+  private synced = false;
+  private whenDropped: (served: readonly ServedResource[]) => void = () => undefined;
+
+  constructor(private readonly settings: CustomResourcesSettings) {
+    const resource = settings.table.stored('apiextensions', 'customresourcedefinitions');
+    if (!resource) throw new Error('definitions of custom resources are not stored here');
+    this.keyPrefix = resource.keyPrefix;
+  }
+
+  /** Every definition that this replica knew of when it was asked is here. */
+  get isSynced(): boolean {
+    return this.synced;
+  }
+
+  /** Told of what is no longer served as it was: watches of it must begin anew. */
+  onDropped(listener: (served: readonly ServedResource[]) => void): void {
+    this.whenDropped = listener;
+  }
+
+  /** By the name of the definition; only those that are served. */
+  definition(name: string): KnownDefinition | undefined {
+    return this.known.get(name);
+  }
+
+  /** Follows the definitions that this replica knows of until `stop`. Needs no quorum, but a state to read. */
+  start(): void {
+    void this.follow();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.stopWatch();
+  }
+
+  /** Waits until this server knows all definitions that were committed before the call. */
+  async catchUp(deadlineMs: number): Promise<void> {
+    const timeoutMs = Math.max(1, deadlineMs - this.settings.clock.monotonicMs());
+    await this.settings.store.get(`${this.keyPrefix}-`, {
+      consistency: { kind: 'quorum' },
+      timeoutMs,
+    });
+  }
+
+  private async follow(): Promise<void> {
+    const backoff = new Backoff(retry);
+    while (!this.stopped) {
+      try {
+        await this.readAndWatch();
+        return;
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        this.settings.logger.warn({ err: error }, 'definitions cannot be read');
+      }
+      await sleep(backoff.nextMs());
+    }
+  }
+
+  private async readAndWatch(): Promise<void> {
+    const { store } = this.settings;
+    const { entries, revision } = await store.list(this.keyPrefix, {
+      consistency: { kind: 'any' },
+      timeoutMs: readTimeoutMs,
+    });
+    if (this.stopped) return;
+    const handle = store.watch({
+      prefix: this.keyPrefix,
+      afterRevision: revision,
+      onEvents: (events) => {
+        for (const { kind, entry } of events) {
+          if (kind === 'put') this.put(entry);
+          else this.remove(nameOf(entry));
+        }
+      },
+      onEnd: (error) => this.restart(error),
+    });
+    this.stopWatch = () => handle.close();
+    const names = new Set(entries.map(nameOf));
+    for (const name of [...this.known.keys()]) if (!names.has(name)) this.remove(name);
+    for (const entry of entries) this.put(entry);
+    this.synced = true;
+  }
+
+  /** History has gone past the watch, as when a snapshot was installed: everything is read anew. */
+  private restart(ended: StoreError): void {
+    if (this.stopped || ended.code === 'Stopped') return;
+    this.settings.logger.info({ err: ended }, 'definitions are read anew');
+    this.start();
+  }
+
+  private put(entry: Entry): void {
+    const object = objectOf(entry) as CustomResourceDefinition;
+    const name = nameOf(entry);
+    const source = customKindSource(object);
+    const { key, revision } = entry;
+    const before = this.known.get(name);
+    const kind = customKindOf(object);
+    if (!kind) this.remove(name);
+    else if (before?.source !== source) {
+      this.drop(name);
+      this.known.set(name, { key, revision, sinceRevision: revision, source, kind });
+      this.settings.table.setCustom(kind);
+    } else if (before.kind.isTerminating === kind.isTerminating) {
+      this.known.set(name, { ...before, revision });
+    } else {
+      // Objects look as before: watches go on.
+      this.known.set(name, { ...before, revision, kind });
+      this.settings.table.setCustom(kind);
+    }
+  }
+
+  private remove(name: string): void {
+    if (this.known.delete(name)) this.drop(name);
+  }
+
+  private drop(name: string): void {
+    const dropped = this.settings.table.dropCustom(name);
+    if (dropped.length > 0) this.whenDropped(dropped);
+  }
+}
+
+function nameOf({ key }: Entry): string {
+  return key.slice(key.lastIndexOf('/') + 1);
+}
