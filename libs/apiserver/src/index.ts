@@ -87,14 +87,9 @@ export { RuntimeConfig } from './registry/runtime-config.js';
 export { readBody } from './request/read-body.js';
 export { isResourceTarget } from './request/request-info.js';
 export { type Exchange, headersFor, sendBody, writeHead } from './response/exchange.js';
-export {
-  type Admitted,
-  type Answer,
-  ApiHandler,
-  type ApiHandlerSettings,
-  sendNotFoundText,
-  sendUnknownPath,
-} from './server/api-handler.js';
+export { sendNotFoundText, sendUnknownPath } from './response/unknown-path.js';
+export { ApiHandler, type ApiHandlerSettings } from './server/api-handler.js';
+export type { Admitted, Answer } from './server/dispatcher.js';
 export { InFlight } from './server/in-flight.js';
 export type { RequestGate, RequestLimits } from './server/request-gate.js';
 export { upgradeExchange } from './server/upgrade.js';

@@ -4,15 +4,13 @@
  * applied. Requests that name what is not known here wait for the replica to catch up first.
  */
 import { type CustomKind, customKindOf, customKindSource } from '@orch/api';
-import { Backoff, type Clock, type Logger, sleep } from '@orch/component';
-import { type Entry, type Revision, StoreError, type VersionedStore } from '@orch/store';
+import type { Clock, Logger } from '@orch/component';
+import type { Entry, Revision, VersionedStore, WatchEvent } from '@orch/store';
 import type { CustomResourceDefinition } from '@orch/types/apiextensions/v1beta1';
 import { objectOf } from '../registry/entry-view.js';
+import { FollowedPrefix, type PrefixObserver } from '../registry/followed-prefix.js';
 import type { ServedResource } from '../registry/resource.js';
 import type { ResourceTable } from '../registry/resource-table.js';
-
-const readTimeoutMs = 5_000;
-const retry = { initialMs: 100, maxMs: 5_000, factor: 2, jitter: 0.5, random: Math.random };
 
 /** A definition as this replica knows it. */
 export interface KnownDefinition {
@@ -32,11 +30,10 @@ export interface CustomResourcesSettings {
   readonly logger: Logger;
 }
 
-export class CustomResources {
+export class CustomResources implements PrefixObserver {
   private readonly known = new Map<string, KnownDefinition>();
   private readonly keyPrefix: string;
-  private stopWatch: () => void = () => undefined;
-  private stopped = false;
+  private readonly followed: FollowedPrefix;
   private synced = false;
   private whenDropped: (served: readonly ServedResource[]) => void = () => undefined;
 
@@ -44,6 +41,14 @@ export class CustomResources {
     const resource = settings.table.stored('apiextensions', 'customresourcedefinitions');
     if (!resource) throw new Error('definitions of custom resources are not stored here');
     this.keyPrefix = resource.keyPrefix;
+    const { store, logger } = settings;
+    this.followed = new FollowedPrefix({
+      store,
+      prefix: this.keyPrefix,
+      name: 'definitions',
+      observer: this,
+      logger,
+    });
   }
 
   /** Every definition that this replica knew of when it was asked is here. */
@@ -61,14 +66,13 @@ export class CustomResources {
     return this.known.get(name);
   }
 
-  /** Follows the definitions that this replica knows of until `stop`. Needs no quorum, but a state to read. */
+  /** Follows the definitions that this replica knows of until `stop`. */
   start(): void {
-    void this.follow();
+    this.followed.start();
   }
 
   stop(): void {
-    this.stopped = true;
-    this.stopWatch();
+    this.followed.stop();
   }
 
   /** Waits until this server knows all definitions that were committed before the call. */
@@ -80,50 +84,18 @@ export class CustomResources {
     });
   }
 
-  private async follow(): Promise<void> {
-    const backoff = new Backoff(retry);
-    while (!this.stopped) {
-      try {
-        await this.readAndWatch();
-        return;
-      } catch (error) {
-        if (!(error instanceof StoreError)) throw error;
-        this.settings.logger.warn({ err: error }, 'definitions cannot be read');
-      }
-      await sleep(backoff.nextMs());
-    }
-  }
-
-  private async readAndWatch(): Promise<void> {
-    const { store } = this.settings;
-    const { entries, revision } = await store.list(this.keyPrefix, {
-      consistency: { kind: 'any' },
-      timeoutMs: readTimeoutMs,
-    });
-    if (this.stopped) return;
-    const handle = store.watch({
-      prefix: this.keyPrefix,
-      afterRevision: revision,
-      onEvents: (events) => {
-        for (const { kind, entry } of events) {
-          if (kind === 'put') this.put(entry);
-          else this.remove(nameOf(entry));
-        }
-      },
-      onEnd: (error) => this.restart(error),
-    });
-    this.stopWatch = () => handle.close();
+  replaced(entries: readonly Entry[]): void {
     const names = new Set(entries.map(nameOf));
     for (const name of [...this.known.keys()]) if (!names.has(name)) this.remove(name);
     for (const entry of entries) this.put(entry);
     this.synced = true;
   }
 
-  /** History has gone past the watch, as when a snapshot was installed: everything is read anew. */
-  private restart(ended: StoreError): void {
-    if (this.stopped || ended.code === 'Stopped') return;
-    this.settings.logger.info({ err: ended }, 'definitions are read anew');
-    this.start();
+  changed(events: readonly WatchEvent[]): void {
+    for (const { kind, entry } of events) {
+      if (kind === 'put') this.put(entry);
+      else this.remove(nameOf(entry));
+    }
   }
 
   private put(entry: Entry): void {

@@ -3,7 +3,7 @@
 import type { Query } from '../request/query.js';
 import type { Exchange } from '../response/exchange.js';
 import { sendDocument, sendEmpty } from '../response/rendered-document.js';
-import { sendNotFoundText } from '../server/api-handler.js';
+import { sendNotFoundText } from '../response/unknown-path.js';
 import { type DocumentFormat, type OpenApiDocuments, urlOf } from './openapi-documents.js';
 
 const secondsOfYear = 31_536_000;

@@ -3,42 +3,20 @@
  * they may, then the handler; and for whatever goes wrong on the way one Status. The same checks serve
  * the paths that name no resource.
  */
-import { internalError, methodNotSupported, pathNotFound, StatusError } from '@orch/apimachinery';
+import { internalError, StatusError } from '@orch/apimachinery';
 import type { Logger } from '@orch/component';
 import type { AuditedRequest, Auditor } from '../audit/auditor.js';
 import type { Authenticator } from '../authentication/authenticator.js';
 import type { User } from '../authentication/user.js';
-import { type Authorizer, enforce, type PermissionLister } from '../authorization/authorizer.js';
-import { customHandler } from '../customresources/custom-handler.js';
-import type { CustomParts } from '../customresources/custom-parts.js';
-import type { CustomResources } from '../customresources/custom-resources.js';
-import type { Call, Handler } from '../handlers/call.js';
-import { handleComponentStatuses } from '../handlers/component-statuses.js';
-import { handlePatch } from '../handlers/patch.js';
-import { handleNamedBinding } from '../handlers/pod-actions.js';
-import { handleGet, handleList, handleWatch } from '../handlers/read.js';
-import { reviewHandler } from '../handlers/reviews.js';
-import {
-  type Subresource,
-  type SubresourceParts,
-  subresourcesOf,
-} from '../handlers/subresources.js';
-import {
-  handleCreate,
-  handleDelete,
-  handleDeleteCollection,
-  handleReplace,
-} from '../handlers/write.js';
+import { enforce } from '../authorization/authorizer.js';
+import type { Subresource } from '../handlers/subresources.js';
 import { dryRunLabel, scopeLabel, verbLabel } from '../observability/request-labels.js';
 import type { RequestMetrics, Route } from '../observability/request-metrics.js';
-import type { WatchRegistry } from '../observability/watch-registry.js';
-import type { RegistryParts } from '../registry/registry-parts.js';
 import type { ServedResource } from '../registry/resource.js';
 import { statusOfStoreError } from '../registry/store-errors.js';
 import { negotiate, plainJson, type Representation } from '../request/media-types.js';
 import { type Query, splitTarget } from '../request/query.js';
 import { parseRequestInfo, type RequestInfo } from '../request/request-info.js';
-import { checkDryRunEnabled } from '../request/write-options.js';
 import {
   abort,
   type Exchange,
@@ -46,59 +24,26 @@ import {
   newExchange,
   type RawRequest,
   type RawResponse,
-  sendBody,
 } from '../response/exchange.js';
 import { failureOf, sendFailure, sendOverload } from '../response/status.js';
+import { type Answer, Dispatcher, type DispatcherSettings } from './dispatcher.js';
 import { type Place, type RequestGate, requestKind } from './request-gate.js';
 import type { ClientUpgrade, UpgradeExchange } from './upgrade.js';
 
-export interface ApiHandlerSettings extends SubresourceParts {
-  readonly parts: RegistryParts;
-  readonly customParts: CustomParts;
-  readonly customResources: CustomResources;
+export interface ApiHandlerSettings extends DispatcherSettings {
   readonly authenticator: Authenticator;
-  readonly authorizer: Authorizer;
-  readonly permissions: PermissionLister;
   readonly gate: RequestGate;
   readonly metrics: RequestMetrics;
-  readonly watches: WatchRegistry;
   /** Undefined when nothing is recorded. */
   readonly auditor?: Auditor | undefined;
   readonly requestTimeoutMs: number;
   readonly logger: Logger;
-  /** The index of paths. */
-  readonly paths: () => readonly string[];
 }
-
-/** A request that has been let in. */
-export interface Admitted {
-  readonly exchange: Exchange;
-  readonly info: RequestInfo;
-  readonly query: Query;
-  readonly user: User;
-  /** Undefined for what is no resource of this server. */
-  readonly served: ServedResource | undefined;
-  /** On the monotonic clock: when its time is over. */
-  readonly deadlineMs: number;
-}
-
-/** What answers a request that has been let in. */
-export type Answer = (admitted: Admitted) => Promise<void>;
-
-const writingMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-const notFoundText = Buffer.from('404 page not found\n');
 
 export class ApiHandler {
-  private readonly handlers: Readonly<Record<string, Handler>>;
-  private readonly subresources = new WeakMap<ServedResource, ReadonlyMap<string, Subresource>>();
+  private readonly dispatcher: Dispatcher;
   private readonly without: Exchange['without'];
-  private readonly answerReview: Handler;
-  /** By kind; all others are reviews. */
-  private readonly virtual: Readonly<Record<string, Handler>> = {
-    Binding: handleNamedBinding,
-    ComponentStatus: handleComponentStatuses,
-  };
-  private readonly answerResource: Answer = (admitted) => this.dispatch(admitted);
+  private readonly answerResource: Answer = (admitted) => this.dispatcher.dispatch(admitted);
 
   constructor(private readonly settings: ApiHandlerSettings) {
     const { features } = settings.parts;
@@ -106,31 +51,11 @@ export class ApiHandler {
       compression: !features.enabled('APIResponseCompression'),
       warnings: !features.enabled('WarningHeaders'),
     };
-    this.handlers = {
-      get: handleGet,
-      list: handleList,
-      watch: (call) => handleWatch(call, settings.watches),
-      create: handleCreate,
-      update: handleReplace,
-      patch: handlePatch,
-      delete: handleDelete,
-      deletecollection: handleDeleteCollection,
-    };
-    this.answerReview = reviewHandler(settings);
+    this.dispatcher = new Dispatcher(settings);
   }
 
   subresourcesOf(served: ServedResource): readonly Subresource[] {
-    return [...this.subresourcesByName(served).values()];
-  }
-
-  private subresourcesByName(served: ServedResource): ReadonlyMap<string, Subresource> {
-    let byName = this.subresources.get(served);
-    if (!byName) {
-      const all = subresourcesOf(served, this.settings);
-      byName = new Map(all.map((entry) => [entry.name, entry]));
-      this.subresources.set(served, byName);
-    }
-    return byName;
+    return [...this.dispatcher.subresourcesOf(served).values()];
   }
 
   /** Answers a request on a resource. Never throws. */
@@ -235,7 +160,7 @@ export class ApiHandler {
   ): Route {
     const { subresource } = info;
     const isKnown =
-      subresource !== '' && served && this.subresourcesByName(served).has(subresource);
+      subresource !== '' && served && this.dispatcher.subresourcesOf(served).has(subresource);
     return this.settings.metrics.route(
       served,
       verbLabel(info, headers['content-type']),
@@ -260,86 +185,6 @@ export class ApiHandler {
     if (isLong) route.longRunning(-1);
     exchange.audit?.completed(exchange.response.statusCode);
     route.finished(exchange, (this.settings.parts.clock.monotonicMs() - startMs) / 1_000);
-  }
-
-  private async dispatch(admitted: Admitted): Promise<void> {
-    const { exchange, info, query, user, deadlineMs } = admitted;
-    const { parts, customParts } = this.settings;
-    const { table, features } = parts;
-    if (!info.isResource) {
-      // The path of a resource with a method that there is not.
-      if (info.version !== '') throw methodNotSupported();
-      return sendUnknownPath(exchange, this.settings.paths());
-    }
-    const served = await this.servedNow(admitted, deadlineMs);
-    if (!served) {
-      if (!table.hasBuiltInGroup(info.group)) return sendNotFoundText(exchange);
-      throw pathNotFound();
-    }
-    const handler = this.handlerFor(served, info);
-    if (!handler) return sendNotFoundText(exchange);
-    // Bodies cannot be asked about without being read.
-    const { method } = exchange.request;
-    if (method === 'HEAD' && info.subresource !== 'proxy') throw methodNotSupported();
-    warnOfDeprecation(exchange, served);
-    if (writingMethods.has(method ?? '') && query.has('dryRun')) checkDryRunEnabled(features);
-    // Spelt out: spreading and then adding costs several microseconds.
-    const call: Call = {
-      exchange,
-      info,
-      query,
-      user,
-      parts: customParts.of(served),
-      served,
-      deadlineMs,
-    };
-    return handler(call);
-  }
-
-  /**
-   * Custom resources may have come or gone while the request was let in, and another server may have
-   * established one that this server has yet to hear of.
-   */
-  private async servedNow(
-    { served, info }: Admitted,
-    deadlineMs: number,
-  ): Promise<ServedResource | undefined> {
-    if (served && !served.definition.custom) return served;
-    const { table } = this.settings.parts;
-    const { group, version, resource } = info;
-    // Groups of custom resources are domains.
-    if (!served && group.includes('.') && !table.hasBuiltInGroup(group)) {
-      await this.settings.customResources.catchUp(deadlineMs);
-    }
-    return table.find(group, version, resource);
-  }
-
-  /** Undefined where there is nothing. Throws 404 for what is not served and 405 for what cannot be done with it. */
-  private handlerFor(served: ServedResource, info: RequestInfo): Handler | undefined {
-    const subresource = this.subresourcesByName(served).get(info.subresource);
-    if (served.definition.custom) return customHandler(served, info, this.handlers, subresource);
-    checkScope(served, info);
-    if (info.watchPath && info.verb !== 'watch') throw methodNotSupported();
-    if (info.subresource !== '') {
-      if (subresource?.isProxy) return subresource.handle;
-      if (!subresource || info.rest.length > 0) throw pathNotFound();
-      if (!subresource.verbs.includes(info.verb)) throw methodNotSupported();
-      return subresource.handle;
-    }
-    const { verb, name } = info;
-    const named = verb === 'get' || verb === 'update' || verb === 'patch' || verb === 'delete';
-    const fits = verb === 'watch' || named === (name !== '');
-    const everywhere = served.definition.namespaced && info.namespace === '';
-    const needsNamespace = verb === 'create' || verb === 'deletecollection';
-    if (!fits || (everywhere && needsNamespace) || !this.allows(served, verb)) {
-      throw methodNotSupported();
-    }
-    if (served.definition.virtual) return this.virtual[served.kind] ?? this.answerReview;
-    return this.handlers[verb] ?? unknownVerb();
-  }
-
-  private allows(served: ServedResource, verb: string): boolean {
-    return (served.resource.verbs as ReadonlySet<string>).has(verb);
   }
 
   private fail(exchange: Exchange, error: unknown, route: Route | undefined): void {
@@ -375,27 +220,6 @@ function isLongRunning({ verb, subresource }: RequestInfo): boolean {
   return verb === 'watch' || (subresource !== '' && longRunningSubresources.has(subresource));
 }
 
-function unknownVerb(): Handler {
-  throw methodNotSupported();
-}
-
-/** Namespaced objects have a namespace in their path, others have none. */
-function checkScope(served: ServedResource, info: RequestInfo): void {
-  const { namespaced, plural } = served.definition;
-  if (namespaced && info.name !== '' && info.namespace === '') throw pathNotFound();
-  if (!namespaced && info.namespace !== '' && plural !== 'namespaces') throw pathNotFound();
-}
-
-/** Paths outside the API are answered with those that there are. */
-export function sendUnknownPath(exchange: Exchange, paths: readonly string[]): void {
-  sendBody(exchange, 404, 'application/json', Buffer.from(JSON.stringify({ paths }, null, 2)));
-}
-
-export function sendNotFoundText(exchange: Exchange): void {
-  exchange.headers['x-content-type-options'] = 'nosniff';
-  sendBody(exchange, 404, 'text/plain; charset=utf-8', notFoundText);
-}
-
 /** Failures come in the format the client wants, or as JSON when it wants nothing we have. */
 function failureRepresentation({ request }: Exchange): Representation {
   try {
@@ -405,8 +229,4 @@ function failureRepresentation({ request }: Exchange): Representation {
     if (error instanceof StatusError) return plainJson;
     throw error;
   }
-}
-
-function warnOfDeprecation(exchange: Exchange, served: ServedResource): void {
-  if (served.deprecationWarning !== '') exchange.warnings.push(served.deprecationWarning);
 }
