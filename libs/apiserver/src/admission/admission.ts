@@ -108,12 +108,13 @@ class Phase {
 export class Admission {
   private readonly mutating: Phase;
   private readonly validating: Phase;
+  /** Most have nothing to do at the commit. */
+  private readonly expecting: readonly AdmissionPlugin[];
+  private readonly reservers: readonly AdmissionPlugin[];
 
-  constructor(
-    private readonly plugins: readonly AdmissionPlugin[],
-    clock: Clock,
-    observer: AdmissionObserver,
-  ) {
+  constructor(plugins: readonly AdmissionPlugin[], clock: Clock, observer: AdmissionObserver) {
+    this.expecting = plugins.filter((plugin) => plugin.expectations);
+    this.reservers = plugins.filter((plugin) => plugin.reserve);
     this.mutating = new Phase('admit', clock, observer);
     this.validating = new Phase('validate', clock, observer);
     for (const plugin of plugins) {
@@ -132,7 +133,7 @@ export class Admission {
   }
 
   async expectations(request: AdmissionRequest): Promise<Operation[]> {
-    const all = this.plugins.map((plugin) => plugin.expectations?.(request) ?? []);
+    const all = this.expecting.map((plugin) => plugin.expectations?.(request) ?? []);
     return (await Promise.all(all)).flat();
   }
 
@@ -145,7 +146,7 @@ export class Admission {
     const reservations: Reservation[] = [];
     let isKept = false;
     try {
-      for (const plugin of this.plugins) {
+      for (const plugin of this.reservers) {
         const reservation = await plugin.reserve?.(request);
         if (reservation) reservations.push(reservation);
       }

@@ -44,19 +44,24 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
   private readonly evaluators = new Map<Resource, QuotaEvaluator>();
   /** By namespace: what one server charges does not lose against itself. */
   private readonly turns = new Turns();
+  /** Objects that were found to be in a namespace without quotas: most are. */
+  private readonly uncounted = new WeakSet<object>();
 
   constructor(private readonly settings: QuotaSettings) {}
 
   /** Throws 403 for what no quota has room for. */
   async validate(request: AdmissionRequest): Promise<void> {
     const evaluator = this.evaluatorFor(request);
-    if (evaluator) await this.count(request, evaluator);
+    if (!evaluator) return;
+    const entries = await this.read(request, 'any');
+    if (entries.length === 0) this.uncounted.add(request.object!);
+    else await this.count(request, evaluator, entries);
   }
 
   async reserve(request: AdmissionRequest): Promise<Reservation | undefined> {
+    if (this.uncounted.has(request.object!)) return undefined;
     const evaluator = this.evaluatorFor(request);
     if (!evaluator) return undefined;
-    if ((await this.read(request, 'any')).length === 0) return undefined;
     const charged = await this.turns.take(request.namespace, () => this.charge(request, evaluator));
     return { cancel: () => this.giveBack(request, charged) };
   }
@@ -85,8 +90,9 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
   private async count(
     request: AdmissionRequest,
     evaluator: QuotaEvaluator,
+    known?: readonly Entry[],
   ): Promise<{ entry: Entry; used: Usage }[]> {
-    let entries = await this.read(request, 'any');
+    let entries = known ?? (await this.read(request, 'any'));
     if (entries.length === 0) return [];
     let outcome = this.outcome(request, evaluator, entries);
     if (!outcome.allowed) {
