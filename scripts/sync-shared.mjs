@@ -11,6 +11,7 @@ const target = resolve(import.meta.dirname, '../test/conformance');
 const cases = ['replay.mjs', 'cases'];
 const facts = [
   'bootstrap',
+  'defaults.json',
   'metrics.json',
   'resources.json',
   'selectable-fields.json',
