@@ -150,6 +150,10 @@ describe('an installation', () => {
     showLogs(host);
     await host.stopReplica('orch-apiserver-1', 'SIGKILL');
     host.loseVolume('orch-apiserver-1');
+    // It may have led.
+    await eventually('another to lead', async () =>
+      (await members(host)).some(({ name, role }) => role === 'leader' && !name.endsWith('-1')),
+    );
     await host.orchctl(['cluster', 'remove-member', 'orch-apiserver-1']);
     const again = await render(values(3), { isUpgrade: true });
     await host.startReplica(find(again, 'StatefulSet', 'orch-apiserver'), 1);
