@@ -4,6 +4,22 @@ import { defineConfig } from 'vitest/config';
 
 const root = import.meta.dirname;
 
+function specs(ending: string): string[] {
+  const folders = [
+    'libs',
+    'apps',
+    'scripts',
+    'test/unit',
+    'test/history',
+    'test/chaos',
+    'test/scheduling',
+  ];
+  return [...folders, 'test/simulation'].map((folder) => `${folder}/**/*${ending}`);
+}
+
+/** Specs that start whole servers or replicas on real sockets and disks. */
+const servers = specs('.server.spec.ts');
+
 export default defineConfig({
   plugins: [swc.vite({ configFile: resolve(root, '.swcrc') })],
   resolve: {
@@ -16,17 +32,12 @@ export default defineConfig({
     ],
   },
   test: {
-    include: [
-      'libs/**/*.spec.ts',
-      'apps/**/*.spec.ts',
-      'test/unit/**/*.spec.ts',
-      'test/history/**/*.spec.ts',
-      'test/chaos/**/*.spec.ts',
-      'test/simulation/**/*.spec.ts',
-      'scripts/**/*.spec.ts',
-    ],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 20_000,
+    projects: [
+      { extends: true, test: { name: 'unit', include: specs('.spec.ts'), exclude: servers } },
+      { extends: true, test: { name: 'server', include: servers } },
+    ],
   },
 });

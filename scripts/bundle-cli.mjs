@@ -1,7 +1,7 @@
 /**
- * Makes one file out of what `orchctl` loads for a command that asks a server, so that it starts at
- * once: without it a thousand small files are read, most of them for other processes. `up` and `down` stay
- * as they are. Takes the built tree: node scripts/bundle-cli.mjs dist
+ * Bundles the modules of `orchctl` commands that call a server into one file, because loading a
+ * thousand small files makes each command start slowly. `up` and `down` are not bundled. The
+ * argument is the built tree: node scripts/bundle-cli.mjs dist
  */
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -11,7 +11,7 @@ const tree = resolve(process.argv[2] ?? 'dist');
 const folder = join(tree, 'apps', 'orchctl', 'src');
 const staging = mkdtempSync(join(tree, '.bundle-'));
 
-/** What our modules import does nothing when loaded but define: what nobody asks for is left out. */
+/** Drops unused imports of our modules, which only define things when they are loaded. */
 const definesOnly = {
   name: 'defines-only',
   setup(bundler) {
@@ -42,14 +42,14 @@ try {
     target: 'node20',
     format: 'esm',
     plugins: [definesOnly],
-    // Has a library of its own beside it; for commands that work on data directories.
+    // Has a native library beside it; for commands on data directories.
     external: ['classic-level'],
-    // Packages in the older module form call it.
+    // CommonJS packages call `require`.
     banner: {
       js: "import { createRequire as createRequireHere } from 'node:module';\nconst require = createRequireHere(import.meta.url);",
     },
     logLevel: 'warning',
-    // What the plug-in is for.
+    // The plug-in removes imports on purpose.
     logOverride: { 'ignored-bare-import': 'silent' },
   });
   for (const file of readdirSync(folder)) if (file.startsWith('cli-')) rmSync(join(folder, file));

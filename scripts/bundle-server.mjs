@@ -1,7 +1,7 @@
 /**
- * Makes one file of what the API server loads, in place of its `main.js`: without it most of a start is
- * spent finding and reading some two thousand small files. The thread of its replica is another file,
- * `raft-worker.mjs` beside it. Takes the built tree: node scripts/bundle-server.mjs dist
+ * Replaces `main.js` of the API server by a bundle, because finding and reading two thousand small
+ * files takes most of its start. The thread of its replica is a second bundle, `raft-worker.mjs`.
+ * The argument is the built tree: node scripts/bundle-server.mjs dist
  */
 import { renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,16 +12,17 @@ const server = join(tree, 'apps', 'apiserver', 'src');
 const main = join(server, 'main.js');
 const bundled = `${main}.bundled`;
 
-// Without `keepNames`: it would name every closure anew, each time that one is made, which costs a create 5%.
+// No `keepNames`: it sets the name of every closure that is created, which makes a create 5%
+// slower.
 const settings = {
   bundle: true,
   platform: 'node',
   target: 'node20',
   format: 'esm',
   external: [
-    // Finds its native part beside itself.
+    // Loads its native library from its own directory.
     'classic-level',
-    // What the framework loads only where it is installed.
+    // Optional packages of the framework.
     '@fastify/multipart',
     '@fastify/static',
     '@fastify/view',
@@ -30,7 +31,7 @@ const settings = {
     '@nestjs/websockets',
     'class-transformer',
   ],
-  // Packages in the older module form call it.
+  // CommonJS packages call `require`.
   banner: {
     js: "import { createRequire as createRequireHere } from 'node:module';\nconst require = createRequireHere(import.meta.url);",
   },
@@ -41,12 +42,15 @@ await build({ ...settings, entryPoints: [main], outfile: bundled });
 renameSync(bundled, main);
 await build({
   ...settings,
-  entryPoints: [join(tree, 'libs', 'raft', 'src', 'host', 'worker-main.js')],
+  entryPoints: [join(tree, 'libs', 'raft', 'src', 'worker', 'worker-main.js')],
   outfile: join(server, 'raft-worker.mjs'),
   plugins: [{ name: 'only-what-is-used', setup: dropUnused }],
 });
 
-/** The thread uses little of what all processes are made of: loading the rest would double its start. */
+/**
+ * Drops unused modules of `@orch/component`; loading them would double the start time of the
+ * thread.
+ */
 function dropUnused({ onResolve }) {
   const component = join(tree, 'libs', 'component', 'src');
   onResolve({ filter: /^\./ }, ({ path, resolveDir }) => {

@@ -1,4 +1,4 @@
-/** Builds what is missing and runs chaos on real processes: see docs/chaos.md for the options. */
+/** Builds stale outputs and runs chaos on real processes: see docs/chaos.md for the options. */
 import { join } from 'node:path';
 import { buildTests, runOrExit } from './build-tests.mjs';
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { orchctlMain, setupOrExit } from './setup.mjs';
 
-// What is built can stop what runs, even while the sources do not build.
+// An existing build can stop a cluster even if the current sources do not build.
 if (!existsSync(orchctlMain)) setupOrExit();
 process.argv.splice(1, 1, orchctlMain, 'down');
 await import(orchctlMain);

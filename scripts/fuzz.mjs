@@ -1,7 +1,7 @@
 /**
- * Builds what is missing and feeds every decoder random input:
+ * Builds stale outputs and feeds random input to every decoder:
  * npm run fuzz -- --runs N --seed S [--only NAME,...] [--path P] [--list] | --short
- * `--short` is what `npm test` runs: few inputs, always the same ones. docs/fuzzing.md says more.
+ * `--short` is the form of `npm test`: a few inputs, the same each time. See docs/fuzzing.md.
  */
 import { join } from 'node:path';
 import { buildTests, runOrExit } from './build-tests.mjs';

@@ -1,15 +1,17 @@
 /**
- * Turns `proto/orch/api` into TypeScript interfaces and descriptors under
- * `libs/apimachinery/src/generated`, the protos of `wireProtos` into descriptors or codecs beside what
- * speaks them, and these with the definitions of the kinds into the pages of `docs/api`. The output depends
- * on what is in the repository alone, so that `--check` can say whether it is fresh. It runs on a clean
- * clone; only the pages load the product's own code, once the types it needs are there.
+ * Generates code and pages from `proto`: TypeScript interfaces and descriptors from
+ * `proto/orch/api` in `libs/apimachinery/src/generated`, descriptors or codecs from `wireProtos` in
+ * their libraries, and the resources of `libs/client` and the pages of `docs/api` from the
+ * definitions of the kinds. The output depends on the repository only, so `--check` can verify that
+ * it is up to date. Runs on a clean clone: generates the types before it loads the product's own
+ * code.
  *
  * Usage: node scripts/generate.mjs [--check]
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import protobuf from 'protobufjs';
+import { clientResourcesSource } from './generate/client-resources.mjs';
 import { descriptorIndexSource, descriptorSource } from './generate/descriptors.mjs';
 import { readFile } from './generate/model.mjs';
 import { referencePages } from './generate/reference.mjs';
@@ -22,9 +24,11 @@ const root = join(import.meta.dirname, '..');
 const protoDirectory = join(root, 'proto');
 const referenceDirectory = join(root, 'docs/api');
 const outputDirectory = join(root, 'libs/apimachinery/src/generated');
-/** What is spoken between processes: proto, the module that embeds it, and what writes that. */
+const clientDirectory = join(root, 'libs/client/src/generated');
+/** The protocols between processes: proto, generated module and generator. */
 const wireProtos = [
   ['orch/etcd/v3.proto', 'libs/store/src/generated/etcd-v3.ts', wireDescriptorSource],
+  ['orch/kms/v1beta1.proto', 'libs/security/src/generated/kms-v1beta1.ts', wireDescriptorSource],
   ['orch/raft/raft.proto', 'libs/raft/src/transport/generated/wire.ts', wireCodecSource],
 ];
 const parseOptions = { keepCase: true, alternateCommentMode: true };
@@ -60,7 +64,7 @@ function generate() {
   return output;
 }
 
-/** Files on disk below a directory that only holds generated ones. */
+/** Existing files in a directory of generated files. */
 function existing(directory, ending) {
   if (!existsSync(directory)) return [];
   return readdirSync(directory, { recursive: true })
@@ -68,7 +72,7 @@ function existing(directory, ending) {
     .map((path) => join(directory, path));
 }
 
-/** As `generate`, with paths relative to the repository. */
+/** Like `generate`, with paths relative to the repository. */
 function generateWire() {
   return wireProtos.map(([path, target, source]) => [
     join(root, target),
@@ -80,7 +84,10 @@ const isCheck = process.argv.includes('--check');
 const staleNames = [];
 let fileCount = 0;
 
-/** Writes what differs, or only notes it. `files`: path to text; `others`: files that should not be there else. */
+/**
+ * Writes the files that differ, or only lists them. `files`: path to text; `others`: files to
+ * remove unless they are generated.
+ */
 function bring(files, others) {
   const surplus = others.filter((path) => !files.has(path));
   const stale = [...files].filter(
@@ -98,6 +105,10 @@ function bring(files, others) {
 
 const types = [...generate()].map(([path, text]) => [join(outputDirectory, path), text]);
 bring(new Map([...types, ...generateWire()]), existing(outputDirectory, '.ts'));
+bring(
+  new Map([[join(clientDirectory, 'resources.ts'), await clientResourcesSource(root)]]),
+  existing(clientDirectory, '.ts'),
+);
 const pages = [...(await referencePages(root))];
 bring(
   new Map(pages.map(([path, text]) => [join(referenceDirectory, path), text])),

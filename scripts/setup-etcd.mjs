@@ -1,12 +1,13 @@
 /**
- * Makes `etcd` available to the tests of the store over external etcd: does nothing where it is on the
- * path, else installs the distribution's package, which needs root and apt. Fails with what to do.
+ * Makes `etcd` available to the tests of the store over external etcd. If no etcd is on the path,
+ * it installs the distribution's package, which needs root and apt; if that fails, it prints the
+ * remedy.
  */
 import { spawnSync } from 'node:child_process';
 
 const installTimeoutMs = 300_000;
 
-function works() {
+function isAvailable() {
   return spawnSync('etcd', ['--version'], { stdio: 'ignore' }).status === 0;
 }
 
@@ -22,12 +23,12 @@ function install() {
   return true;
 }
 
-if (!works()) {
-  console.error('installing etcd-server (apt-get), which tests of the store need ...');
+if (!isAvailable()) {
+  console.error('installing etcd-server (apt-get) for the tests of the store ...');
   const isRoot = process.getuid?.() === 0;
-  if (!isRoot || !install() || !works()) {
+  if (!isRoot || !install() || !isAvailable()) {
     console.error(
-      'etcd is not installed and could not be: install the package etcd-server, or put etcd 3.4 or newer on the path',
+      'installing etcd failed: install the package etcd-server, or put etcd 3.4 or newer on the path',
     );
     process.exitCode = 1;
   }

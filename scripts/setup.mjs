@@ -1,7 +1,7 @@
 /**
- * Makes the repository ready to run: dependencies as in package-lock.json, `dist` built from the sources
- * as they are now, `node_modules/.bin/orchctl`. Does nothing that is done already. Needs nothing but Node
- * and npm; `up.mjs` and the tests call it first.
+ * Prepares a checkout: installs the dependencies of package-lock.json, builds `dist` from the
+ * current sources and links `node_modules/.bin/orchctl`. Steps that are up to date are skipped.
+ * Needs only Node and npm; `up.mjs` and the tests call it first. `--install-only` skips the build.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -27,20 +27,23 @@ const stampPath = join(root, 'dist', '.built-from');
 const nodeWanted = [20, 20];
 const lockWaitMs = 300_000;
 
-/** Installs and builds what is missing or stale. Progress goes to standard error. */
-export function setup() {
+/**
+ * Installs, and unless `installOnly` builds, if missing or stale. Progress goes to standard error.
+ */
+export function setup({ installOnly = false } = {}) {
   checkNode();
-  if (installed() && built()) return;
+  const needsBuild = () => !installOnly && !isBuilt();
+  if (isInstalled() && !needsBuild()) return;
   withLock(() => {
-    if (!installed()) {
-      say('installing dependencies (npm ci), this takes a minute ...');
-      command('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+    if (!isInstalled()) {
+      log('installing dependencies (npm ci), this takes a minute ...');
+      runCommand('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
     }
-    if (!built()) {
-      say('building ...');
+    if (needsBuild()) {
+      log('building ...');
       const startedMs = performance.now();
       build();
-      say(`built in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+      log(`built in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
     }
   });
 }
@@ -53,8 +56,8 @@ function checkNode() {
   );
 }
 
-/** Whether every package of the lock file is there in its version; optional ones may be missing. */
-function installed() {
+/** Whether every package of the lock file is installed in its version, except optional packages. */
+function isInstalled() {
   const hiddenLockPath = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(hiddenLockPath)) return false;
   const wanted = packagesOf(join(root, 'package-lock.json'));
@@ -69,9 +72,9 @@ function packagesOf(lockPath) {
   return JSON.parse(readFileSync(lockPath, 'utf8')).packages;
 }
 
-function built() {
+function isBuilt() {
   if (!existsSync(stampPath)) return false;
-  return readFileSync(stampPath, 'utf8') === sourcesHash() && linkIsThere();
+  return readFileSync(stampPath, 'utf8') === sourcesHash() && linkExists();
 }
 
 /** Changes when a source file is added, removed or written. */
@@ -100,16 +103,19 @@ function addFile(hash, path) {
   hash.update(`${path} ${size} ${mtimeMs}\n`);
 }
 
-/** Builds beside `dist` and swaps, so that a failed build leaves the old one and no file outlives its source. */
+/**
+ * Builds into another folder and swaps it with `dist`, so that a failed build changes nothing and
+ * no output outlives its source.
+ */
 function build() {
   const next = join(root, `dist.${process.pid}`);
   const old = join(root, `dist.${process.pid}.old`);
   const hash = sourcesHash();
   try {
     const swc = join(root, 'node_modules', '.bin', 'swc');
-    command(swc, ['apps', 'libs', '-d', next, '--config-file', '.swcrc', '--copy-files', '-q']);
-    command(process.execPath, [join(root, 'scripts', 'bundle-cli.mjs'), next]);
-    command(process.execPath, [join(root, 'scripts', 'bundle-server.mjs'), next]);
+    runCommand(swc, ['apps', 'libs', '-d', next, '--config-file', '.swcrc', '--copy-files', '-q']);
+    runCommand(process.execPath, [join(root, 'scripts', 'bundle-cli.mjs'), next]);
+    runCommand(process.execPath, [join(root, 'scripts', 'bundle-server.mjs'), next]);
     writeFileSync(join(next, '.built-from'), hash);
     if (existsSync(join(root, 'dist'))) renameSync(join(root, 'dist'), old);
     renameSync(next, join(root, 'dist'));
@@ -117,7 +123,7 @@ function build() {
     rmSync(next, { recursive: true, force: true });
     rmSync(old, { recursive: true, force: true });
   }
-  if (!linkIsThere()) {
+  if (!linkExists()) {
     const link = linkPath();
     rmSync(link, { force: true });
     symlinkSync(linkTarget, link);
@@ -130,33 +136,38 @@ function linkPath() {
   return join(root, 'node_modules', '.bin', 'orchctl');
 }
 
-/** `npx orchctl` finds commands of other packages only; this is the one of our own. */
-function linkIsThere() {
+/**
+ * `npx orchctl` only finds commands in `node_modules/.bin`, where npm puts no command of this
+ * package.
+ */
+function linkExists() {
   try {
     return readlinkSync(linkPath()) === linkTarget;
   } catch {
-    // Not there, or no link: it is made.
+    // Missing, or a file: the build creates the link.
     return false;
   }
 }
 
-/** One setup at a time in this checkout. */
+/** Runs `work` while no other setup of this checkout runs. */
 function withLock(work) {
   const lock = join(root, '.cache', 'setup.lock');
   mkdirSync(dirname(lock), { recursive: true });
   const deadlineMs = performance.now() + lockWaitMs;
-  for (let told = false; ; ) {
+  for (let isLogged = false; ; ) {
     try {
       writeFileSync(lock, String(process.pid), { flag: 'wx' });
       break;
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
-      if (!lockHolderLives(lock)) rmSync(lock, { force: true });
+      if (!isLockHolderAlive(lock)) rmSync(lock, { force: true });
       else if (performance.now() > deadlineMs) {
-        throw new SetupError(`another setup holds ${lock} for too long; end it or remove the file`);
+        throw new SetupError(
+          `another setup has held ${lock} for ${lockWaitMs / 1000} s; end it or remove the file`,
+        );
       } else {
-        if (!told) say('waiting for another setup of this checkout ...');
-        told = true;
+        if (!isLogged) log('waiting for another setup of this checkout ...');
+        isLogged = true;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
       }
     }
@@ -168,7 +179,7 @@ function withLock(work) {
   }
 }
 
-function lockHolderLives(lock) {
+function isLockHolderAlive(lock) {
   try {
     const pid = Number(readFileSync(lock, 'utf8'));
     if (!pid) return statSync(lock).mtimeMs > Date.now() - 5_000;
@@ -179,27 +190,29 @@ function lockHolderLives(lock) {
   }
 }
 
-function command(program, args) {
+function runCommand(program, args) {
   const { status, error } = spawnSync(program, args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (error) throw new SetupError(`cannot run ${program}: ${error.message}`);
   if (status !== 0) throw new SetupError(`${program} ${args[0]} ended with ${status}, see above`);
 }
 
-function say(text) {
+function log(text) {
   process.stderr.write(`${text}\n`);
 }
 
 export class SetupError extends Error {}
 
-/** As `setup`, ending the process with one line when it cannot be done. */
-export function setupOrExit() {
+/** Runs `setup`; if it fails, prints the reason and exits with 1. */
+export function setupOrExit(options) {
   try {
-    setup();
+    setup(options);
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
-    say(error.message);
+    log(error.message);
     process.exit(1);
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) setupOrExit();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  setupOrExit({ installOnly: process.argv.includes('--install-only') });
+}

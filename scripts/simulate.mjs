@@ -1,10 +1,10 @@
 /**
- * Builds what is missing and runs the simulation:
- * npm run simulate -- --seed S --steps N [--count C] [--faults a,b] [--scenario NAME] [--trace]
- *   | --regressions | --replay
- *   | --canary [NAME...] | --short
- * `--short` is what `npm test` runs: some seeds, what once went wrong, one seed twice, and
- * the quick ones of the planted bugs. docs/simulation.md says more.
+ * Builds stale outputs and runs the simulation, with one of:
+ * - npm run simulate -- --seed S --steps N [--count C] [--faults a,b] [--scenario NAME] [--trace]
+ * - npm run simulate -- --regressions | --replay | --canary [NAME...] | --short
+ *
+ * `--short` is the form of `npm test`: some seeds, the regressions, one seed twice, and the quick
+ * planted bugs. See docs/simulation.md.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

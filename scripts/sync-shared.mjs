@@ -1,17 +1,22 @@
 /**
- * Brings the recorded conformance cases, the tool that replays them and the facts that tests compare with
- * up to date from where they are kept: `node scripts/sync-shared.mjs <folder of the cases>`, with the facts
- * in `../facts` of it. With `--check` it changes nothing and fails when anything differs. The copies in
- * `test/conformance` are never edited by hand.
+ * Updates the copies in `test/conformance` of the recorded cases and behaviour, the tool that
+ * replays them and the facts that tests compare with:
+ * `node scripts/sync-shared.mjs <folder of the cases>`, with the facts in its `../facts`. With
+ * `--check` it changes nothing and fails if anything differs. Never edit the copies.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 
 const target = resolve(import.meta.dirname, '../test/conformance');
-const cases = ['replay.mjs', 'cases'];
+const cases = [
+  ...['replay.mjs', 'cases', 'decisions.mjs', 'decisions', 'behaviour'],
+  ...['scheduling.mjs', 'scheduling'],
+  ...['verdicts.mjs', 'verdicts', 'webhooks.mjs', 'webhooks'],
+];
 const facts = [
   'bootstrap',
   'defaults.json',
+  'health.json',
   'metrics.json',
   'resources.json',
   'selectable-fields.json',
@@ -31,17 +36,20 @@ const copies = [
   { from: join(source, '../facts'), to: join(target, 'facts'), parts: facts },
 ];
 
-/** Files of a part, relative to `root`. */
+/** Pages about the recording stay with it. */
+const isCopied = (path) => !path.endsWith('.md');
+
+/** The files of a part, relative to `root`. */
 function filesOf(root, part) {
   const path = join(root, part);
   if (!existsSync(path)) return [];
   if (statSync(path).isFile()) return [part];
   return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && isCopied(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 }
 
-/** Files that are not the same on both sides. */
+/** The files that differ or exist on one side only. */
 function differences({ from, to, parts }) {
   const wanted = new Set(parts.flatMap((part) => filesOf(from, part)));
   const held = new Set(parts.flatMap((part) => filesOf(to, part)));
@@ -61,7 +69,7 @@ if (check) {
 for (const { from, to, parts } of copies) {
   for (const part of parts) {
     rmSync(join(to, part), { recursive: true, force: true });
-    cpSync(join(from, part), join(to, part), { recursive: true });
+    cpSync(join(from, part), join(to, part), { recursive: true, filter: isCopied });
   }
 }
 console.log(`${different.length} files brought up to date`);

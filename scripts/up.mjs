@@ -1,4 +1,4 @@
-/** `npm run up`: makes the repository ready, then starts a cluster on this machine (`orchctl up`). */
+/** `npm run up`: prepares the checkout, then starts a cluster on this machine (`orchctl up`). */
 import { orchctlMain, setupOrExit } from './setup.mjs';
 
 setupOrExit();

@@ -1,8 +1,8 @@
 /**
- * README.md of the chart: README.md.tmpl with a table for each part of values.yaml in place of the line
- * `<!-- values -->`. A comment that starts with `--` describes the value below it, and ends at the next
- * value; a map that is described is shown whole, every other one is gone into. A value that nobody described is
- * an error. `--check` writes nothing and fails if the file is not as it would be written.
+ * Generates README.md of the chart: README.md.tmpl with a table for each part of values.yaml in
+ * place of the line `<!-- values -->`. A comment that starts with `--` describes the value below it
+ * and ends at the next value. A described map is one row; other maps have a row for each member. A
+ * value without a description is an error. `--check` writes nothing and fails if the file is stale.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -30,12 +30,12 @@ function describedValues(text) {
     }
   };
   const document = parseDocument(text);
-  if (!isMap(document.contents)) throw new Error('values.yaml is no map');
+  if (!isMap(document.contents)) throw new Error('values.yaml is not a map');
   walk(document.contents, [], document.contents.commentBefore);
   return values;
 }
 
-/** Its last paragraph, if that begins with `--`. */
+/** The last paragraph of a comment, if it begins with `--`. */
 function descriptionOf(comment) {
   const lines = (comment ?? '').split('\n').map((line) => line.trim());
   const start = lines.findLastIndex((line) => line.startsWith('-- '));
@@ -56,7 +56,7 @@ function tables(values) {
 
 function table(rows) {
   const cells = [
-    ['value', 'default', 'what it does'],
+    ['value', 'default', 'description'],
     ...rows.map(({ path, description, fallback }) => [
       `\`${path.join('.')}\``,
       `\`${fallback}\``,
@@ -77,6 +77,6 @@ const text = template.replace(mark, () => tables(values));
 const target = join(chart, 'README.md');
 if (!process.argv.includes('--check')) writeFileSync(target, text);
 else if (readFileSync(target, 'utf8') !== text) {
-  process.stderr.write('charts/orch/README.md is not of its sources: run npm run chart:docs\n');
+  process.stderr.write('charts/orch/README.md is stale: run npm run chart:docs\n');
   process.exit(1);
 }

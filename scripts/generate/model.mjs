@@ -1,7 +1,7 @@
 /**
- * Reads one parsed `.proto` package into the form of the descriptors (see
- * `libs/apimachinery/src/schema/descriptor.ts`). Refuses what it does not understand: an unknown option,
- * a missing type, a map that is not keyed by string.
+ * Converts a parsed `.proto` package to descriptors (see
+ * `libs/apimachinery/src/descriptors/descriptor.ts`). Rejects unknown options, missing types and
+ * maps whose keys are not strings.
  */
 
 const optionPrefix = 'orch.schema.';
@@ -14,7 +14,10 @@ function fileName(packageName) {
   return `${parts.join('.')}/${version}`;
 }
 
-/** Options of ours on a node: name -> list of values. Fails on names that options.proto does not define. */
+/**
+ * Our options on a node: name -> list of values. Fails for names that options.proto does not
+ * define.
+ */
 function schemaOptions(node, knownOptions) {
   const values = new Map();
   for (const entry of node.parsedOptions ?? []) {
@@ -34,14 +37,14 @@ function schemaOptions(node, knownOptions) {
   };
 }
 
-/** Copies the entries that are present, in the order given. */
+/** Copies the entries that are present, in the given order. */
 function compact(entries) {
   return Object.fromEntries(
     Object.entries(entries).filter(([, value]) => value !== undefined && value !== false),
   );
 }
 
-/** The comment before it, in one line. */
+/** The comment of the node, as one line. */
 function descriptionOf({ comment }) {
   return comment?.replace(/\s*\n\s*/g, ' ').trim();
 }

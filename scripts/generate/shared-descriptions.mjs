@@ -1,9 +1,9 @@
 /**
- * What is said of a type or a field in the best version of a group holds for the others where these say
- * nothing of it: a sentence is written once. Versions are read stable first, newest first.
+ * Copies the description of a type or field to the versions of its group that have none, so that
+ * each is written once. Stable versions take precedence, then newer ones.
  */
 
-/** Changes the files. */
+/** Mutates the files. */
 export function shareDescriptions(files) {
   const known = new Map();
   for (const { group, types } of files.filter((file) => file.group).sort(byStability)) {

@@ -1,4 +1,4 @@
-/** Writes the TypeScript interfaces of one file: the JSON form of its types. */
+/** Generates the TypeScript interfaces of one file: the JSON form of its types. */
 import { dirname, relative } from 'node:path/posix';
 import { moduleAlias } from './descriptors.mjs';
 
@@ -41,7 +41,7 @@ const encodingDocs = {
   unknownEnvelope: 'An object of any kind.',
 };
 
-/** A field without a value in some decoded object: the encodings whose zero is null. */
+/** Encodings whose zero value is null: such a field has no value in some decoded objects. */
 const encodingsWithoutZero = new Set([
   'time',
   'microTime',
@@ -63,7 +63,9 @@ function doc(indent, lines) {
   return `${indent}/**\n${text.map((line) => `${indent} * ${line}\n`).join('')}${indent} */\n`;
 }
 
-/** A decoded object always has the field, and whoever builds one has to give it. */
+/**
+ * Reports whether every decoded object has the field, so that constructed objects must have it too.
+ */
 function isCertain(field, descriptorOf) {
   if (!field.required || field.nullable) return false;
   if (field.cardinality) return field.name === 'items';

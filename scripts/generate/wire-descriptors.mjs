@@ -1,7 +1,10 @@
-/** Writes a proto of the wire between processes as a TypeScript module, so that nothing is read at run time. */
+/**
+ * Generates a TypeScript module with the descriptor of a protocol between processes, so that no
+ * file is read at run time.
+ */
 import protobuf from 'protobufjs';
 
-/** What the reader of a descriptor needs not, and its type does not know. */
+/** Removes names that the descriptor's reader does not need and its type does not have. */
 const withoutProtoNames = (key, value) => (key === 'protoName' ? undefined : value);
 
 export function wireDescriptorSource(path, proto) {

@@ -1,7 +1,7 @@
 /**
- * The upper layer, /opt/orch: the built tree, the packages it needs at run time, the programs of the chart, and a
- * command for each component in bin/. Left out is what only builds, tests and editors read,
- * and add-ons for other machines and other C libraries.
+ * The upper layer, /opt/orch: the built tree, its runtime packages, the programs of the chart, and
+ * a command for each component in bin/. Omits files that only builds, tests and editors read, and
+ * native add-ons for other platforms and C libraries.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,16 +24,17 @@ export function appLayer(root, tree) {
     ...components.map((component) => command(`orch-${component}`, component)),
   ];
   const main = `${target}/dist/apps/orchctl/src/main.js`;
-  if (!entries.some(({ path }) => path === main)) throw new Error(`${tree} is no built tree`);
+  if (!entries.some(({ path }) => path === main))
+    throw new Error(`${tree} is not a built tree: run npm run setup`);
   return entries;
 }
 
-/** Native add-ons among the entries: the libraries they need belong into the layer below. */
+/** The native add-ons among the entries. The lower layer contains their libraries. */
 export function addOnsOf(entries) {
   return entries.filter(({ path }) => path.endsWith('.node')).map(({ source }) => source);
 }
 
-/** Folders of all packages that the lock file does not say are for development, as far as installed. */
+/** The folders of all installed packages that are no development dependencies in the lock file. */
 function productionPackages(root) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   return Object.entries(packages)
@@ -57,7 +58,7 @@ function folder(source, path, without = []) {
   });
 }
 
-/** Add-ons built for other machines. */
+/** Whether a folder holds add-ons for another platform. */
 function isForeign(path, name) {
   return path.endsWith('/prebuilds') && name !== nativePlatform;
 }

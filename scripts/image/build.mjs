@@ -1,10 +1,11 @@
 /**
- * Makes the container image as an OCI archive from the built tree, without a container engine:
+ * Builds the container image as an OCI archive from the built tree, without a container engine:
  *
  *   npm run image -- [--output FILE] [--name REPOSITORY:TAG] [--tree DIST]
- *   node scripts/image/build.mjs --app-directory DIR    only the files of /opt/orch, into a directory (Dockerfile)
+ *   node scripts/image/build.mjs --app-directory DIR
  *
- * Linux, and the architecture of this machine, are what it runs on. Equal trees make equal archives.
+ * The second form only writes the files of /opt/orch into a directory, for the Dockerfile. Images
+ * are for Linux and the architecture of this machine. Equal trees give equal archives.
  */
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -35,7 +36,9 @@ else writeFiles(app, resolve(values['app-directory']));
 async function buildArchive() {
   const architecture = architectures[process.arch];
   if (process.platform !== 'linux' || !architecture) {
-    throw new Error(`an image can be made on Linux, x64 or arm64; this is ${process.arch}`);
+    throw new Error(
+      `images can be built on Linux x64 and arm64 only; this is ${process.platform} ${process.arch}`,
+    );
   }
   const output = resolve(
     values.output ?? join(root, `.cache/image/orch-${version}-${architecture}.tar`),

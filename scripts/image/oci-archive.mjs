@@ -1,12 +1,11 @@
 /**
- * An image as one archive in the layout of the Open Container Initiative: blobs named by their hash, an index that
- * names the manifest. Equal layers and configuration make equal bytes.
- * Source: image layout, manifest and configuration of the OCI image specification, version 1.0.
+ * An image as one archive in the OCI image layout: blobs named by their hash, and an index that
+ * names the manifest. Equal layers and configuration give equal bytes. Source: image layout,
+ * manifest and configuration of the OCI image specification, version 1.0.
  */
 import { createHash } from 'node:crypto';
 import { createWriteStream, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { tar } from './tar.mjs';
@@ -14,8 +13,8 @@ import { tar } from './tar.mjs';
 const media = 'application/vnd.oci.image';
 
 /**
- * Writes the archive. `layers`: lists of entries, the lowest first; `config`: the process (Entrypoint, Env, ...);
- * `name`: `repository:tag`. Returns the digest of the manifest.
+ * Writes the archive and returns the digest of the manifest. `layers`: lists of entries, the lowest
+ * first; `config`: the process (Entrypoint, Env, ...); `name`: `repository:tag`.
  */
 export async function writeArchive(output, { layers, config, name, architecture, labels }) {
   const folder = mkdtempSync(join(dirname(output), '.image-'));
@@ -60,7 +59,7 @@ export async function writeArchive(output, { layers, config, name, architecture,
       ...[configBlob, manifest, ...blobs].map(blobEntry),
     ];
     const partial = join(folder, 'archive');
-    await pipeline(Readable.from(tar(entries)), createWriteStream(partial));
+    await pipeline(tar(entries), createWriteStream(partial));
     renameSync(partial, output);
     return manifest.descriptor.digest;
   } finally {
@@ -68,12 +67,12 @@ export async function writeArchive(output, { layers, config, name, architecture,
   }
 }
 
-/** The layer, compressed, in a file; `diffId` is the hash of what it is uncompressed. */
+/** The compressed layer as a file. `diffId` is the hash of the uncompressed layer. */
 async function layerBlob(entries, file) {
   const plain = createHash('sha256');
   const packed = createHash('sha256');
   await pipeline(
-    Readable.from(tar(entries)),
+    tar(entries),
     hashing(plain),
     createGzip({ level: 6 }),
     hashing(packed),
@@ -112,7 +111,7 @@ function json(path, value) {
   return { path, type: 'file', mode: 0o644, content: Buffer.from(JSON.stringify(value)) };
 }
 
-/** As container runtimes name it: a name without a registry is Docker Hub's. */
+/** The qualified name, as in container runtimes: a name without a registry is one of Docker Hub. */
 function qualifiedName(name) {
   const [first, ...rest] = name.split('/');
   if (rest.length > 0 && /[.:]|^localhost$/.test(first)) return name;

@@ -1,6 +1,6 @@
 /**
- * The lower layer: Node as it runs this script, the shared libraries that it and the add-ons need, and the few
- * files of /etc that programs expect. No shell, no package manager.
+ * The lower layer: the Node that runs this script, the shared libraries of Node and the add-ons,
+ * and the files of /etc that programs need. No shell, no package manager.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
@@ -8,7 +8,10 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 export const user = { name: 'orch', id: 65_532 };
 const authorities = '/etc/ssl/certs/ca-certificates.crt';
 
-/** Entries for `tar`. `addOns`: paths of native add-ons. Throws when something needed is not on this machine. */
+/**
+ * Entries for `tar`. `addOns`: paths of native add-ons. Throws if this machine lacks a required
+ * file.
+ */
 export function runtimeLayer(addOns) {
   const node = realpathSync(process.execPath);
   const libraries = [...new Set([node, ...addOns].flatMap(sharedLibraries))];
@@ -30,7 +33,7 @@ export function runtimeLayer(addOns) {
   ];
 }
 
-/** Where the loader finds what a program or add-on is linked with, the loader itself among them. */
+/** The paths of the shared libraries of a program or add-on, including the loader. */
 function sharedLibraries(program) {
   const lines = execFileSync('ldd', [program], { encoding: 'utf8' }).split('\n');
   return lines.flatMap((line) => {
@@ -40,7 +43,7 @@ function sharedLibraries(program) {
   });
 }
 
-/** Which system the libraries are of: scanners of images look for it. */
+/** The system that the libraries come from, for image scanners. */
 function osRelease() {
   const wanted = /^(ID|VERSION_ID|PRETTY_NAME)=/;
   return readFileSync('/etc/os-release', 'utf8')

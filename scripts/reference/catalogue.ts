@@ -1,22 +1,27 @@
 /**
- * What the pages tell of: every kind of the definitions with its versions, and for every type the page
- * that it stands on. A type that one page alone leads to stands on that page; one that several lead to
- * stands on the page of its group's shared types, or on one of its own where it is named below.
+ * The content of the pages: every kind with its versions, and the page of every type. A type that
+ * only one page refers to is on that page; a type that several pages refer to is on the page of its
+ * group's shared types, or on its own page if it is listed below.
  */
-import { definitions, type ResourceDefinition, type ServedVersion } from '@orch/api';
+import {
+  definitions,
+  metricsDefinitions,
+  type ResourceDefinition,
+  type ServedVersion,
+} from '@orch/api';
 import { schemaType, type TypeName } from '@orch/apimachinery';
 import {
   type Subresource,
-  type SubresourceParts,
+  type SubresourceDependencies,
   subresourcesOf,
 } from '../../libs/apiserver/src/handlers/subresources.js';
-import type { ServedResource } from '../../libs/apiserver/src/registry/resource.js';
-import { ResourceTable } from '../../libs/apiserver/src/registry/resource-table.js';
+import type { ServedResource } from '../../libs/registry/src/table/resource.js';
+import { ResourceTable } from '../../libs/registry/src/table/resource-table.js';
 import { differences } from './differences.js';
 import { canonical, fieldsOf, hasFields, partsOf } from './shape.js';
 import { fileNameOf, typeNameOf } from './type-names.js';
 
-/** Shared types that are worth a page of their own; what only they lead to stands there too. */
+/** Shared types with their own page; types that only they refer to are on the same page. */
 const ownPages: Readonly<Record<string, readonly TypeName[]>> = {
   'types/object-meta.md': ['meta/v1.ObjectMeta'],
   'types/label-selector.md': ['meta/v1.LabelSelector'],
@@ -30,9 +35,9 @@ const ownPages: Readonly<Record<string, readonly TypeName[]>> = {
 
 export interface KindEntry {
   readonly definition: ResourceDefinition;
-  /** Head of the group whose folder the page is in. */
+  /** Group head, which is the folder of the page. */
   readonly group: string;
-  /** The version that the page's tables are of: the first of the definition. */
+  /** The version in the tables of the page: the first of the definition. */
   readonly main: ServedVersion;
   readonly type: TypeName;
   readonly served: readonly { readonly at: ServedResource; readonly subresources: Subresource[] }[];
@@ -42,16 +47,16 @@ export interface KindEntry {
 export interface Page {
   /** Relative to `docs/api`. */
   readonly path: string;
-  /** Types with a section of their own, in the order of the page. */
+  /** Types with their own section, in page order. */
   readonly types: TypeName[];
 }
 
 export interface Catalogue {
   readonly kinds: readonly KindEntry[];
-  /** Pages by path, of kinds and of shared types. */
+  /** Pages by path, for kinds and for shared types. */
   readonly pages: ReadonlyMap<string, Page>;
   readonly pageOf: ReadonlyMap<TypeName, string>;
-  /** Types of other versions that are told of by one that is the same. */
+  /** Types of other versions that are described by an equal type. */
   readonly standIns: ReadonlyMap<TypeName, TypeName>;
 }
 
@@ -65,7 +70,9 @@ function refsOf(name: TypeName, standIns: StandIns): TypeName[] {
   });
 }
 
-/** Of the types of a kind's other versions those that an earlier version has under the same name, and alike. */
+/**
+ * Types of a kind's other versions that equal the type with the same name in an earlier version.
+ */
 function standInsOf(kinds: readonly KindEntry[]): Map<TypeName, TypeName> {
   const standIns = new Map<TypeName, TypeName>();
   for (const { definition } of kinds) {
@@ -85,7 +92,7 @@ function standInsOf(kinds: readonly KindEntry[]): Map<TypeName, TypeName> {
   return standIns;
 }
 
-/** What is reached from the roots, one after the other and nearest first, without going on through `stops`. */
+/** Types reachable from the roots, breadth first, without passing through `stops`. */
 function reachedFrom(
   roots: readonly TypeName[],
   stops: ReadonlySet<TypeName>,
@@ -102,7 +109,7 @@ function reachedFrom(
   return [...all];
 }
 
-/** Of each type the pages that lead to it. */
+/** The pages that refer to each type. */
 function readersOf(
   roots: ReadonlyMap<string, readonly TypeName[]>,
   standIns: StandIns,
@@ -119,7 +126,7 @@ function readersOf(
   return readers;
 }
 
-/** Adds what several pages lead to to the pages of shared types, outermost types first. */
+/** Adds types with several pages to the pages of shared types, outermost types first. */
 function share(roots: Map<string, TypeName[]>, standIns: StandIns): void {
   for (;;) {
     const readers = readersOf(roots, standIns);
@@ -145,13 +152,16 @@ function kindEntry(definition: ResourceDefinition, table: ResourceTable): KindEn
     group: main.group,
     main,
     type: typeNameOf(main, definition.kind),
-    // Handlers are made and never called here, so that what they work with may be missing.
-    served: own.map((at) => ({ at, subresources: subresourcesOf(at, {} as SubresourceParts) })),
+    // Handlers are created but never called here, so that their dependencies may be missing.
+    served: own.map((at) => ({
+      at,
+      subresources: subresourcesOf(at, { registry: {} } as SubresourceDependencies),
+    })),
     page: `${main.group}/${fileNameOf(definition.kind)}.md`,
   };
 }
 
-/** The kind's own type, what other versions have of their own, and what subresources answer with. */
+/** The kind's own type, types specific to other versions, and response types of subresources. */
 function rootsOf(entry: KindEntry, standIns: StandIns): TypeName[] {
   const others = entry.definition.versions.slice(1).flatMap((version) => {
     const type = typeNameOf(version, entry.definition.kind);
@@ -162,7 +172,9 @@ function rootsOf(entry: KindEntry, standIns: StandIns): TypeName[] {
   return [...new Set([entry.type, ...others])].filter((name) => hasFields(schemaType(name)));
 }
 
-export function readCatalogue(known: readonly ResourceDefinition[] = definitions): Catalogue {
+const all: readonly ResourceDefinition[] = [...definitions, ...metricsDefinitions];
+
+export function readCatalogue(known: readonly ResourceDefinition[] = all): Catalogue {
   const table = new ResourceTable(known);
   const kinds = known.map((definition) => kindEntry(definition, table));
   const standIns = standInsOf(kinds);
@@ -193,7 +205,7 @@ export function readCatalogue(known: readonly ResourceDefinition[] = definitions
   return { kinds, pages, pageOf, standIns };
 }
 
-/** Types of versions other than the main one, where they have no counterpart there, stand beside it. */
+/** Adds types of other versions without a counterpart in the main version. */
 function addOtherVersions(
   kinds: readonly KindEntry[],
   roots: Map<string, TypeName[]>,

@@ -1,4 +1,4 @@
-/** In what two versions of a kind differ, field by field, found by walking both shapes side by side. */
+/** Computes the differences between two versions of a kind, field by field. */
 import { enumValues, type FieldDescriptor, schemaType, type TypeName } from '@orch/apimachinery';
 import { canonical, fieldsOf, hasFields, partsOf } from './shape.js';
 
@@ -6,12 +6,12 @@ export interface Difference {
   /** Such as `spec.rules[].host`. */
   readonly path: string;
   readonly what: 'onlyThere' | 'notThere' | 'differs';
-  /** The field in the version that is compared; in the main one where it is not there. */
+  /** The field in the compared version; in the main version if it is missing there. */
   readonly owner: TypeName;
   readonly field: FieldDescriptor;
-  /** Of a field that only the other version has: its type, for a section of its own. */
+  /** The type of a field that only the other version has, for its own section. */
   readonly ref?: TypeName;
-  /** Of one that differs. */
+  /** The differences, if both versions have the field. */
   readonly details?: readonly string[];
 }
 

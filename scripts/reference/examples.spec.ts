@@ -16,7 +16,7 @@ function collection({ namespaced, plural }: ResourceDefinition, apiVersion: stri
 let server: RunningServer;
 beforeAll(async () => {
   server = await RunningServer.start();
-  // Pods run as one, which a controller makes elsewhere.
+  // Pods run as this account, which a controller creates on a real cluster.
   const account = { metadata: { name: 'default' } };
   await server.must('POST', '/api/v1/namespaces/default/serviceaccounts', account);
 }, 60_000);
@@ -24,7 +24,7 @@ afterAll(() => server.stop());
 
 describe('the example of', () => {
   it.each(made.map((definition) => [definition.kind, definition] as const))(
-    '%s is taken by a server, which reads it back in every version',
+    '%s is accepted by a server and readable in every version',
     async (kind, definition) => {
       const example = readExample(folder, definition);
       const first = definition.versions[0]!;
@@ -50,5 +50,5 @@ describe('the example of', () => {
   );
 });
 
-/** What the example of a binding binds. */
+/** The object that the example of a binding refers to. */
 const pod = readExample(folder, definitions.find(({ kind }) => kind === 'Pod')!)!.body;

@@ -1,4 +1,6 @@
-/** Examples of the kinds: a YAML file each, shown on its page and created against a server by a test. */
+/**
+ * Examples of the kinds: one YAML file each, shown on its page and created on a server by a test.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ResourceDefinition } from '@orch/api';
@@ -9,11 +11,12 @@ export interface ExampleFile {
   readonly body: object;
 }
 
-/** Undefined where the kind has none. */
+/** Undefined if the kind has no example, as kinds that clients cannot create. */
 export function readExample(
   folder: string,
-  { plural }: ResourceDefinition,
+  { plural, verbs }: ResourceDefinition,
 ): ExampleFile | undefined {
+  if (verbs && !verbs.includes('create')) return undefined;
   const path = join(folder, `${plural}.yaml`);
   if (!existsSync(path)) return undefined;
   const text = readFileSync(path, 'utf8');

@@ -1,4 +1,4 @@
-/** The fields of one type as a table: type, whether it is required, default, meaning and rules. */
+/** The table of the fields of a type: type, required, default, meaning and rules. */
 import { enumValues, type FieldDescriptor, schemaType, type TypeName } from '@orch/apimachinery';
 import { FeatureGates } from '@orch/component';
 import type { Catalogue } from './catalogue.js';
@@ -8,25 +8,30 @@ import type { Rules } from './rules.js';
 import { canonical, fieldsOf, partsOf } from './shape.js';
 import { valueHeadings, valuesPage } from './values-page.js';
 
-/** What the pages are written from. */
+/** The input of the pages. */
 export interface Source {
   readonly catalogue: Catalogue;
   /** By type and field, see `findRules`. */
   readonly rules: ReadonlyMap<string, Rules>;
-  /** By type and field: the gate, undefined for a feature that there is not, and whether it is all of the field. */
+  /**
+   * By type and field: the gate (undefined for an unsupported feature), and whether it covers the
+   * whole field.
+   */
   readonly gates: ReadonlyMap<string, Gate>;
 }
 
-/** Of known keys; the names of resources are many and the same everywhere. */
+/**
+ * Number of known keys to list; there are many resource names, and they are the same everywhere.
+ */
 const keysShownMax = 4;
 
 export interface Gate {
-  readonly name: string | undefined;
+  readonly name: string;
   readonly isWhole: boolean;
 }
 
 const metaTexts: Readonly<Record<string, string>> = {
-  'meta/v1.ObjectMeta': 'Name, labels and what else every object has.',
+  'meta/v1.ObjectMeta': 'Standard object metadata: name, namespace, labels and others.',
 };
 
 const scalarNames: Readonly<Record<FieldDescriptor['kind'], string>> = {
@@ -40,7 +45,9 @@ const scalarNames: Readonly<Record<FieldDescriptor['kind'], string>> = {
   any: 'any value',
 };
 
-/** The heading of a type's section; the version tells it from another of that name on the page. */
+/**
+ * The heading of a type's section, with the version if the page has several types with that name.
+ */
 export function headingOf(name: TypeName, { pages, pageOf }: Catalogue): string {
   const { file, type } = partsOf(name);
   const all = pages.get(pageOf.get(name) ?? '')?.types ?? [];
@@ -112,7 +119,9 @@ function valueTexts(owner: TypeName, field: FieldDescriptor, rules: Rules | unde
   ];
 }
 
-/** How apply and strategic merge patches treat a list or a map; lists are else replaced as a whole. */
+/**
+ * How apply and strategic merge patches treat a list or a map; other lists are replaced as a whole.
+ */
 function mergeTexts(field: FieldDescriptor): string[] {
   const { listType, listMapKeys, mergeKey, mergeStrategy, mapType, structType } = field;
   const keys = listMapKeys?.map(code).join(', ');
@@ -131,14 +140,8 @@ function mergeTexts(field: FieldDescriptor): string[] {
 
 function gateTexts(gate: Gate | undefined): string[] {
   if (!gate) return [];
-  if (gate.name === undefined)
-    return [
-      gate.isWhole
-        ? 'Dropped: the feature is not here.'
-        : 'Partly dropped: the feature is not here.',
-    ];
   const state = new FeatureGates('apiserver').enabled(gate.name) ? 'on' : 'off';
   return [
-    `${gate.isWhole ? 'Feature gate' : 'In part by feature gate'} ${code(gate.name)} (${state} by default).`,
+    `${gate.isWhole ? 'Feature gate' : 'Partly behind feature gate'} ${code(gate.name)} (${state} by default).`,
   ];
 }

@@ -1,4 +1,4 @@
-/** Which fields belong to feature gates, by type and field, from what the kinds say of themselves. */
+/** Maps fields to their feature gates, by type and field, from the definitions of the kinds. */
 import { schemaType, type TypeName } from '@orch/apimachinery';
 import type { KindEntry } from './catalogue.js';
 import type { Gate } from './fields.js';

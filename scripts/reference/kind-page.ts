@@ -1,4 +1,4 @@
-/** The page of one kind: what it is and how it is served, an example, its fields, how versions differ. */
+/** The page of one kind: description, API, example, fields, and differences between versions. */
 import { schemaType } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { KindEntry } from './catalogue.js';
@@ -38,7 +38,7 @@ export function kindPage(entry: KindEntry, example: string | undefined, source: 
   ].join('\n');
 }
 
-/** Versions that differ in the same are told of together. */
+/** Versions with the same differences share a section. */
 function differenceSections(entry: KindEntry, source: Source): string[] {
   const versionsByText = new Map<string, string[]>();
   for (const version of entry.definition.versions.slice(1)) {
@@ -147,8 +147,8 @@ function columns({ definition }: KindEntry): string[] {
 }
 
 const words: Readonly<Record<Difference['what'], string>> = {
-  onlyThere: 'only here',
-  notThere: 'not here',
+  onlyThere: 'only in these versions',
+  notThere: 'missing',
   differs: '',
 };
 

@@ -1,10 +1,13 @@
-/** Markdown as GitHub and a terminal show it alike: padded tables, anchors, links between pages. */
+/**
+ * Markdown that is readable on GitHub and in a terminal: padded tables, anchors, links between
+ * pages.
+ */
 import { dirname, relative } from 'node:path/posix';
 
-/** Cells wider than this are not padded to: one long cell would push the others out of sight. */
+/** Cells are padded up to this width; a longer cell must not move the other columns out of view. */
 const paddedWidthMax = 44;
 
-/** Columns in which no row has anything are left out. */
+/** Omits columns without content. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const kept = heads.map((_, column) => rows.some((row) => row[column] !== ''));
   const lines = [heads, ...rows].map((row) => row.filter((_, column) => kept[column]));
@@ -17,12 +20,12 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
   return [text(lines[0]!), text(rule), ...lines.slice(1).map(text)].join('');
 }
 
-/** Text for a cell of a table. */
+/** Escapes text for a table cell. */
 export function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }
 
-/** In code quotes; a bar would end the cell of a table. */
+/** Code quotes; a bar would end the cell of a table. */
 export function code(text: string): string {
   const fence = text.includes('`') ? '``' : '`';
   return `${fence}${text}${fence}`;

@@ -1,4 +1,4 @@
-/** Rules in few words: the texts of refusals without what every one of them says alike. */
+/** Shortens the texts of validation errors to rules. */
 import { code, link, sentence } from './markdown.js';
 import type { Rules } from './rules.js';
 import { formatHeadings, valuesPage } from './values-page.js';
@@ -14,10 +14,10 @@ const shorter: readonly (readonly [RegExp, string])[] = [
 
 const pattern = /regex used for validation is '(.*)'\)$/;
 
-/** What the formats say of themselves on their page. */
+/** Messages that the page of the formats already contains. */
 const lengthOfFormat = /^(at most|name part must be no more than) (63|253) characters$/;
 
-/** `ofKind`: of a type that one kind alone has; of shared types it depends on the kind what may change. */
+/** `ofKind`: only one kind uses the type; for shared types, mutability depends on the kind. */
 export function ruleTexts({ texts, isFixed }: Rules, from: string, ofKind: boolean): string[] {
   const said = [...new Set([...texts].map((text) => shortened(text, from)))];
   const hasFormat = said.some((text) => text.startsWith('['));
@@ -27,7 +27,7 @@ export function ruleTexts({ texts, isFixed }: Rules, from: string, ofKind: boole
   return isFixed && ofKind ? [...words, 'Cannot be changed.'] : words;
 }
 
-/** A text that begins with the name of a field begins as that does. */
+/** Capitalises a text, unless it begins with a field name. */
 function capitalised(text: string): string {
   return /^[a-z]+[A-Z]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -15,7 +15,7 @@ function rulesOf(kind: string, type: string) {
 }
 
 describe('the rules of fields', () => {
-  it('are what the kind refuses', () => {
+  it('are the rejections of the kind', () => {
     const rules = rulesOf('Deployment', 'apps/v1.Deployment');
     expect(rules.get('apps/v1.DeploymentSpec replicas')?.texts).toEqual(
       new Set(['must be greater than or equal to 0']),
@@ -31,7 +31,7 @@ describe('the rules of fields', () => {
     );
   });
 
-  it('are those of the kind at hand, and none where it has none', () => {
+  it('are specific to the kind', () => {
     const body = {
       apiVersion: 'v1',
       kind: 'ConfigMap',

@@ -1,7 +1,7 @@
 /**
- * The rules of a field as the kind itself tells them: the example of the kind is broken at the field, and
- * what the refusal says is the rule. So a page states no rule that is not enforced, and all that a field
- * alone can break. Rules between fields are found only where the example meets their condition.
+ * Derives the rules of a field from the kind itself: puts invalid values into the example of the
+ * kind and collects the errors. So a page only contains enforced rules, and all rules of a single
+ * field. Rules between fields are only found if the example meets their condition.
  */
 import type { ResourceDefinition } from '@orch/api';
 import {
@@ -16,9 +16,9 @@ import { canonical, fieldsOf, hasFields, partsOf } from './shape.js';
 
 export interface Rules {
   isRequired: boolean;
-  /** What a value may be; empty when anything may. */
+  /** Allowed values; empty if any value is allowed. */
   readonly values: Set<string>;
-  /** Texts of refusals. */
+  /** Texts of the errors. */
   readonly texts: Set<string>;
   isFixed: boolean;
 }
@@ -26,7 +26,7 @@ export interface Rules {
 type Json = unknown;
 type Path = readonly (string | number)[];
 
-/** The levels below the kind that are looked at; deeper ones repeat what was met before. */
+/** Maximum depth of fields; deeper levels repeat the types above them. */
 const depthMax = 12;
 const wrongText = 'No such value!';
 const longText = 'a'.repeat(300);
@@ -38,12 +38,15 @@ export interface Example {
   readonly body: object;
 }
 
-/** By type and field name, `core/v1.Container name`. The first example that leads to a type tells its rules. */
+/**
+ * Rules by type and field name, such as `core/v1.Container name`. The first example that reaches a
+ * type determines its rules.
+ */
 export function findRules(examples: readonly Example[]): Map<string, Rules> {
   const rules = new Map<string, Rules>();
   const done = new Set<TypeName>();
   let waiting = examples.map((example) => ({ example, type: example.type, at: [] as Path }));
-  // Breadth first over all kinds, so that a type is met where it is least deep.
+  // Breadth first over all kinds, so that every type is reached at its lowest depth.
   for (let depth = 0; depth < depthMax && waiting.length > 0; depth += 1) {
     const next: typeof waiting = [];
     for (const { example, type, at } of waiting) {
@@ -59,7 +62,7 @@ export function findRules(examples: readonly Example[]): Map<string, Rules> {
         next.push({ example, type: ref, at: [...at, ...step] });
       }
     }
-    // Where the example has the value, its rules are met as they are in use.
+    // If the example sets the field, its rules apply as in normal use.
     const isThere = ({ example, at }: (typeof next)[number]) =>
       valueAt(example.body, at) !== undefined;
     waiting = [...next.filter(isThere), ...next.filter((one) => !isThere(one))];
@@ -67,7 +70,7 @@ export function findRules(examples: readonly Example[]): Map<string, Rules> {
   return rules;
 }
 
-/** Metadata follows rules of its own, and a client does not write the status. */
+/** Metadata has its own rules, and clients do not write the status. */
 function isOfTheSystem(at: Path, { name }: FieldDescriptor): boolean {
   return at.length === 0 && (name === 'metadata' || name === 'status');
 }
@@ -104,7 +107,7 @@ function note(rules: Rules, error: FieldError): void {
   if (error.type === 'notSupported') {
     for (const [, value] of error.detail.matchAll(/"([^"]*)"/g)) rules.values.add(value!);
   } else if (error.type !== 'required' && error.type !== 'notFound' && error.detail !== '') {
-    // A text that quotes the value is about that value.
+    // An error that quotes the value is about the value.
     if (!error.detail.includes(wrongText) && !error.detail.includes(longText)) {
       rules.texts.add(error.detail);
     }
@@ -123,7 +126,7 @@ function textOf(path: Path): string {
   );
 }
 
-/** Values that a rule about the field alone would refuse. */
+/** Values that a rule of the field alone would reject. */
 function wrongValues(field: FieldDescriptor): Json[] {
   const one = wrongOnes(field);
   if (field.cardinality === 'list') return one.map((value) => [value]);
@@ -143,7 +146,7 @@ function wrongOnes({ kind, ref }: FieldDescriptor): Json[] {
   return [];
 }
 
-/** Another value of the field is refused at update, and for no other reason than that it is another. */
+/** Reports whether an update rejects another value only because it differs. */
 function isFixed(
   example: Example,
   base: object,
@@ -211,7 +214,7 @@ function valueAt(body: object, path: Path): Json {
   );
 }
 
-/** A copy with another value at `path`; what is missing on the way is made. */
+/** A copy with another value at `path`; creates missing parents. */
 function place(body: object, path: Path, change: (value: Json) => Json): object {
   const copy = structuredClone(body) as Record<string | number, Json>;
   let parent = copy;

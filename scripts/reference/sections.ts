@@ -1,15 +1,15 @@
-/** The sections of a page: one for each type that stands on it. */
+/** The sections of a page: one for each type on it. */
 import { schemaType } from '@orch/apimachinery';
 import type { Catalogue } from './catalogue.js';
 import { fieldsTable, headingOf, type Source } from './fields.js';
 import { fileNameOf } from './type-names.js';
 
 export interface SectionWords {
-  /** The title of a section by the heading of its type. */
+  /** Computes the title of a section from the heading of its type. */
   readonly first?: (heading: string) => string;
-  /** The title of the page: the first section needs not repeat it. */
+  /** The title of the page, which the first section does not repeat. */
   readonly pageTitle?: string;
-  /** Said below the first title. */
+  /** Text below the first title. */
   readonly note?: string;
 }
 
@@ -33,7 +33,7 @@ export function sections(path: string, source: Source, words: SectionWords = {})
     .join('\n');
 }
 
-/** A page of one type is called after it, one of many after their group. */
+/** The title of a page: its type if there is only one, else the group. */
 export function sharedTitle(path: string, catalogue: Catalogue): string {
   const head = path.replace(/^types\/|\.md$/g, '');
   const first = headingOf(catalogue.pages.get(path)!.types[0]!, catalogue);

@@ -1,4 +1,4 @@
-/** The descriptors as the pages read them: names in parts, aliases followed, fields as they stand in JSON. */
+/** Descriptors as the pages use them: split names, resolved aliases, and fields as in JSON. */
 import {
   type FieldDescriptor,
   schemaFile,
@@ -7,7 +7,7 @@ import {
   type TypeName,
 } from '@orch/apimachinery';
 
-/** The type a name stands for, aliases followed. */
+/** The type of a name, with aliases resolved. */
 export function canonical(name: TypeName): TypeName {
   const { file, type } = partsOf(name);
   return schemaFile(file).types[type]?.aliasOf ?? name;
@@ -18,14 +18,17 @@ export function partsOf(name: TypeName): { readonly file: string; readonly type:
   return { file: name.slice(0, at), type: name.slice(at + 1) };
 }
 
-/** The fields as they stand in JSON: members that stand in the parent are among them, with their owner. */
+/** The fields as in JSON, including inlined members, with their owner. */
 export function fieldsOf(name: TypeName): { owner: TypeName; field: FieldDescriptor }[] {
   return schemaType(name).fields.flatMap((field) =>
     field.inline && field.ref ? fieldsOf(canonical(field.ref)) : [{ owner: name, field }],
   );
 }
 
-/** Has fields to tell of: its JSON form is not one of those that are told of at one place. */
+/**
+ * Reports whether the type has fields to describe; types with their own JSON encoding are described
+ * on one page.
+ */
 export function hasFields(type: TypeDescriptor): boolean {
   return type.encoding === undefined;
 }

@@ -1,4 +1,4 @@
-/** Names of types and of files, as pages and schema have them. */
+/** Names of types and files in pages and in the schema. */
 import type { TypeName } from '@orch/apimachinery';
 
 /** The type of a kind in one version. */

@@ -1,4 +1,4 @@
-/** The page on values whose JSON form does not follow from fields, and on the formats of names. */
+/** The page on values with their own JSON encoding, and on name formats. */
 import {
   checkDns1035Label,
   checkDns1123Label,
@@ -11,7 +11,7 @@ import { code } from './markdown.js';
 
 export const valuesPage = 'types/values.md';
 
-/** Headings of the page, which links are made of. */
+/** Headings of the page, which links refer to. */
 export const valueHeadings: Readonly<Record<Encoding, string>> = {
   time: 'Time',
   microTime: 'Time with microseconds',
@@ -30,16 +30,14 @@ export const valueHeadings: Readonly<Record<Encoding, string>> = {
 
 const valueTexts: Readonly<Record<string, string>> = {
   Time: 'Text in RFC 3339 with whole seconds, in UTC: `2026-01-02T03:04:05Z`.',
-  'Time with microseconds':
-    'Text in RFC 3339 with six digits of a second: `2026-01-02T03:04:05.000000Z`.',
+  'Time with microseconds': 'Text in RFC 3339 with microseconds: `2026-01-02T03:04:05.000000Z`.',
   Duration: 'Text of numbers with units, such as `1h2m3s` or `500ms`.',
   Quantity:
-    'A number with an optional suffix, as text or as a number: `100m` is a tenth, `1k` a thousand, `1Ki` is 1024, `1e3` a thousand. What is read back is the shortest form of the same value.',
-  'Number or text':
-    'A whole number, or a text: a percentage such as `25%`, or a name such as that of a port.',
-  'Any object': 'A JSON object, kept as it is.',
+    'A number with an optional suffix, as text or as a number: `100m` is a tenth, `1k` a thousand, `1Ki` is 1024, `1e3` a thousand. Responses contain the canonical, shortest form.',
+  'Number or text': 'A whole number, or a text such as the percentage `25%` or the name of a port.',
+  'Any object': 'A JSON object, stored unchanged.',
   'Set of fields':
-    'Names of fields as nested objects, `{"f:spec":{"f:replicas":{}}}`; kept by the server.',
+    'Field names as nested objects, `{"f:spec":{"f:replicas":{}}}`. Maintained by the server.',
   'Any value': 'Any JSON value.',
   'List of texts': 'A list of strings.',
   'Schema or list of schemas': 'A schema, or a list of them.',
@@ -47,7 +45,7 @@ const valueTexts: Readonly<Record<string, string>> = {
   'Schema or list of texts': 'A schema, or a list of strings.',
 };
 
-/** Formats that are told of once, as what their own check says of a text that does not fit. */
+/** Formats with a section of their own, with the pattern from the message of their check. */
 const formats: readonly (readonly [string, string, (text: string) => readonly string[]])[] = [
   ['DNS label', 'At most 63 characters.', checkDns1123Label],
   ['DNS subdomain', 'Labels joined by dots, at most 253 characters.', checkDns1123Subdomain],
@@ -67,7 +65,7 @@ function patternsOf(messages: readonly string[]): string[] {
   });
 }
 
-/** By the expression that refusals name: the heading of the format. */
+/** The heading of a format, by the pattern in error messages. */
 export const formatHeadings: ReadonlyMap<string, string> = new Map(
   formats.flatMap(([heading, , check]) => patternsOf(check('!')).map((found) => [found, heading])),
 );
@@ -78,5 +76,5 @@ export function valuesPageText(): string {
     const [expression] = patternsOf(check('!'));
     return `## ${heading}\n\n${text} Matches ${code(expression ?? '')}.\n`;
   });
-  return `# Values and names\n\nValues with a JSON form of their own, and the formats of names that rules speak of.\n\n${[...values, ...names].join('\n')}`;
+  return `# Values and names\n\nValues with their own JSON encoding, and the name formats that rules refer to.\n\n${[...values, ...names].join('\n')}`;
 }

@@ -1,6 +1,7 @@
 /**
- * What a server does with the kind of docs/adding-a-kind.md. `test/unit/adding-a-kind.spec.ts` runs it in a
- * copy of the repository, as `test/unit/backup-served.spec.ts`; here there is no such kind.
+ * What a server does with the kind of docs/adding-a-kind.md.
+ * `test/unit/adding-a-kind.server.spec.ts` runs it in a copy of the repository, as
+ * `test/unit/backup-served.spec.ts`; here there is no such kind.
  */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -109,7 +110,7 @@ it('is discovered, described and read as protobuf', async () => {
   const { properties, required } = document.components.schemas['io.orch.api.archive.v1.BackupSpec'];
   expect(required).toEqual(['claimName']);
   expect(properties.copies).toMatchObject({
-    description: 'Copies that are kept; older ones go. Default: 3.',
+    description: 'Number of copies to retain. Older ones are deleted. Default: 3.',
     default: 3,
   });
   const accept = 'application/vnd.orch.protobuf';

@@ -1,7 +1,8 @@
 /**
- * Figures of the API server over TLS: creates, gets, lists and watch fan-out, each with the server's own
- * CPU time and the delay of its event loop. The load comes from another process. `npm run bench -- api`
- * runs all; `npm run bench -- get list` some. `ORCH_BENCH_OBJECTS` sets how many objects a list has.
+ * Measures the API server over TLS: creates, gets, lists and watch fan-out, each with the CPU time
+ * of the server and the delay of its event loop. Another process generates the load. `npm run bench
+ * -- api` runs all, `npm run bench -- get list` some. `ORCH_BENCH_OBJECTS` sets the number of
+ * objects in a list.
  */
 import { performance } from 'node:perf_hooks';
 import { codecFor } from '../../dist/libs/apimachinery/src/index.js';
@@ -20,7 +21,7 @@ const roundCount = short ? 3 : 9;
 const protobuf = dialect().protobufMediaType;
 const table = `application/json;as=Table;v=v1;g=${dialect().metaGroup}`;
 
-/** Requests a second, after a warm-up. */
+/** Measures the request rate, after a warm-up. */
 async function rate({ server, load }, name, connectionCount, what) {
   const settings = { connectionCount, requestsMin, ...what };
   await load.run('load', { ...settings, runMs: runMs / 5, requestsMin: requestsMin / 10 });
@@ -36,7 +37,7 @@ async function rate({ server, load }, name, connectionCount, what) {
   );
 }
 
-/** Milliseconds of one long answer. */
+/** Measures the duration of a large response. */
 async function duration({ server, load }, name, request, rounds = roundCount) {
   await load.run('rounds', { request, roundCount: 2 });
   await server.loopDelay();
@@ -54,7 +55,7 @@ async function duration({ server, load }, name, request, rounds = roundCount) {
   );
 }
 
-/** What a server pays that reads each object of the list from its stored form and writes it anew. */
+/** Measures decoding and encoding each object of the list, which the server avoids. */
 function decodedAndEncoded(name, list) {
   const codec = codecFor('core/v1.ConfigMap');
   const stored = JSON.parse(list).items.map((item) => Buffer.from(JSON.stringify(item)));
@@ -99,6 +100,23 @@ const benches = {
     await bench.server.createNamespace('creates');
     for (const clients of [1, 32, 128]) {
       await rate(bench, `create 1 KB, ${clients} clients`, clients, { create: 'creates' });
+    }
+  },
+
+  async quota(bench) {
+    const { server } = bench;
+    await server.createNamespace('charged');
+    const path = '/api/v1/namespaces/charged/resourcequotas';
+    const hard = { configmaps: '1000000000' };
+    const quota = { metadata: { name: 'q' }, spec: { hard } };
+    await server.call('POST', path, quota);
+    // No quota controller runs beside the server.
+    const status = { hard, used: { configmaps: '0' } };
+    await server.call('PUT', `${path}/q/status`, { ...quota, status });
+    for (const clients of [1, 32, 128]) {
+      await rate(bench, `create 1 KB, with a quota, ${clients} clients`, clients, {
+        create: 'charged',
+      });
     }
   },
 
@@ -149,7 +167,7 @@ const benches = {
 
 export const apiBenchNames = Object.keys(benches);
 
-/** Runs the chosen ones on one server that starts empty. */
+/** Runs the selected benches on a new server. */
 export async function runApiBenches(names) {
   const server = new ServerProcess();
   let load;

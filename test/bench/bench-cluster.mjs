@@ -1,15 +1,15 @@
 /**
- * What the clusters under measurement share: a directory with certificates, members that are processes,
- * and their end. What a member is, how the first ones are started and who leads is the subclass's.
+ * The base class of measured clusters: a directory with certificates, and member processes.
+ * Subclasses define the members, start the first ones and find the leader.
  */
 import { makeCertificates, makeDirectory, removeDirectory, until } from './bench-files.mjs';
 import { cpuUs } from './proc.mjs';
 
 export class BenchCluster {
-  /** By name; each has the `pid` of its process and can be asked to `stop`. */
+  /** Members by name; each has the `pid` of its process and a method `stop`. */
   members = new Map();
 
-  /** Resolves when one leads. `name`: of its directory. */
+  /** Starts a cluster; resolves when it has a leader. `name` is the prefix of its directory. */
   static async startNamed(name, memberCount) {
     const cluster = new this();
     cluster.directory = await makeDirectory(name);
@@ -24,9 +24,9 @@ export class BenchCluster {
     return cluster;
   }
 
-  /** Resolves once `findLeader` does with one. */
+  /** Resolves with the leader when all members are ready. */
   leader() {
-    return until('one leads and all are ready', () => this.findLeader());
+    return until('the cluster has a leader', () => this.findLeader());
   }
 
   async follower() {
@@ -34,7 +34,7 @@ export class BenchCluster {
     return [...this.members.values()].find((member) => member !== leader);
   }
 
-  /** Of all processes, so far. */
+  /** Returns the CPU time of all processes so far. */
   cpuUs() {
     let sum = 0;
     for (const { pid } of this.members.values()) sum += cpuUs(pid);

@@ -1,4 +1,4 @@
-/** What the servers of a bench need: a directory on the disk that is measured, certificates, free ports. */
+/** Resources of measured servers: a directory on the measured disk, certificates, free ports. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import {
 
 const yearMs = 365 * 86_400_000;
 
-/** `ORCH_BENCH_DIRECTORY` names another disk. */
+/** Creates a temporary directory, on another disk if `ORCH_BENCH_DIRECTORY` is set. */
 export function makeDirectory(name) {
   return mkdtemp(join(process.env.ORCH_BENCH_DIRECTORY ?? tmpdir(), `${name}-`));
 }
@@ -20,7 +20,7 @@ export function removeDirectory(directory) {
   return rm(directory, { recursive: true, force: true });
 }
 
-/** One pair for both ends of every connection, and its authority, as files. */
+/** Creates files of an authority and of one key pair for both ends of every connection. */
 export async function makeCertificates(directory) {
   const authority = await createAuthority('bench authority', yearMs, systemClock);
   const request = {
@@ -52,17 +52,17 @@ export async function freePorts(count) {
   return ports;
 }
 
-/** Resolves with the first answer of `look` that is not undefined; one that fails counts as none yet. */
-export async function until(what, look, timeoutMs = 60_000, pollMs = 10) {
-  const giveUpMs = performance.now() + timeoutMs;
+/** Polls `check` until it resolves with a value; a rejection counts as no value. */
+export async function until(what, check, timeoutMs = 60_000, pollMs = 10) {
+  const deadlineMs = performance.now() + timeoutMs;
   for (;;) {
     let failure;
-    const found = await look().catch((error) => {
+    const found = await check().catch((error) => {
       failure = error;
     });
     if (found !== undefined) return found;
-    if (performance.now() > giveUpMs) {
-      throw new Error(`waited in vain until ${what}`, { cause: failure });
+    if (performance.now() > deadlineMs) {
+      throw new Error(`timed out after ${timeoutMs} ms: ${what}`, { cause: failure });
     }
     await new Promise((again) => setTimeout(again, pollMs));
   }

@@ -1,27 +1,25 @@
 /**
- * A process that does one command a message and answers each with one result. `Child` is the side that
- * asks, `serve` the side that answers.
+ * A child process that runs one command per message and returns one result for each. `Child` is the
+ * parent's side, `serve` the side of the child.
  */
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 
 export class Child {
-  #ended;
-
-  /** `script`: beside this file. `execArgv`: for profiles. */
+  /** `script` is in this directory; `execArgv` can enable profiling. */
   constructor(script, settings = {}, execArgv = []) {
     this.process = fork(join(import.meta.dirname, script), [JSON.stringify(settings)], {
       execArgv,
       serialization: 'advanced',
     });
-    this.#ended = new Promise((done) => this.process.once('exit', done));
+    this.exited = new Promise((done) => this.process.once('exit', done));
   }
 
   get pid() {
     return this.process.pid;
   }
 
-  /** One at a time. */
+  /** Runs a command. The caller must await it before the next one. */
   run(command, settings = {}) {
     return new Promise((done, fail) => {
       const ended = (code) => fail(new Error(`${command}: the process ended with ${code}`));
@@ -35,31 +33,34 @@ export class Child {
     });
   }
 
-  /** Lets it end by itself, in order. */
+  /** Ends the process in an orderly way. */
   async stop() {
     if (this.process.connected) this.process.disconnect();
-    await this.#ended;
+    await this.exited;
   }
 
   async kill() {
     this.process.kill('SIGKILL');
-    await this.#ended;
+    await this.exited;
   }
 }
 
-/** `settings` of the process, and what it does with them: `commands` by name, `end` when nobody asks any more. */
+/**
+ * Serves the commands of the parent. `create` receives the settings of the process and returns its
+ * `commands` by name, and `end`, which is called when the parent disconnects.
+ */
 export function serve(create) {
-  const made = create(JSON.parse(process.argv[2]));
+  const service = create(JSON.parse(process.argv[2]));
   process.on('message', async ({ command, settings }) => {
     try {
-      const { commands } = await made;
+      const { commands } = await service;
       process.send({ result: (await commands[command](settings)) ?? {} });
     } catch (error) {
       process.send({ error: error.stack });
     }
   });
   process.on('disconnect', async () => {
-    const { end } = await made;
+    const { end } = await service;
     await end();
     process.exit(0);
   });

@@ -1,4 +1,7 @@
-/** etcd servers of Debian's package with TLS for peers and clients and their own directories, fsync on. */
+/**
+ * etcd servers of the Debian package, with TLS for peers and clients, separate directories and
+ * fsync.
+ */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +31,7 @@ export class EtcdCluster extends BenchCluster {
     for (const member of members) this.add(member);
   }
 
-  /** Begins a process; the member is up when it answers. */
+  /** Starts a member process without waiting until it is ready. */
   add({ name, clientUrl, peerUrl }, state = 'new') {
     const { authorityFile, certificateFile, keyFile } = this.certificates;
     const tls = (side) => [
@@ -50,7 +53,7 @@ export class EtcdCluster extends BenchCluster {
         `--initial-cluster-state=${state}`,
         ...tls(''),
         ...tls('peer-'),
-        // More than the default of 2 GiB, and what our objects may need.
+        // Larger than the default of 2 GiB, which the objects may exceed.
         '--quota-backend-bytes=8589934592',
         '--max-request-bytes=4194304',
         '--logger=zap',
@@ -59,26 +62,26 @@ export class EtcdCluster extends BenchCluster {
       { stdio: ['ignore', 'ignore', process.env.ORCH_BENCH_VERBOSE ? 'inherit' : 'ignore'] },
     );
     child.on('error', (error) => {
-      console.error(`etcd cannot be run: ${error.message}`);
+      console.error(`cannot run etcd: ${error.message}; install the package etcd-server`);
     });
     const member = { name, clientUrl, peerUrl, pid: child.pid, stop: () => end(child) };
     this.members.set(name, member);
     return member;
   }
 
-  /** One call of its JSON gateway. */
+  /** Calls the JSON gateway of a member. */
   async call({ clientUrl }, path, body = {}) {
-    const answer = await request(`${clientUrl}/v3/${path}`, {
+    const response = await request(`${clientUrl}/v3/${path}`, {
       dispatcher: this.agent,
       method: 'POST',
       body: JSON.stringify(body),
     });
-    const text = await answer.body.text();
-    if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${text}`);
+    const text = await response.body.text();
+    if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode} ${text}`);
     return JSON.parse(text);
   }
 
-  /** Once all know it. */
+  /** Returns the leader; undefined unless all members report it. */
   async findLeader() {
     let leader;
     for (const member of this.members.values()) {
@@ -89,7 +92,9 @@ export class EtcdCluster extends BenchCluster {
     return leader;
   }
 
-  /** How many keys it has, by a linearizable read; a learner answers serializable ones only. */
+  /**
+   * Returns the number of keys by a linearizable read; a learner supports only serializable reads.
+   */
   async keyCount(member, serializable = false) {
     const everything = Buffer.from([0]).toString('base64');
     const range = { key: everything, range_end: everything, count_only: true, serializable };
@@ -97,7 +102,7 @@ export class EtcdCluster extends BenchCluster {
     return Number(count ?? 0);
   }
 
-  /** Milliseconds from the start of an ended member's process until it answers a linearizable read. */
+  /** Restarts a member; measures the time until it responds to a linearizable read. */
   async restart(name) {
     const member = this.members.get(name);
     await member.stop();

@@ -1,6 +1,6 @@
 /**
- * The least client of etcd: gRPC's frames over HTTP/2 with requests made beforehand and many under way, so
- * that nobody can say that our client is what is slow. One connection for every 64 callers.
+ * A minimal etcd client: gRPC frames over HTTP/2 with prepared requests and many requests in
+ * flight, so that the client is not the bottleneck. One connection for every 64 callers.
  */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:http2';
@@ -15,7 +15,7 @@ serve(({ endpoint, authorityFile, certificateFile, keyFile }) => {
   );
   const sessions = [];
 
-  /** Calls, each on the next connection. */
+  /** Returns a function that sends calls, round-robin over the connections. */
   async function callsFor(callers) {
     while (sessions.length * callersOfAConnection < callers) {
       const session = connect(endpoint, { ca, cert, key, servername: 'localhost' });
@@ -43,7 +43,7 @@ serve(({ endpoint, authorityFile, certificateFile, keyFile }) => {
         const send = await callsFor(callers);
         const key = newKeys('plain')();
         await send('/etcdserverpb.KV/Put', putFrame(key));
-        // Linearizable is the default.
+        // Reads are linearizable by default.
         const range = frameOf(field(1, Buffer.from(key)));
         return repeat(callers, during(seconds), () => send('/etcdserverpb.KV/Range', range));
       },
@@ -54,7 +54,7 @@ serve(({ endpoint, authorityFile, certificateFile, keyFile }) => {
   };
 });
 
-/** Resolves when the call has succeeded. What comes back is thrown away. */
+/** Resolves when the call has succeeded. The response is discarded. */
 function call(session, path, frame) {
   return new Promise((done, fail) => {
     const stream = session.request({
@@ -85,7 +85,7 @@ function putFrame(key) {
   return frameOf(Buffer.concat([field(1, Buffer.from(key)), field(2, body)]));
 }
 
-/** A field of bytes, in protobuf. */
+/** Encodes a protobuf field of bytes. */
 function field(number, bytes) {
   return Buffer.concat([Buffer.of((number << 3) | 2), varint(bytes.length), bytes]);
 }
@@ -98,7 +98,7 @@ function varint(value) {
   return Buffer.from(bytes);
 }
 
-/** gRPC's frame: not compressed, length, message. */
+/** Encodes a gRPC frame: compression flag 0, length, message. */
 function frameOf(message) {
   const frame = Buffer.alloc(5 + message.length);
   frame.writeUInt32BE(message.length, 1);

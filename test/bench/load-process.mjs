@@ -1,6 +1,6 @@
 /**
- * The load generator: a process of its own, so that its work is not the server's. It takes one command a
- * message from the bench that forked it and answers each with one result.
+ * The load generator, which runs in a separate process so that its CPU time is not the server's. It
+ * runs one command per message of its parent and returns one result for each.
  */
 import { randomBytes } from 'node:crypto';
 import { connect as connectHttp2 } from 'node:http2';
@@ -10,14 +10,16 @@ import { serve } from './child.mjs';
 import { RawConnection, requestBytes } from './raw-client.mjs';
 import { percentile } from './row.mjs';
 
-const openAtOnce = 50;
-/** Under load of others a run may last that many times longer, to see enough requests. */
-const patience = 4;
+const openConcurrency = 50;
+/**
+ * A run may last this many times longer to reach the minimum number of requests on a busy machine.
+ */
+const extensionFactor = 4;
 let port;
 let token;
 let sequence = 0;
 const payloadBytes = 880;
-/** Payloads are cut from it anywhere, so that compressing them is work. */
+/** Payloads are parts of this text, so that they do not compress well. */
 const noise = randomBytes(1 << 19).toString('hex');
 
 function noiseAt(offset) {
@@ -43,7 +45,7 @@ function createBytes(namespace) {
 async function openConnections(count) {
   const connections = [];
   while (connections.length < count) {
-    const more = Math.min(openAtOnce, count - connections.length);
+    const more = Math.min(openConcurrency, count - connections.length);
     connections.push(
       ...(await Promise.all(Array.from({ length: more }, () => RawConnection.open(port)))),
     );
@@ -62,20 +64,21 @@ const commands = {
     ({ port, token } = settings);
   },
 
-  /** Every connection sends one request after the other, for a time and at least `requestsMin`. */
+  /** Sends requests sequentially on each connection, for a time and at least `requestsMin`. */
   async load({ connectionCount, runMs, requestsMin, ...what }) {
     const next = source(what);
     const connections = await openConnections(connectionCount);
     const latencies = [];
     const startedMs = performance.now();
-    const goesOn = () => {
-      const spentMs = performance.now() - startedMs;
-      return spentMs < runMs || (latencies.length < requestsMin && spentMs < runMs * patience);
+    const isRunning = () => {
+      const elapsedMs = performance.now() - startedMs;
+      if (elapsedMs < runMs) return true;
+      return latencies.length < requestsMin && elapsedMs < runMs * extensionFactor;
     };
     let bytes = 0;
     await Promise.all(
       connections.map(async (connection) => {
-        while (goesOn()) {
+        while (isRunning()) {
           const sentMs = performance.now();
           bytes = await connection.send(next());
           latencies.push(performance.now() - sentMs);
@@ -94,7 +97,7 @@ const commands = {
     };
   },
 
-  /** A fixed number of creates. */
+  /** Creates a fixed number of objects. */
   async fill({ create, objectCount, connectionCount }) {
     const connections = await openConnections(connectionCount);
     let left = objectCount;
@@ -107,7 +110,7 @@ const commands = {
     return {};
   },
 
-  /** The same request again and again on one connection. */
+  /** Repeats a request on one connection. */
   async rounds({ request, roundCount }) {
     const connection = await RawConnection.open(port);
     const bytes = requestBytes('GET', request.path, { token, ...request });
@@ -122,7 +125,7 @@ const commands = {
     return { timesMs, bodyBytes };
   },
 
-  /** Opens watches and counts what they get. Answers when they are open. */
+  /** Opens watches, which count their events. Returns when they are open. */
   async watch({ namespace, watcherCount, sessionCount }) {
     const path = `/api/v1/namespaces/${namespace}/configmaps?watch=1`;
     watchers = sessionCount
@@ -141,14 +144,14 @@ const commands = {
 
 let watchers;
 
-/** Counts line ends: every event is one line and the payload has none. */
+/** Counts line ends: every event is one line, and the payload contains no line end. */
 class EventCount {
   count = 0;
   goal = Number.POSITIVE_INFINITY;
 
   add(chunk, from = 0) {
     for (let at = chunk.indexOf(0x0a, from); at >= 0; at = chunk.indexOf(0x0a, at + 1)) {
-      // Lines of events end with a brace, those of chunk frames with a carriage return.
+      // Event lines end with a brace, lines of chunk frames with a carriage return.
       if (at > 0 ? chunk[at - 1] === 0x7d : this.lastByte === 0x7d) this.count += 1;
     }
     this.lastByte = chunk[chunk.length - 1];
@@ -183,7 +186,7 @@ async function openWatchers(path, watcherCount) {
       });
     });
   while (sockets.length < watcherCount) {
-    const more = Math.min(openAtOnce, watcherCount - sockets.length);
+    const more = Math.min(openConcurrency, watcherCount - sockets.length);
     await Promise.all(Array.from({ length: more }, open));
   }
   return {
@@ -219,8 +222,8 @@ async function openHttp2Watchers(path, watcherCount, sessionCount) {
       stream.once('response', done);
       stream.on('data', (chunk) => counter.add(chunk));
     });
-  for (let opened = 0; opened < watcherCount; opened += openAtOnce) {
-    const more = Math.min(openAtOnce, watcherCount - opened);
+  for (let opened = 0; opened < watcherCount; opened += openConcurrency) {
+    const more = Math.min(openConcurrency, watcherCount - opened);
     await Promise.all(Array.from({ length: more }, (_, index) => open(opened + index)));
   }
   return {

@@ -1,4 +1,4 @@
-/** The load generator of HTTPS, as a process of its own. */
+/** The HTTPS load generator in a child process. */
 import { Child } from './child.mjs';
 
 export class Load {

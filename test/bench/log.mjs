@@ -1,8 +1,9 @@
 /**
- * Figures of the replicated log alone, one voter on a real disk, on its own thread and on the caller's:
- * commits a second and their latency, with an idle main thread and with one that is busy four fifths of
- * the time, as an API server under load is; and what heartbeats do while that stands still. What decision
- * 0005 rests on. `npm run bench -- log`; `ORCH_BENCH_DIRECTORY` names another disk.
+ * Measures the replicated log alone, with one voter on a real disk, on its own thread and on the
+ * caller's thread: commits per second and their latency, with an idle main thread and with one that
+ * is busy four fifths of the time, like an API server under load; and the delay of heartbeats while
+ * the main thread is blocked. Decision 0005 is based on it. `npm run bench -- log`;
+ * `ORCH_BENCH_DIRECTORY` selects another disk.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,20 +11,20 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { systemClock } from '../../dist/libs/component/src/index.js';
 import {
-  createHostedLog,
-  DatabaseLogStore,
-  DEFAULT_REPLICA_TUNING,
+  createWorkerReplicatedLog,
+  defaultReplicaTuning,
   FileDisk,
-  ReplicaLog,
+  InThreadReplicatedLog,
+  LogStore,
 } from '../../dist/libs/raft/src/index.js';
 import { percentile, printRow } from './row.mjs';
 
-const COMMAND_BYTES = 1_024;
-const SECONDS = process.argv.includes('--short') ? 0.5 : 3;
-const BUSY_MS = 8;
-const IDLE_MS = 2;
-/** Two election timeouts. */
-const BLOCKED_MS = 2_000;
+const commandBytes = 1_024;
+const runSeconds = process.argv.includes('--short') ? 0.5 : 3;
+const busyMs = 8;
+const idleMs = 2;
+/** The length of two election timeouts. */
+const blockedMs = 2_000;
 const identity = {
   memberName: 'a',
   peerUrl: 'https://127.0.0.1:6480',
@@ -41,7 +42,7 @@ const silent = {
 };
 silent.child = () => silent;
 
-/** Of the replica's own timers: how late heartbeats would go out. */
+/** Delays of the replica's timers, which delay its heartbeats. */
 let lateMs = [];
 const observer = {
   synced() {},
@@ -58,7 +59,7 @@ const observer = {
     lateMs.push(durationMs);
   },
 };
-const parts = {
+const dependencies = {
   clock: systemClock,
   logger: silent,
   observer,
@@ -68,25 +69,25 @@ const parts = {
   },
 };
 
-function hostedLog(directory) {
-  return createHostedLog({ directory, identity, tuning: {} }, parts);
+function workerLog(directory) {
+  return createWorkerReplicatedLog({ directory, identity, tuning: {} }, dependencies);
 }
 
 function sameThreadLog(directory) {
   const disk = new FileDisk();
-  const { cacheEntriesMax, cacheBytesMax } = DEFAULT_REPLICA_TUNING;
+  const { cacheEntriesMax, cacheBytesMax } = defaultReplicaTuning;
   const openStore = () =>
-    new DatabaseLogStore({
+    new LogStore({
       disk,
       directory,
       clock: systemClock,
       cacheEntriesMax,
       cacheBytesMax,
     });
-  return new ReplicaLog({ ...parts, identity, openStore, random: Math.random });
+  return new InThreadReplicatedLog({ ...dependencies, identity, openStore, random: Math.random });
 }
 
-/** Resolves once it leads. Proposals are found again by the number that they begin with. */
+/** Resolves when the log leads. Proposals are identified by the number at their beginning. */
 async function start(log) {
   const waiting = new Map();
   await new Promise((resolve, reject) => {
@@ -126,12 +127,12 @@ async function commits(name, log, waiting, writers) {
   delay.enable();
   const cpu = process.cpuUsage();
   const startedMs = performance.now();
-  const endMs = startedMs + SECONDS * 1_000;
+  const endMs = startedMs + runSeconds * 1_000;
   const write = async () => {
     while (performance.now() < endMs) {
       lastId += 1;
       const id = lastId;
-      const command = Buffer.alloc(COMMAND_BYTES, 1);
+      const command = Buffer.alloc(commandBytes, 1);
       command.writeUInt32LE(id, 0);
       const beganMs = performance.now();
       await new Promise((resolve) => {
@@ -161,29 +162,29 @@ async function commits(name, log, waiting, writers) {
 function keepBusy() {
   let timer;
   const spin = () => {
-    const endMs = performance.now() + BUSY_MS;
+    const endMs = performance.now() + busyMs;
     while (performance.now() < endMs);
-    timer = setTimeout(spin, IDLE_MS);
+    timer = setTimeout(spin, idleMs);
   };
   spin();
   return () => clearTimeout(timer);
 }
 
-/** The main thread does nothing else for a while: a large list, a collection of garbage. */
+/** Blocks the main thread, like a large list or a garbage collection. */
 async function blocked(name) {
   lateMs = [];
-  const endMs = performance.now() + BLOCKED_MS;
+  const endMs = performance.now() + blockedMs;
   while (performance.now() < endMs);
-  // What was measured meanwhile comes in.
+  // The measured delays arrive asynchronously.
   await new Promise((resolve) => setTimeout(resolve, 500));
   const worstMs = Math.max(...lateMs);
-  printRow(`${name}, main blocked ${BLOCKED_MS} ms`, `${worstMs.toFixed(0)} ms`, 'heartbeats late');
+  printRow(`${name}, main blocked ${blockedMs} ms`, `${worstMs.toFixed(0)} ms`, 'heartbeats late');
 }
 
 const parent = process.env.ORCH_BENCH_DIRECTORY ?? tmpdir();
 const keepAlive = setInterval(() => undefined, 1_000);
 for (const [name, create] of [
-  ['own thread', hostedLog],
+  ['own thread', workerLog],
   ['same thread', sameThreadLog],
 ]) {
   const directory = await mkdtemp(join(parent, 'log-bench-'));

@@ -1,9 +1,9 @@
-/** What the system says of a process by its id: CPU time of all its threads, memory. */
+/** Reads CPU time and memory of a process from the system. */
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const clockTicksPerSecond = 100;
 
-/** CPU time so far, microseconds, all threads. */
+/** Returns the CPU time of all threads so far, in microseconds. */
 export function cpuUs(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return ((Number(fields[11]) + Number(fields[12])) * 1e6) / clockTicksPerSecond;
@@ -13,7 +13,7 @@ export function residentBytes(pid) {
   return statusBytes(pid, 'VmRSS');
 }
 
-/** The most since the last `forgetPeak`. */
+/** Returns the peak memory since the last `forgetPeak`. */
 export function peakBytes(pid) {
   return statusBytes(pid, 'VmHWM');
 }

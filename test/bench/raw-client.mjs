@@ -1,7 +1,7 @@
 /**
- * The least HTTP/1.1 client that keeps its connection: requests are bytes made beforehand, answers are
- * read by their length or their chunks and thrown away. So that on one machine with the server most of
- * the time is the server's.
+ * A minimal HTTP/1.1 client with a persistent connection: requests are prepared bytes, and
+ * responses are read by their length or chunks and discarded, so that the client uses little CPU of
+ * the machine that it shares with the server.
  */
 import { connect } from 'node:tls';
 
@@ -28,7 +28,7 @@ export class RawConnection {
     socket.on('close', () => this.fail(new Error('the server closed the connection')));
   }
 
-  /** Resolves with the bytes of the answer's body. Rejects when it is no success. */
+  /** Sends a request; resolves with the size of the response body. Rejects for an error status. */
   send(bytes) {
     return new Promise((done, fail) => {
       this.pending = { done, fail };
@@ -83,7 +83,7 @@ export class RawConnection {
   }
 }
 
-/** Bytes of one request. */
+/** Returns the bytes of a request. */
 export function requestBytes(method, path, { token, accept, gzip, body, contentType } = {}) {
   const lines = [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', `Authorization: Bearer ${token}`];
   if (accept) lines.push(`Accept: ${accept}`);

@@ -1,4 +1,4 @@
-/** One line of the table that all benches print: what was measured, the figure, what belongs to it. */
+/** Prints a row of the common table of all benches: the measurement, its figure and details. */
 
 const nameWidth = 44;
 const figureWidth = 16;
@@ -15,7 +15,7 @@ export function count(value) {
   return Math.round(value).toLocaleString('en');
 }
 
-/** Of numbers in ascending order. */
+/** Returns a percentile of numbers in ascending order. */
 export function percentile(sorted, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }

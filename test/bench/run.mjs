@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- [name...] [--short]`: runs the named benches, all without a name, and prints one
- * table. Asserts nothing: figures are for people to compare. `--short` only shows that all of them run.
+ * `npm run bench -- [name...] [--short]`: runs the named benches, by default all, and prints one
+ * table. It asserts nothing: people compare the figures. `--short` only checks that the benches
+ * run.
  */
 import { spawnSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg } from 'node:os';
@@ -8,7 +9,16 @@ import { join } from 'node:path';
 import { setupOrExit } from '../../scripts/setup.mjs';
 import { printHeading } from './row.mjs';
 
-const others = ['log', 'store', 'schema', 'scheduling'];
+const others = [
+  'log',
+  'store',
+  'schema',
+  'scheduling',
+  'scheduling-backlog',
+  'authorization',
+  'authorization-cost',
+  'webhooks',
+];
 
 setupOrExit();
 const { apiBenchNames, runApiBenches } = await import('./api.mjs');
@@ -21,7 +31,7 @@ const unknown = [
 ];
 if (unknown.length > 0) {
   console.error(
-    `no ${unknown.join(', ')}; there are ${known.join(', ')}, --short and --only=PART,...`,
+    `unknown: ${unknown.join(', ')}; supported: ${known.join(', ')}, --short and --only=PART,...`,
   );
   process.exit(2);
 }

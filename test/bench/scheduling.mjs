@@ -1,87 +1,108 @@
 /**
- * How many pods a second the pure scheduling cycle places on 1,000 nodes: no server, no bindings.
- * `npm run bench -- scheduling`.
+ * Measures the rate at which the pure scheduling cycle places pods on 100, 1,000 and 5,000 nodes
+ * with 30 existing pods each, without server and bindings. `npm run bench -- scheduling`; `--short`
+ * places fewer pods; `node test/bench/scheduling.mjs --nodes N --only TEXT` measures a part. A
+ * preemption is the choice of its victims. On a machine with other load, compare the rates per CPU
+ * second.
  */
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
 import {
-  ClusterCache,
-  filterPlugins,
-  podInfo,
-  runCycle,
-  scorePlugins,
+  buildProfile,
+  Cycle,
+  chooseBest,
+  chooseCandidate,
+  defaultPluginSets,
+  findFeasible,
+  movePod,
+  rejectionOf,
+  scoreNodes,
 } from '../../dist/libs/scheduling/src/index.js';
 import { count, printRow } from './row.mjs';
+import { clusterOf, mixes, newAssumptions, objects, random } from './scheduling-cluster.mjs';
 
-const nodeCount = 1_000;
-const podCount = process.argv.includes('--short') ? 1_000 : 10_000;
-const clock = { monotonicMs: () => performance.now() };
-let seed = 42;
-const random = () => {
-  seed = (seed * 16_807) % 2_147_483_647;
-  return seed / 2_147_483_647;
-};
+const { values } = parseArgs({
+  strict: false,
+  options: {
+    short: { type: 'boolean', default: false },
+    nodes: { type: 'string' },
+    only: { type: 'string', default: '' },
+  },
+});
+const podsPerNode = 30;
+/** A multiple of the number of groups. */
+const warmUpCount = 50;
+const limits = values.short ? { pods: 500, ms: 3_000 } : { pods: 10_000, ms: 15_000 };
+const nodeCounts = values.nodes ? [Number(values.nodes)] : [100, 1_000, 5_000];
 
-function cluster() {
-  const cache = new ClusterCache(clock);
-  for (let index = 0; index < nodeCount; index++) {
-    cache.setNode({
-      metadata: { name: `node-${index}`, labels: { zone: `zone-${index % 3}` } },
-      status: { allocatable: { cpu: '32', memory: '128Gi', pods: '110' } },
-    });
-  }
-  return cache;
-}
+const profile = buildProfile(
+  {
+    schedulerName: 'default-scheduler',
+    sets: defaultPluginSets('DefaultProvider', true),
+    args: new Map(),
+    source: 'bench',
+  },
+  { hasDefaultSpread: true, ignoredResources: [] },
+);
+const preemptionInput = (rejections) => ({
+  rejections,
+  simulate: (cycle, node) => rejectionOf(cycle, profile, node),
+  move: (cycle, node, pod, sign) => movePod(cycle, profile, node, pod, sign),
+});
 
-function pod(index, spec) {
-  return podInfo({
-    metadata: {
-      name: `pod-${index}`,
-      namespace: 'default',
-      uid: `${index}`,
-      labels: { app: `app-${index % 50}` },
-    },
-    spec: {
-      containers: [
-        { name: 'app', image: 'app', resources: { requests: { cpu: '100m', memory: '64Mi' } } },
-      ],
-      ...spec,
-    },
+/** Returns the position at which the next search starts. */
+function schedule(cache, cycle, start) {
+  const found = findFeasible(cycle, profile, {
+    ...{ start, percentageOfNodesToScore: 0, prefersNominatedNode: false },
   });
+  if (found.feasible.length > 0) {
+    const { totals } = scoreNodes(cycle, profile, found.feasible);
+    cache.assume(cycle.pod, chooseBest(found.feasible, totals, random).name);
+    return found.nextStart;
+  }
+  const { candidates } = profile.postFilters[0].postFilter(
+    cycle,
+    preemptionInput(found.rejections),
+  );
+  const best = chooseCandidate(candidates);
+  if (!best) throw new Error('no feasible node and no candidate');
+  for (const victim of best.victims) cache.removePod(victim.key);
+  cache.assume(cycle.pod, best.node);
+  return found.nextStart;
 }
 
-function measure(title, specOf) {
-  const cache = cluster();
-  const context = {
-    cluster: cache,
-    namespaceLabels: () => undefined,
-    defaultSpread: () => [],
-    hardPodAffinityWeight: 1,
-  };
-  const plugins = { filters: filterPlugins, scores: scorePlugins('DefaultProvider') };
+function measure(nodeCount, title, { podOf, isFull }) {
+  const existing = nodeCount * podsPerNode;
+  const cache = clusterOf(nodeCount, existing, isFull);
+  const assumptions = newAssumptions();
+  // All pods fit below the maximum of pods of a node.
+  const podCount = Math.min(limits.pods, nodeCount * podsPerNode);
   let start = 0;
-  let longestMs = 0;
-  const startMs = performance.now();
-  for (let index = 0; index < podCount; index++) {
+  const place = (index) => {
+    const cycle = new Cycle(podOf(index), {
+      ...{ cluster: cache.snapshot(), objects, assumptions, random, nominatedPods: () => [] },
+    });
+    start = schedule(cache, cycle, start);
+  };
+  // The first pods create the snapshot and count the pods of their group on every node.
+  for (let index = 0; index < warmUpCount; index++) place(index);
+  let [longestMs, placed] = [0, 0];
+  const [startMs, startCpu] = [performance.now(), process.cpuUsage()];
+  while (placed < podCount && performance.now() - startMs < limits.ms) {
     const beganMs = performance.now();
-    const info = pod(index, specOf(index));
-    const result = runCycle(info, context, plugins, { start, percentageOfNodesToScore: 0, random });
-    start = result.nextStart;
-    if (result.node === undefined) throw new Error(result.message);
-    cache.assume(info, result.node);
+    place(warmUpCount + placed);
+    placed++;
     longestMs = Math.max(longestMs, performance.now() - beganMs);
   }
   const seconds = (performance.now() - startMs) / 1_000;
-  const detail = `${nodeCount} nodes, longest cycle ${longestMs.toFixed(1)} ms`;
-  printRow(`schedule pods, ${title}`, `${count(podCount / seconds)}/s`, detail);
+  const { user, system } = process.cpuUsage(startCpu);
+  const perCpuSecond = count((placed * 1_000_000) / (user + system));
+  const detail = `${perCpuSecond} per CPU second, ${nodeCount} nodes, ${existing} pods, ${placed} placed, longest ${longestMs.toFixed(1)} ms, load ${loadavg()[0].toFixed(1)}`;
+  printRow(`schedule pods, ${title}`, `${count(placed / seconds)}/s`, detail);
 }
 
-measure('plain', () => ({}));
-measure('zone spread', (index) => ({
-  topologySpreadConstraints: [
-    {
-      maxSkew: 5,
-      topologyKey: 'zone',
-      whenUnsatisfiable: 'ScheduleAnyway',
-      labelSelector: { matchLabels: { app: `app-${index % 50}` } },
-    },
-  ],
-}));
+for (const nodeCount of nodeCounts) {
+  for (const [title, mix] of Object.entries(mixes)) {
+    if (title.includes(values.only)) measure(nodeCount, title, mix);
+  }
+}

@@ -1,17 +1,17 @@
-/** API servers as processes of their own, each a replica, mutual TLS between them. */
+/** API server processes, each with a replica, and mutual TLS between them. */
 import { BenchCluster } from './bench-cluster.mjs';
 import { freePorts } from './bench-files.mjs';
 import { ServerProcess } from './server-process.mjs';
 
 const namespace = 'bench';
-/** More than there are callers: what is measured is not who is turned away. */
+/** Above the number of callers, so that flow control rejects no request. */
 const limits = ['--max-requests-inflight=1000', '--max-mutating-requests-inflight=1000'];
 
 export class ServerCluster extends BenchCluster {
-  /** Of one object, for reads. */
+  /** The path of an object for reads. */
   objectPath = `/api/v1/namespaces/${namespace}/configmaps/one`;
 
-  /** Resolves when all are ready and there is a namespace with an object of 1 KB. */
+  /** Starts the servers and creates a namespace with an object of 1 KB. */
   static start(memberCount) {
     return ServerCluster.startNamed('bench-servers', memberCount);
   }
@@ -35,10 +35,10 @@ export class ServerCluster extends BenchCluster {
       this.members.set(name, new ServerProcess(flags));
     }
     await Promise.all([...this.members.values()].map((server) => server.start()));
-    await this.#fill();
+    await this.fill();
   }
 
-  async #fill() {
+  async fill() {
     const leader = await this.leader();
     await leader.createNamespace(namespace);
     await leader.call('POST', `/api/v1/namespaces/${namespace}/configmaps`, {

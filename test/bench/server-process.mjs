@@ -1,4 +1,4 @@
-/** The built API server as a process of its own, and what it costs: CPU time, memory, loop delay. */
+/** The built API server in a child process, with its CPU time, memory and event loop delay. */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -7,22 +7,26 @@ import { Agent, request } from 'undici';
 import { freePorts, makeDirectory, removeDirectory } from './bench-files.mjs';
 import { cpuUs, forgetPeak, peakBytes, residentBytes } from './proc.mjs';
 
-const root = resolve(import.meta.dirname, '../..');
+const ownTree = resolve(import.meta.dirname, '../..');
 const readyPollMs = 5;
 const readyTimeoutMs = 60_000;
-/** What the delay's own timer waits: no delay shows as this. */
+/** The period of the timer that measures the delay, which is included in the measured values. */
 const delayTimerMs = 10;
 
 export class ServerProcess {
   token = 'bench';
   agent = new Agent({ connect: { rejectUnauthorized: false } });
 
-  /** `flags`: besides those that every one gets. */
-  constructor(flags = []) {
+  /** `flags` are added to the common flags; `tree` is the built checkout of the server. */
+  constructor(flags = [], tree = ownTree) {
     this.flags = flags;
+    this.tree = tree;
   }
 
-  /** Answers with the milliseconds until the server was ready. `ORCH_BENCH_NODE_ARGS`: for profiles. */
+  /**
+   * Starts the server; returns the milliseconds until it is ready. `ORCH_BENCH_NODE_ARGS` can
+   * enable profiling.
+   */
   async start() {
     this.directory = await makeDirectory('bench-server');
     const tokenFile = join(this.directory, 'tokens.csv');
@@ -35,7 +39,7 @@ export class ServerProcess {
       process.execPath,
       [
         ...nodeArguments,
-        join(root, 'dist/apps/apiserver/src/main.js'),
+        join(this.tree, 'dist/apps/apiserver/src/main.js'),
         `--data-dir=${join(this.directory, 'data')}`,
         `--secure-port=${this.port}`,
         '--bind-address=127.0.0.1',
@@ -85,7 +89,7 @@ export class ServerProcess {
     forgetPeak(this.pid);
   }
 
-  /** p99 and maximum of the event loop's delay since it was last asked for. */
+  /** Returns p99 and maximum of the event loop delay since the previous call. */
   async loopDelay() {
     const text = await this.call('GET', '/metrics');
     const [p99Ms, maxMs] = ['p99', 'max'].map((which) => {
@@ -96,7 +100,7 @@ export class ServerProcess {
   }
 
   async call(method, path, body) {
-    const answer = await request(this.url + path, {
+    const response = await request(this.url + path, {
       dispatcher: this.agent,
       method,
       headers: {
@@ -105,9 +109,10 @@ export class ServerProcess {
       },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
-    const text = await answer.body.text();
-    if (answer.statusCode >= 300)
-      throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
+    const text = await response.body.text();
+    if (response.statusCode >= 300) {
+      throw new Error(`${method} ${path}: ${response.statusCode} ${text}`);
+    }
     return text;
   }
 

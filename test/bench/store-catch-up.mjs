@@ -1,7 +1,7 @@
 /**
- * With 100,000 objects: memory, how long a restart takes, and how long a new learner needs to catch up by a
- * snapshot while writes go on; and for how long the writers at the leader got nothing done meanwhile. Next
- * to etcd with as many keys.
+ * Measures stores with 100,000 objects: the memory, the duration of a restart, the time for a new
+ * learner to catch up by a snapshot during writes, and the longest stall of the writers at the
+ * leader in this time. Compares with etcd with the same number of keys.
  */
 import { performance } from 'node:perf_hooks';
 import { freePorts, until } from './bench-files.mjs';
@@ -11,7 +11,7 @@ import { residentBytes } from './proc.mjs';
 import { count, printRow } from './row.mjs';
 import { StoreCluster } from './store-cluster.mjs';
 
-/** About 1,000 commits a second: the learner catches up with something that moves. */
+/** About 1,000 commits/s, so that the learner catches up during writes. */
 const writers = { callers: 16, pauseMs: 15 };
 const idleMs = 3_000;
 
@@ -81,7 +81,7 @@ async function withEtcd(memberCount, of, objectCount) {
       const peerUrl = `https://127.0.0.1:${peerPort}`;
       const before = await etcd.keyCount(leader);
       const added = { peerURLs: [peerUrl], isLearner: true };
-      // Refused until the others have been connected for some seconds.
+      // Rejected until the other members have been connected for some seconds.
       await until('etcd takes a learner', () => etcd.call(leader, 'cluster/member/add', added));
       etcd.initial += `,learner=${peerUrl}`;
       const clientUrl = `https://127.0.0.1:${clientPort}`;
@@ -98,7 +98,9 @@ async function withEtcd(memberCount, of, objectCount) {
   }
 }
 
-/** The same writers before, so that what the machine does by itself can be told apart. */
+/**
+ * Also measures the writers before the learner joins, to separate the stalls of the machine itself.
+ */
 async function catchUp(name, store, join) {
   await store.run('beginCommits', writers);
   await new Promise((done) => setTimeout(done, idleMs));

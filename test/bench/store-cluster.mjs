@@ -1,4 +1,4 @@
-/** Replicas of ours, each a process with its own directory, mutual TLS between them. */
+/** Replica processes with separate directories and mutual TLS between them. */
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { BenchCluster } from './bench-cluster.mjs';
@@ -19,7 +19,7 @@ export class StoreCluster extends BenchCluster {
     for (const member of this.initialMembers) this.add(member);
   }
 
-  /** Begins a process; the replica is up when it answers. */
+  /** Starts a replica process without waiting until it is ready. */
   add({ name, peerUrl }, initialState = 'new') {
     const { authorityFile, ...files } = this.certificates;
     const alone = initialState === 'new' && this.initialMembers.length === 1;
@@ -43,7 +43,7 @@ export class StoreCluster extends BenchCluster {
     return child;
   }
 
-  /** Once all are ready. */
+  /** Returns the leader; undefined unless all replicas are ready. */
   async findLeader() {
     let leader;
     for (const child of this.members.values()) {
@@ -54,7 +54,7 @@ export class StoreCluster extends BenchCluster {
     return leader;
   }
 
-  /** Milliseconds from the start of an ended member's process until it has what the others have. */
+  /** Restarts a replica; measures the time until it has caught up. */
   async restart(name) {
     const member = this.initialMembers.find((each) => each.name === name);
     await this.members.get(name).stop();

@@ -1,6 +1,6 @@
 /**
- * The load on a store, the same for every kind: writers that commit one new object after the other, readers
- * that get one again and again. Each writer waits for its commit before the next.
+ * The load on a store, the same for every kind of store: writers that create objects sequentially,
+ * and readers that get the same object repeatedly.
  */
 import { performance } from 'node:perf_hooks';
 import { percentile } from './row.mjs';
@@ -9,13 +9,13 @@ export const objectBytes = 1_024;
 const timeoutMs = 30_000;
 const quorum = { consistency: { kind: 'quorum' }, timeoutMs };
 
-/** What is stored; the revision goes in behind `{"rv":"`. */
+/** The stored object; the revision is inserted after `{"rv":"`. */
 export const body = Buffer.from(`{"rv":"","data":"${'x'.repeat(objectBytes - 20)}"}`);
 const revisionOffset = 7;
 
 let runs = 0;
 
-/** Keys that nobody else has, one after the other. */
+/** Returns a function that generates unique keys. */
 export function newKeys(name) {
   runs += 1;
   const prefix = `core/configmaps/${name}-${process.pid}-${runs}/`;
@@ -30,14 +30,17 @@ function put(key) {
   return { kind: 'put', key, bytes: body, revisionOffset, expect: { kind: 'absent' } };
 }
 
-/** `callers` at a time do `once`, each again while `goOn`, after a pause. Latencies in ms, without the pauses. */
-export async function repeat(callers, goOn, once, pauseMs = 0) {
+/**
+ * Runs `once` repeatedly in each of `callers` while `isRunning`, with pauses. Latencies exclude the
+ * pauses.
+ */
+export async function repeat(callers, isRunning, once, pauseMs = 0) {
   const latencies = [];
   const startedMs = performance.now();
   let lastEndMs = startedMs;
   let stallMs = 0;
   const caller = async () => {
-    while (goOn()) {
+    while (isRunning()) {
       const beganMs = performance.now();
       await once();
       const nowMs = performance.now();
@@ -51,13 +54,13 @@ export async function repeat(callers, goOn, once, pauseMs = 0) {
   return summary(latencies, performance.now() - startedMs, stallMs);
 }
 
-/** True for so long, from now on. */
+/** Returns a function that returns true for `seconds` from now. */
 export function during(seconds) {
   const endMs = performance.now() + seconds * 1_000;
   return () => performance.now() < endMs;
 }
 
-/** `stallMs`: the longest time in which nothing was done. */
+/** Summarizes latencies. `stallMs` is the longest time without a completed operation. */
 function summary(latencies, durationMs, stallMs) {
   latencies.sort((left, right) => left - right);
   return {
@@ -70,7 +73,7 @@ function summary(latencies, durationMs, stallMs) {
   };
 }
 
-/** What a process can do with its store, by command. */
+/** Returns the commands of a process with a store. */
 export function storeCommands(store) {
   let background;
   const commit = (key) => store.commit([put(key)], timeoutMs);
@@ -82,13 +85,13 @@ export function storeCommands(store) {
   return {
     commits,
 
-    /** Gets of one object that sees everything acknowledged before. */
+    /** Measures quorum reads of one object. */
     async reads({ callers, seconds }) {
       const key = newKeys('reads')();
       await commit(key);
       const read = async () => {
         const { entry } = await store.get(key, quorum);
-        if (!entry) throw new Error('a quorum read does not see what was committed');
+        if (!entry) throw new Error('a quorum read does not return a committed object');
       };
       return repeat(callers, during(seconds), read);
     },
@@ -105,20 +108,20 @@ export function storeCommands(store) {
       await Promise.all(Array.from({ length: 256 }, filler));
     },
 
-    /** Commits until `endCommits`, beside other commands. */
+    /** Commits concurrently to other commands, until `endCommits`. */
     beginCommits({ callers, pauseMs = 0 }) {
       const nextKey = newKeys('background');
-      let goesOn = true;
+      let isRunning = true;
       const figures = repeat(
         callers,
-        () => goesOn,
+        () => isRunning,
         () => commit(nextKey()),
         pauseMs,
       );
       background = {
         figures,
         stop() {
-          goesOn = false;
+          isRunning = false;
         },
       };
     },

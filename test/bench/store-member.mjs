@@ -1,7 +1,7 @@
 /**
- * A process with one store and the load on it: a replica of ours in the process that an API server would
- * be, or our store over an etcd. Settings: `replica` (options of `openReplicatedStore`) or `etcd` (options
- * of `openEtcdStore`).
+ * A process with a store and its load: an embedded replica, as in an API server, or the etcd
+ * backend. Settings: `replica` (options of `openReplicatedStore`) or `etcd` (options of
+ * `openEtcdStore`).
  */
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '../../dist/libs/component/src/index.js';
@@ -36,7 +36,7 @@ async function withReplica(options) {
     commands: {
       ...storeCommands(store),
 
-      /** Who leads, and how far this one is. */
+      /** Returns the leader and the progress of this replica. */
       replica() {
         const { self, role, leader, commitIndex, appliedIndex } = log.status();
         return { id: self.id, role, leader, commitIndex, appliedIndex, ...store.status() };

@@ -1,11 +1,11 @@
 /**
- * Commits and quorum reads a second, of one and of three replicas, next to as many servers of etcd on the
- * same disk. The kinds take turns, so that what else the machine does meets all of them; of the rounds the
- * best counts. The rows of a group compare, no others:
- *  - in the process: our store called in the leader's process, as an API server calls it;
- *  - store on etcd: the same calls on the same interface, over our etcd backend, in a process of its own;
- *  - plain client of etcd: gRPC without anything around it, in a process of its own;
- *  - HTTPS: a client in a process of its own, through everything that an API server does.
+ * Measures commits and quorum reads per second of one and three replicas, and of the same number of
+ * etcd servers on the same disk. The kinds run alternately, so that other load of the machine
+ * affects all of them; the best round counts. Compare only rows of the same group:  - in the
+ * process: the store, called in the leader's process, as an API server calls it;  - store on etcd:
+ * the same calls of the same interface with the etcd backend, in a separate process;  - plain
+ * client of etcd: minimal gRPC calls from a separate process;  - HTTPS: an HTTPS client of the API
+ * server in a separate process.
  */
 import { Child } from './child.mjs';
 import { EtcdCluster } from './etcd-cluster.mjs';
@@ -15,10 +15,12 @@ import { count, printRow } from './row.mjs';
 import { ServerCluster } from './server-cluster.mjs';
 import { StoreCluster } from './store-cluster.mjs';
 
-/** The most first: few callers then meet code that is warm, as in a server that has been up for a while. */
+/**
+ * The largest number first, so that the code is warm for few callers, as in a long-running server.
+ */
 const callerCounts = [256, 32, 1];
 
-/** `--only=commits|reads` some of it. */
+/** Runs the parts that `--only=commits|reads` selects. */
 export async function benchRates({
   short,
   only,
@@ -54,7 +56,7 @@ export async function benchRates({
   }
 }
 
-/** Everything of one size, and clients of the leader and of a follower. */
+/** Starts the clusters of one size, and clients of the leader and of a follower. */
 async function startAll(memberCount) {
   const ends = [];
   const stop = async () => {

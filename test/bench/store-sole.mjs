@@ -1,6 +1,6 @@
 /**
- * Figures of the store alone, over a replica of one voter on a real disk, called in its own process: commits,
- * lists, watch fan-out and start-up.
+ * Measures the store alone, in its own process, with one voter on a real disk: commits, lists,
+ * watch fan-out and start-up.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,10 +10,10 @@ import { systemClock } from '../../dist/libs/component/src/index.js';
 import { openReplicatedStore } from '../../dist/libs/store/src/index.js';
 import { percentile, printRow } from './row.mjs';
 
-const OBJECT_BYTES = 1_024;
+const objectBytes = 1_024;
 const short = process.argv.includes('--short');
-const COMMIT_SECONDS = short ? 0.5 : 3;
-const LIST_COUNT = short ? 2_000 : 20_000;
+const commitSeconds = short ? 0.5 : 3;
+const listCount = short ? 2_000 : 20_000;
 const silent = {
   debug() {},
   info() {},
@@ -33,12 +33,12 @@ const dependencies = {
 
 const parent = process.env.ORCH_BENCH_DIRECTORY ?? tmpdir();
 const directory = await mkdtemp(join(parent, 'store-bench-'));
-const body = Buffer.from(`{"rv":"","data":"${'x'.repeat(OBJECT_BYTES - 20)}"}`);
+const body = Buffer.from(`{"rv":"","data":"${'x'.repeat(objectBytes - 20)}"}`);
 const delay = monitorEventLoopDelay({ resolution: 1 });
 let store = await openSole();
 let sequence = 0;
 
-/** One voter, ready to commit. */
+/** Opens a store with one voter; resolves when it is ready. */
 async function openSole() {
   const peerUrl = 'https://127.0.0.1:6480';
   const identity = {
@@ -67,7 +67,7 @@ function report(name, figure, detail = '') {
 async function commits(writers) {
   const latencies = [];
   const cpu = process.cpuUsage();
-  const endMs = performance.now() + COMMIT_SECONDS * 1_000;
+  const endMs = performance.now() + commitSeconds * 1_000;
   const startedMs = performance.now();
   const write = async () => {
     while (performance.now() < endMs) {
@@ -114,19 +114,19 @@ async function timed(name, rounds, action) {
 
 async function lists() {
   const prefix = 'apps/deployments/';
-  await fill(`${prefix}a/`, LIST_COUNT);
+  await fill(`${prefix}a/`, listCount);
   const before = store.revision();
   const read = (consistency) => ({ consistency, timeoutMs: 5_000 });
   const list = (consistency, limit) => store.list(prefix, { ...read(consistency), limit });
   delay.reset();
-  await timed(`list ${LIST_COUNT}, quorum`, 50, () => list({ kind: 'quorum' }));
+  await timed(`list ${listCount}, quorum`, 50, () => list({ kind: 'quorum' }));
   await timed('list page of 500, quorum', 50, () => list({ kind: 'quorum' }, 500));
   await timed('get, quorum', 2_000, () =>
     store.get(`${prefix}a/0000007`, read({ kind: 'quorum' })),
   );
-  await fill(`${prefix}a/`, LIST_COUNT);
+  await fill(`${prefix}a/`, listCount);
   delay.reset();
-  await timed(`list ${LIST_COUNT}, all overwritten since`, 3, () =>
+  await timed(`list ${listCount}, all overwritten since`, 3, () =>
     list({ kind: 'exact', revision: before }),
   );
 }

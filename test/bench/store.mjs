@@ -1,7 +1,8 @@
 /**
- * Figures of the store: alone (`sole`), of one and three replicas next to as many servers of etcd (`commits`,
- * `reads`), and with 100,000 objects (`objects`). `npm run bench -- store`, `--only=commits,reads` for some;
- * `ORCH_BENCH_DIRECTORY` names another disk, `ORCH_BENCH_PROFILE` a directory for profiles of the replicas.
+ * Measures the store: alone (`sole`), one and three replicas compared with the same number of etcd
+ * servers (`commits`, `reads`), and with 100,000 objects (`objects`). `npm run bench -- store` runs
+ * all, `--only=commits,reads` some; `ORCH_BENCH_DIRECTORY` selects another disk,
+ * `ORCH_BENCH_PROFILE` a directory for profiles of the replicas.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

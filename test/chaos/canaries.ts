@@ -1,6 +1,6 @@
 /**
- * Bugs planted in the built server, each of which a scenario has to find: a check that finds none of them is
- * blind. Each is told by the rule that it breaks first of all.
+ * Bugs planted in the built server. A scenario must find each of them by the named rule; a check
+ * that misses its bug does not work.
  */
 import { rmSync } from 'node:fs';
 import { runScenario } from './run-scenario.js';
@@ -10,13 +10,13 @@ import { type Edits, makeBuild } from './support/other-build.js';
 interface Canary extends Edits {
   readonly name: string;
   readonly scenario: string;
-  /** Of the violations that there must be. */
+  /** Rule of the expected violations. */
   readonly rule: string;
 }
 
 export const canaries: readonly Canary[] = [
   {
-    name: 'quorum reads that ask no quorum',
+    name: 'quorum reads without a quorum',
     scenario: 'isolate-leader',
     rule: 'stale read',
     thread: [[/if \(state\.isQuorumAlone\) (\{\s+mark\("readAlone"\))/, 'if (true) $1']],
@@ -24,35 +24,35 @@ export const canaries: readonly Canary[] = [
   {
     name: 'log writes without sync',
     scenario: 'power-cut',
-    rule: 'did not go on',
+    rule: 'did not recover',
     thread: [[/sync: options\.sync/, 'sync: false']],
   },
   {
-    name: 'watches that go on one revision too late',
+    name: 'watches that resume one revision too late',
     scenario: 'rolling-restart-watches',
-    rule: 'watches did not go on whole',
+    rule: 'watches did not resume completely',
     server: [
       [
-        /let revision = (\w+)\.sentRevision;/,
-        'let revision = Math.min($1.sentRevision + 1, this.hub.revision);',
+        /(\w+)\.recent\((\w+)\.sentRevision, /,
+        '$1.recent(Math.min($2.sentRevision + 1, this.hub.revision), ',
       ],
     ],
   },
   {
-    name: 'objects that stop fitting a selector and are not DELETED',
+    name: 'objects that stop matching a selector without DELETED',
     scenario: 'kill-follower',
     rule: 'watch: not what happened',
     server: [[/else if \(before\) (\{\s+type = "DELETED";)/, 'else if (false) $1']],
   },
   {
-    name: 'objects that stop fitting a selector and are DELETED as what they became',
+    name: 'objects that stop matching a selector and are DELETED with their new content',
     scenario: 'kill-follower',
     rule: 'watch: wrong event',
     server: [[/(shown\w*) = previous;/, '$1 = entry;']],
   },
 ];
 
-/** `found` is false when the bug went unseen. */
+/** `found` is false if the bug was missed. */
 export interface CanaryReport {
   readonly found: boolean;
   readonly text: string;

@@ -1,6 +1,6 @@
 /**
- * How long writes are away: when the leader is killed, and when leadership is moved as planned. Reads at
- * revision 0 of the servers that are left are asked for all the while.
+ * Measures how long writes are unavailable: after a kill of the leader and during a planned leader
+ * transfer. Meanwhile it reads at revision 0 from the remaining servers.
  */
 import { defaultLoad } from './load/load.js';
 import { Run } from './run.js';
@@ -16,14 +16,16 @@ export interface FailoverFigures {
   readonly failedReadsAtZero: readonly string[];
   readonly longestReadAtZeroMs: number;
   readonly transfers: number;
-  /** The longest time without an acknowledgement within a second after each transfer began. */
+  /**
+   * The longest time without an acknowledgement within a second after the start of each transfer.
+   */
   readonly transferPausesMs: readonly number[];
   /** The same without a transfer, for comparison. */
   readonly ordinaryPausesMs: readonly number[];
   readonly failedInTransfers: readonly string[];
 }
 
-export interface FailoverSettings {
+export interface FailoverOptions {
   readonly kills: number;
   readonly transfers: number;
   readonly seed: number;
@@ -38,7 +40,7 @@ export async function measureFailover({
   transfers,
   seed,
   directory,
-}: FailoverSettings): Promise<FailoverFigures> {
+}: FailoverOptions): Promise<FailoverFigures> {
   const random = new Random(seed);
   const cluster = await ChaosCluster.create(directory, { size: 3 }, () => random.next());
   const run = new Run(cluster, random.fork(), defaultLoad, (text) => console.log(text));
@@ -88,7 +90,7 @@ async function killOnce(run: Run, reader: SteadyReader, kill: number): Promise<v
 
 async function transferOnce(run: Run, failed: string[]): Promise<number> {
   const { notes } = run.load;
-  const since = run.fault('move the leader');
+  const since = run.fault('transfer leadership');
   const readsBefore = notes.failures.failedReads;
   const writesBefore = notes.writes.length;
   await run.cluster.operator.request('POST', '/cluster/leader', {});
@@ -99,19 +101,19 @@ async function transferOnce(run: Run, failed: string[]): Promise<number> {
   for (const { outcome, endedAt, startedAt } of notes.writes.slice(writesBefore)) {
     if (outcome.kind === 'refused' && !outcome.reason.startsWith('404'))
       failed.push(outcome.reason);
-    // One without an outcome may still be under way.
+    // A write without an outcome may still be in flight.
     if (
       outcome.kind === 'unknown' &&
       endedAt === undefined &&
       notes.now() - startedAt > windowMs * 2
     ) {
-      failed.push('a write without an answer');
+      failed.push('a write without a response');
     }
   }
   return worstGapMs(notes, since, windowMs);
 }
 
-/** As lines for a person. */
+/** Formats the figures for a person. */
 export function failoverText(figures: FailoverFigures): string {
   const spread = (numbers: readonly number[]) =>
     `p50 ${Math.round(quantile(numbers, 0.5))} ms, p99 ${Math.round(quantile(numbers, 0.99))} ms, longest ${Math.round(Math.max(0, ...numbers))} ms`;

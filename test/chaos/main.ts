@@ -11,7 +11,7 @@ import type { Scenario } from './scenario.js';
 import { isMixed, scenarioCalled, scenarios, shortForm } from './scenarios/index.js';
 import { repositoryRoot } from './support/repository.js';
 
-/** A failure ends with 1, a wrong command line with 2, a run that shows too little with 3. */
+/** Exit code 1: a failure, 2: a wrong command line, 3: an invalid run. */
 const exitCodes = { failed: 1, usage: 2, invalid: 3 } as const;
 
 const { values } = parseArgs({
@@ -96,7 +96,7 @@ async function main(): Promise<number> {
     `${count('passed')} passed, ${count('failed')} failed, ${count('invalid')} invalid, ${count('skipped')} skipped`,
   );
   if (values.summary !== undefined) {
-    // Nothing short of a valid run counts as passed.
+    // Only a valid run counts as passed.
     const summary = { passed: count('passed'), failed: reports.length - count('passed') };
     writeFileSync(values.summary, JSON.stringify(summary));
   }
@@ -104,7 +104,7 @@ async function main(): Promise<number> {
   return count('invalid') > 0 ? exitCodes.invalid : 0;
 }
 
-/** Connections of clients that were given up may linger: nothing waits for them. */
+/** Connections of abandoned calls may stay open: the process does not wait for them. */
 try {
   process.exit(await main());
 } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * Faults of all kinds in random order on one cluster that lives as long as the run, under one load that
- * goes on. Everything so far is checked every few minutes, so that a failure is told near its cause.
+ * Faults of all kinds in random order on one cluster, under one continuous load. All records are
+ * checked every few minutes, so that a failure is reported near its cause.
  */
 import { checkRun } from './checks/check-run.js';
 import { textOfViolations } from './report.js';
@@ -8,13 +8,13 @@ import type { Run } from './run.js';
 import type { Scenario } from './scenario.js';
 
 const checkEveryMs = 4 * 60_000;
-/** Per minute of the run, for it to count. */
+/** Minimum per minute of a valid run. */
 const faultsPerMinute = 2;
 const acknowledgedPerMinute = 150;
 const failoversPerMinute = 0.5;
 
-/** `parts`: whose faults are drawn. */
-export function mixedScenario(parts: readonly Scenario[], minutes: number): Scenario {
+/** Draws the faults of `scenarios`. */
+export function mixedScenario(scenarios: readonly Scenario[], minutes: number): Scenario {
   return {
     number: 0,
     name: 'mixed',
@@ -29,7 +29,7 @@ export function mixedScenario(parts: readonly Scenario[], minutes: number): Scen
       const untilMs = performance.now() + minutes * 60_000;
       let checkAtMs = performance.now() + checkEveryMs;
       while (performance.now() < untilMs) {
-        const part = run.random.pick(parts);
+        const part = run.random.pick(scenarios);
         run.say(`- ${part.name}`);
         await part.run(run);
         await run.recover();
@@ -41,22 +41,22 @@ export function mixedScenario(parts: readonly Scenario[], minutes: number): Scen
   };
 }
 
-/** Faults one after another, each once, on one cluster: less to start than a cluster for each. */
-export function sequenceOf(name: string, parts: readonly Scenario[]): Scenario {
+/** Runs each fault once on one cluster, which is faster than a cluster for each. */
+export function sequenceOf(name: string, scenarios: readonly Scenario[]): Scenario {
   const sum = (which: 'acknowledged' | 'faults' | 'failovers') =>
-    parts.reduce((total, { gate }) => total + gate[which], 0);
+    scenarios.reduce((total, { gate }) => total + gate[which], 0);
   return {
     number: 0,
     name,
     options: `--${name}`,
-    shows: parts.map((part) => part.name).join(', '),
+    shows: scenarios.map((part) => part.name).join(', '),
     gate: {
       acknowledged: sum('acknowledged') / 2,
       faults: sum('faults'),
       failovers: sum('failovers'),
     },
     async run(run) {
-      for (const part of parts) {
+      for (const part of scenarios) {
         run.say(`- ${part.name}`);
         await part.run(run);
         await run.recover();

@@ -1,10 +1,10 @@
-/** The verdict on a run, and how it is told. */
+/** The result of a run and its output. */
 import type { Violation } from '../history/history.js';
 import type { Run } from './run.js';
 import type { Scenario, WorkGate } from './scenario.js';
 import { quantile } from './support/quantiles.js';
 
-/** `invalid`: nothing wrong was seen, but too little happened to say that nothing is wrong. */
+/** `invalid`: no violation, but too little happened for a meaningful result. */
 export type Verdict = 'passed' | 'failed' | 'invalid' | 'skipped';
 
 export interface ScenarioReport {

@@ -1,4 +1,4 @@
-/** Runs one scenario from an empty directory to its verdict, and keeps what a failure left behind. */
+/** Runs one scenario from an empty directory to its result and retains the files of a failure. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Violation } from '../history/history.js';
@@ -10,16 +10,16 @@ import type { Scenario } from './scenario.js';
 import { ChaosCluster } from './support/chaos-cluster.js';
 import { Random } from './support/random.js';
 
-export interface RunSettings {
+export interface RunOptions {
   readonly seed: number;
-  /** Kept after failures, removed after success. */
+  /** Retained after a failure, removed after success. */
   readonly directory: string;
   readonly isVerbose: boolean;
 }
 
 export async function runScenario(
   scenario: Scenario,
-  { seed, directory, isVerbose }: RunSettings,
+  { seed, directory, isVerbose }: RunOptions,
 ): Promise<ScenarioReport> {
   const startedMs = performance.now();
   const { times = 1 } = scenario;
@@ -52,7 +52,7 @@ export async function runScenario(
   await cluster.destroy();
   const checked = checkRun(run.load);
   violations.push(...run.violations, ...checked.violations);
-  if (failedAs !== undefined) violations.push({ rule: 'did not go on', detail: failedAs });
+  if (failedAs !== undefined) violations.push({ rule: 'did not recover', detail: failedAs });
   const report = reportOf(scenario, run, {
     seed,
     times,

@@ -1,10 +1,10 @@
 /**
- * One run of a scenario as its faults see it: the cluster, the load, and the notes of what was done to
- * them and how long writes were away after it.
+ * One run of a scenario: the cluster, the load, and a record of the faults and of the time that
+ * writes were unavailable after each.
  */
 import type { Violation } from '../history/history.js';
 import { kinds } from './load/keys.js';
-import { Load, type LoadSettings } from './load/load.js';
+import { Load, type LoadOptions } from './load/load.js';
 import { ChaosCluster, type Member } from './support/chaos-cluster.js';
 import { leadersByTerm } from './support/leaders.js';
 import type { Random } from './support/random.js';
@@ -17,7 +17,7 @@ const watchersEndTimeoutMs = 30_000;
 export class Run {
   readonly violations: Violation[] = [];
   readonly faults = new Map<string, number>();
-  /** Milliseconds from a fault to the acknowledgement of a write that began after it. */
+  /** Milliseconds from a fault to the acknowledgement of a write that started after it. */
   readonly writesBackMs: number[] = [];
   readonly load: Load;
   /** Changes of leader up to the end of the faults. */
@@ -28,10 +28,10 @@ export class Run {
   constructor(
     readonly cluster: ChaosCluster,
     readonly random: Random,
-    loadSettings: LoadSettings,
+    loadOptions: LoadOptions,
     readonly say: (text: string) => void,
   ) {
-    this.load = new Load(cluster, random.fork(), loadSettings);
+    this.load = new Load(cluster, random.fork(), loadOptions);
   }
 
   async start(): Promise<void> {
@@ -45,7 +45,7 @@ export class Run {
     return this.failovers;
   }
 
-  /** Everything whole again, everybody up to date, and looked at. Ends load and servers. */
+  /** Recovers the cluster, waits until all watchers are up to date, runs the checks and ends it. */
   async finish(enough = 0): Promise<void> {
     this.isFinished = true;
     this.say('recovering');
@@ -61,21 +61,21 @@ export class Run {
     return [...this.faults.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Notes that a fault begins now. Returns the moment. */
+  /** Records that a fault starts now. Returns the time. */
   fault(what: string): number {
     this.faults.set(what, (this.faults.get(what) ?? 0) + 1);
     this.say(what);
     return this.load.notes.now();
   }
 
-  /** A claim of the scenario itself. */
+  /** Reports a violation of the scenario's own rule unless `holds`. */
   expect(holds: boolean, rule: string, detail: string): void {
     if (!holds) this.violations.push({ rule, detail });
   }
 
-  /** Waits until a write that began after `since` is acknowledged. */
+  /** Waits until a write that started after `since` is acknowledged. */
   async writesBack(since: number): Promise<number> {
-    const at = await eventually('writes to come back', writesBackTimeoutMs, () =>
+    const at = await eventually('writes to be acknowledged', writesBackTimeoutMs, () =>
       this.load.notes.firstAcknowledgedAfter(since),
     );
     const tookMs = at - since;
@@ -84,7 +84,7 @@ export class Run {
     return tookMs;
   }
 
-  /** Lets the load work for a while. */
+  /** Waits while the load runs. */
   async work(ms: number): Promise<void> {
     await sleep(ms);
   }
@@ -94,16 +94,16 @@ export class Run {
   }
 
   async restart(member: Member): Promise<void> {
-    this.cluster.start(member);
+    this.cluster.launch(member);
     await this.cluster.ready([member]);
   }
 
-  /** Cuts a member off from all others, one way or both. */
+  /** Isolates a member from all others, in one direction or both. */
   isolate(member: Member, way: 'both' | 'in' | 'out'): void {
     for (const other of this.cluster.current()) {
       if (other === member) continue;
-      if (way !== 'in') this.cluster.proxy.cut(member.name, other.name);
-      if (way !== 'out') this.cluster.proxy.cut(other.name, member.name);
+      if (way !== 'in') this.cluster.proxy.block(member.name, other.name);
+      if (way !== 'out') this.cluster.proxy.block(other.name, member.name);
     }
   }
 
@@ -122,21 +122,21 @@ export class Run {
     }
   }
 
-  /** Everything whole again: no cuts, nobody paused, everybody there and ready, writes acknowledged. */
+  /** Ends all faults and waits until every server is ready and writes are acknowledged. */
   async recover(): Promise<void> {
     const since = this.load.notes.now();
     this.healNetwork();
     for (const member of this.cluster.current()) {
       if (member.process.isPaused) member.process.signal('SIGCONT');
-      if (!member.process.isRunning) this.cluster.start(member);
+      if (!member.process.isRunning) this.cluster.launch(member);
     }
     await this.cluster.ready(this.cluster.current(), recoverTimeoutMs);
-    await eventually('writes to come back', writesBackTimeoutMs, () =>
+    await eventually('writes to be acknowledged', writesBackTimeoutMs, () =>
       this.load.notes.firstAcknowledgedAfter(since),
     );
   }
 
-  /** What must hold of the servers themselves once all is quiet. */
+  /** Checks the servers after the load has settled. */
   private async examine(): Promise<void> {
     const check = await this.cluster.operator.check();
     this.expect(check.consistent, 'servers differ', JSON.stringify(check));

@@ -1,31 +1,31 @@
-/** What a scenario is: a cluster, a load, faults, and the least that must have happened for it to count. */
-import type { LoadSettings } from './load/load.js';
+/** A scenario: a cluster, a load, faults, and the minimum activity of a valid run. */
+import type { LoadOptions } from './load/load.js';
 import type { Run } from './run.js';
 import type { ClusterOptions } from './support/chaos-cluster.js';
 
 export interface WorkGate {
   readonly acknowledged: number;
-  /** For each time that the faults are done. */
+  /** Per execution of the faults. */
   readonly faults: number;
-  /** Changes of leader, for each time that the faults are done. */
+  /** Changes of leader per execution of the faults. */
   readonly failovers: number;
 }
 
 export interface Scenario {
-  /** As in the list of docs/chaos.md. */
+  /** Number in the list of docs/chaos.md. */
   readonly number: number;
   readonly name: string;
-  /** Of the command that runs it again, where it is not called by its name. */
+  /** Options of the command that repeats it, if the name is not enough. */
   readonly options?: string;
-  /** What a good run shows, in a line. */
+  /** What a passed run shows, in one line. */
   readonly shows: string;
   readonly cluster?: Partial<ClusterOptions>;
-  readonly load?: Partial<LoadSettings>;
+  readonly load?: Partial<LoadOptions>;
   readonly gate: WorkGate;
-  /** How often the faults are done in one run; once when left out. */
+  /** How often one run executes the faults. Default: once. */
   readonly times?: number;
-  /** Why it cannot be run here, if so: then it is told as skipped, never as passed. */
+  /** Returns why it cannot run here, if so: it is then reported as skipped, never as passed. */
   readonly unavailable?: () => string | undefined;
-  /** Does the faults, with the load going on. What it leaves cut, paused or dead is mended after it. */
+  /** Executes the faults under load. The run then ends all remaining faults. */
   run(run: Run): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /**
- * The life of an installation: founded, tested, scaled up and down, a volume lost, backed up and restored. Everything
- * runs from the image as the chart says, see support/local-host.ts. The steps follow each other.
+ * The life cycle of an installation: bootstrap, test, scaling up and down, loss of a volume, backup
+ * and restore. Everything runs from the image with the specs of the chart, see
+ * support/local-host.ts. Each step builds on the previous one.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +32,7 @@ beforeAll(async () => {
   await must('tar', ['-xf', archive, '-C', layout]);
   const blobs = join(layout, 'blobs/sha256');
   for (const blob of readdirSync(blobs)) {
-    // Those that are no layers are text.
+    // Blobs other than layers are text.
     const isLayer = await must('sh', ['-c', `gzip -t "${join(blobs, blob)}" 2>&1 || true`]);
     if (isLayer === '') await must('tar', ['-xzf', join(blobs, blob), '-C', image]);
   }
@@ -91,7 +92,7 @@ describe('an installation', () => {
     host = newHost('first', objects);
     const set = find(objects, 'StatefulSet', 'orch-apiserver');
     await Promise.all([0, 1, 2].map((i) => host.startReplica(set, i)));
-    // Without it nothing below makes sense.
+    // All further steps depend on it.
     await eventually('a leader', async () => {
       return (await members(host)).some(({ role }) => role === 'leader');
     }).catch((error: Error) => {
@@ -99,7 +100,7 @@ describe('an installation', () => {
     });
   });
 
-  it('is founded by three replicas', async () => {
+  it('is bootstrapped by three replicas', async () => {
     expect(voters(await members(host))).toEqual(names(0, 1, 2));
   });
 
@@ -109,7 +110,22 @@ describe('an installation', () => {
     expect(code).toBe(0);
   });
 
-  it('is scaled up: new replicas join as learners and become voters', async () => {
+  it('has a controller manager that fills token secrets and can sign certificates', async () => {
+    const name = 'orch-controller-manager';
+    onTestFailed(() => console.error(host.log(`${name}-7`)));
+    await host.startReplica(find(objects, 'Deployment', name), 7);
+    await eventually('the token of the default service account', async () => {
+      const secrets = await host.orchctl(['get', 'secrets', '-n', 'default', '-o', 'name']);
+      return /^secret\/default-token-/m.test(secrets);
+    });
+    const running = host.log(`${name}-7`).match(/"controllers":\[[^\]]*\]/)?.[0];
+    for (const controller of ['csrsigning', 'bootstrapsigner', 'tokencleaner']) {
+      expect(running).toContain(`"${controller}"`);
+    }
+    expect(await host.stopReplica(`${name}-7`)).toBe(0);
+  });
+
+  it('scales up: new replicas join as learners and become voters', async () => {
     showLogs(host);
     const grown = await render(values(5), { isUpgrade: true });
     const set = find(grown, 'StatefulSet', 'orch-apiserver');
@@ -122,7 +138,7 @@ describe('an installation', () => {
     expect(voters(await members(host))).toEqual(names(0, 1, 2, 3, 4));
   });
 
-  it('is scaled down: those that go are removed first, even when one of them leads', async () => {
+  it('scales down: removes members first, even if one of them is the leader', async () => {
     showLogs(host);
     await host.orchctl(['cluster', 'move-leader', 'orch-apiserver-4']);
     const shrunk = await render(values(3), { isUpgrade: true });
@@ -134,7 +150,7 @@ describe('an installation', () => {
     await Promise.all(names(3, 4).map((name) => host.stopReplica(name)));
   });
 
-  it('sets a volume that was kept aside when its replica comes back', async () => {
+  it('moves a retained volume aside when its replica is added again', async () => {
     showLogs(host);
     const grown = await render(values(5), { isUpgrade: true });
     await host.startReplica(find(grown, 'StatefulSet', 'orch-apiserver'), 3);
@@ -150,7 +166,7 @@ describe('an installation', () => {
     showLogs(host);
     await host.stopReplica('orch-apiserver-1', 'SIGKILL');
     host.loseVolume('orch-apiserver-1');
-    // It may have led.
+    // It may have been the leader.
     await eventually('another to lead', async () =>
       (await members(host)).some(({ name, role }) => role === 'leader' && !name.endsWith('-1')),
     );
@@ -162,7 +178,7 @@ describe('an installation', () => {
     expect(voters(await members(host))).toEqual(names(0, 1, 2));
   });
 
-  it('is backed up, and another one begins with the backup', async () => {
+  it('is backed up, and another one is restored from the backup', async () => {
     await host.orchctl(['label', 'namespace', 'default', 'kept=yes']);
     const saving = await render(values(3, { backup: { enabled: true, keep: 2 } }));
     const { code, output } = await host.runOnce('backup', podOf(saving, 'CronJob/orch-backup'));
@@ -183,7 +199,7 @@ describe('an installation', () => {
     expect(voters(await members(second))).toEqual(names(0, 1, 2));
   });
 
-  it('ends in order when the host stops a pod', async () => {
+  it('shuts down when the host stops a pod', async () => {
     showLogs(host);
     expect(await host.stopReplica('orch-apiserver-0')).toBe(0);
     await eventually('another leader', async () =>

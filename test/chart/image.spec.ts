@@ -1,4 +1,4 @@
-/** The image archive: what the layout promises, and that its programs run with nothing but what is in it. */
+/** The image archive: its layout, and that its programs run with the files of the image only. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, fetch } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../e2e/support/cluster.js';
+import { stablePort } from '../chaos/support/ports.js';
 import { must, run } from '../e2e/support/process.js';
 import { eventually } from '../e2e/support/wait.js';
 
@@ -43,7 +43,10 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Runs a program of the image with the image as its root directory; as this user, but without files of the host. */
+/**
+ * The command that runs a program with the image as root directory, as this user but without files
+ * of the host.
+ */
 function inside(args: readonly string[]): readonly [string, string[]] {
   const isRoot = process.getuid?.() === 0;
   const enter = isRoot ? ['chroot', root] : ['unshare', '--map-root-user', 'chroot', root];
@@ -51,7 +54,7 @@ function inside(args: readonly string[]): readonly [string, string[]] {
 }
 
 describe('the archive', () => {
-  it('has every blob under its hash, and names them with their sizes', () => {
+  it('has every blob under its hash, and lists them with their sizes', () => {
     expect(json(join(layout, 'oci-layout'))).toEqual({ imageLayoutVersion: '1.0.0' });
     const named = [manifests[0]!, manifest.config, ...manifest.layers];
     for (const descriptor of named) {
@@ -63,7 +66,7 @@ describe('the archive', () => {
     expect(manifests[0]!.annotations['io.containerd.image.name']).toBe('registry.example/orch:1');
   });
 
-  it('says who runs what', async () => {
+  it('has the user, the entry point and the hashes of the layers', async () => {
     const { config, rootfs } = json<{
       config: Record<string, unknown>;
       rootfs: { diff_ids: string[] };
@@ -75,13 +78,13 @@ describe('the archive', () => {
     }
   });
 
-  it('is the same from the same tree', async () => {
+  it('has equal bytes for equal trees', async () => {
     const again = join(directory, 'again.tar');
     await must('node', [...builder, '--output', again]);
     expect(readFileSync(again).equals(readFileSync(archive))).toBe(true);
   });
 
-  it('holds no tests, no types, no tools of development, no shell', () => {
+  it('contains no tests, types, development tools or shell', () => {
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' });
     expect(files).toContain('opt/orch/cluster/prepare.mjs');
     expect(files.filter((file) => /\.spec\.[cm]?js$|\.d\.ts$|\.map$/.test(file))).toEqual([]);
@@ -108,13 +111,13 @@ describe('in the image', () => {
     expect((await run(...script)).stderr).toBe('--member-prefix is needed\n');
   });
 
-  it('the API server keeps a store, serves, and ends when told to', async () => {
-    const port = await freePort();
+  it('the API server stores data, serves, and exits on SIGTERM', async () => {
+    const port = await stablePort();
     const [command, args] = inside([
       ...['/opt/orch/bin/orch-apiserver', '--data-dir=/tmp/data', '--bind-address=127.0.0.1'],
       `--secure-port=${port}`,
     ]);
-    // Entering replaces the process by the server: the signal below reaches it.
+    // `chroot` replaces itself with the server, so the signal below reaches it.
     const server = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
     const ended = new Promise((done) => server.once('exit', done));
     const agent = new Agent({ connect: { rejectUnauthorized: false } });

@@ -1,6 +1,6 @@
 /**
- * What the chart makes once: keys, tokens, certificates and how the cluster began. Rendered against a host that has
- * them from before, and used the way the components use them.
+ * The values that the chart generates once: keys, tokens, certificates and the initial
+ * configuration. Renders against a host that has them already, and uses them as the components do.
  */
 import { X509Certificate } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { type NamedPod, podsOf } from './support/pods.js';
 import { HostServer } from './support/server.js';
 
 const host = new HostServer();
-// Whether a StatefulSet shrinks is asked of the host, which serves none yet.
+// Requires a lookup of StatefulSets, which this host does not serve yet.
 const base = { apiserver: { membership: { enabled: false } } };
 const withHosts = (externalHosts: string[]) => ({
   apiserver: { ...base.apiserver, service: { externalHosts } },
@@ -32,7 +32,7 @@ function kubectl(args: readonly string[], input?: string): Promise<string> {
   return must(stockTool('kubectl'), all, input === undefined ? {} : { input });
 }
 
-/** Helm may look into the host. */
+/** Helm can read from the host. */
 const looking = () => ({
   isUpgrade: true,
   extraArgs: ['--dry-run=server', `--kubeconfig=${host.kubeconfig}`],
@@ -69,7 +69,7 @@ describe('an upgrade', () => {
     first = await install(base);
   });
 
-  it('changes nothing when nothing was changed', async () => {
+  it('changes nothing when the values are the same', async () => {
     const second = await render(base, looking());
     expect(secrets(second)).toEqual(secrets(first));
     expect(secrets(second).length).toBeGreaterThan(8);
@@ -80,9 +80,12 @@ describe('an upgrade', () => {
     );
   });
 
-  it('makes the one certificate anew whose hosts have changed, and restarts what reads it', async () => {
+  it('renews only the certificate whose hosts have changed, and restarts its users', async () => {
     const second = await render(withHosts(['api.example', '192.0.2.7']), looking());
-    const names = ['ca', 'peer-ca', 'peer-tls', 'component-tls', 'node-client-tls', 'tokens'];
+    const names = [
+      ...['ca', 'peer-ca', 'peer-tls', 'component-tls', 'node-client-tls', 'tokens'],
+      ...['front-proxy-ca', 'front-proxy-tls'],
+    ];
     for (const name of names) {
       expect(find(second, 'Secret', `orch-${name}`)).toEqual(find(first, 'Secret', `orch-${name}`));
     }
@@ -94,7 +97,7 @@ describe('an upgrade', () => {
     expect(annotations(second)).not.toEqual(annotations(first));
   });
 
-  it('makes old certificates anew, of the same authorities', async () => {
+  it('renews old certificates with the same authorities', async () => {
     const second = await render(
       { ...base, certificates: { chart: { renewAfterDays: 0 } } },
       looking(),
@@ -109,7 +112,7 @@ describe('an upgrade', () => {
     }
   });
 
-  it('remembers how many replicas founded the cluster', async () => {
+  it('retains the initial number of replicas', async () => {
     const second = await render({ apiserver: { ...base.apiserver, replicas: 5 } }, looking());
     expect(find(second, 'ConfigMap', 'orch-beginning').data).toMatchObject({
       initialReplicas: '3',
@@ -120,24 +123,24 @@ describe('an upgrade', () => {
     expect(text).not.toContain('orch-apiserver-3=https://');
   });
 
-  it('is refused as an installation with another number over what is left of an old one', async () => {
+  it('fails as an installation with another number of replicas over retained volumes', async () => {
     const { extraArgs } = looking();
     const { code, stderr } = await template(
       { apiserver: { ...base.apiserver, replicas: 1 } },
       { extraArgs },
     );
     expect(code).not.toBe(0);
-    expect(stderr).toContain('an earlier installation began with 3 replicas');
+    expect(stderr).toContain('an earlier installation started with 3 replicas');
   });
 });
 
-describe('what was made', () => {
+describe('a generated value', () => {
   let objects: Rendered[];
   beforeAll(async () => {
     objects = await render(base);
   });
 
-  it('serves under every name by which the API is called', () => {
+  it('is a certificate for every name of the API', () => {
     const serving = certificate(objects, 'orch-apiserver-tls');
     const names = [
       ...['localhost', 'orch', 'orch.default', 'orch.default.svc', 'orch-apiserver.control.svc'],
@@ -151,7 +154,7 @@ describe('what was made', () => {
     expect(serving.checkHost('example.com')).toBeUndefined();
   });
 
-  it('keeps replicas and clients apart: other authorities', () => {
+  it('has separate authorities for replicas and clients', () => {
     const peer = certificate(objects, 'orch-peer-tls');
     expect(peer.checkIssued(certificate(objects, 'orch-peer-ca'))).toBe(true);
     expect(peer.checkIssued(certificate(objects, 'orch-ca'))).toBe(false);
@@ -159,11 +162,11 @@ describe('what was made', () => {
     expect(
       peer.checkHost('orch-apiserver-0.orch-apiserver-peers.control.svc.cluster.local'),
     ).toBeDefined();
-    // Server and client use.
+    // For server and client use.
     expect(peer.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2']);
   });
 
-  it('gives every component a kubeconfig that works as it is mounted', () => {
+  it('is a working kubeconfig for every component, as mounted', () => {
     const directory = join(host.directory, 'mounted');
     mkdirSync(directory, { recursive: true });
     const { stringData } = find(objects, 'Secret', 'orch-kubeconfig') as unknown as {
@@ -184,7 +187,7 @@ describe('what was made', () => {
     expect(connection.servers).toEqual([connection.server, ...replicas]);
   });
 
-  it('gives people a kubeconfig that is complete in itself', async () => {
+  it('is a self-contained kubeconfig for the administrator', async () => {
     const { stringData } = find(objects, 'Secret', 'orch-admin-kubeconfig') as unknown as {
       stringData: Record<string, string>;
     };
@@ -203,10 +206,25 @@ describe('what was made', () => {
     const { code } = await run(stockTool('kubectl'), [`--kubeconfig=${file}`, 'config', 'view']);
     expect(code).toBe(0);
   });
+
+  it('gives the other users only the groups of their roles', async () => {
+    const objects = await render({});
+    const { stringData } = find(objects, 'Secret', 'orch-tokens') as unknown as {
+      stringData: Record<string, string>;
+    };
+    const lines = stringData['tokens.csv']!.trim().split('\n');
+    const groups = lines.map((line) => line.trim().split(',').toSpliced(0, 1).join(' '));
+    expect(groups).toEqual([
+      'admin admin-uid "system:masters"',
+      'system:orch-controller-manager controller-manager-uid',
+      'system:orch-scheduler scheduler-uid',
+      'system:orch-metrics metrics-uid "system:monitoring"',
+    ]);
+  });
 });
 
 describe('the host', () => {
-  it('takes every pod, and every object of a kind that it serves', async () => {
+  it('accepts every pod, and every object of a kind that it serves', async () => {
     const objects = await render({ backup: { enabled: true } }, { isUpgrade: true });
     await kubectl(['apply', '-f', '-'], stringify(find(objects, 'ServiceAccount', 'orch')));
     const served = ['Secret', 'ConfigMap', 'Service', 'Deployment', 'ServiceAccount'];
@@ -221,7 +239,7 @@ describe('the host', () => {
   });
 });
 
-/** One pod of a template, with a volume in place of the claim that a StatefulSet would make. */
+/** One pod of a template, with a volume in place of the claim of the StatefulSet. */
 function asPod({ of, labels, spec }: NamedPod): object {
   const claimed = of.startsWith('StatefulSet/') ? [{ name: 'data', emptyDir: {} }] : [];
   return {

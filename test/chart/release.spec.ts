@@ -1,4 +1,4 @@
-/** A release as the real helm keeps it: installed, upgraded and uninstalled on a host. */
+/** A release of the real helm: installed, upgraded and uninstalled on a host. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stockTool } from '../e2e/support/kubectl.js';
@@ -7,7 +7,7 @@ import { chart } from './support/helm.js';
 import { HostServer } from './support/server.js';
 
 const host = new HostServer();
-// What a StatefulSet has is asked of the host, which serves none yet; nothing would run the hooks.
+// Requires StatefulSets and Jobs, which this host does not serve yet.
 const common = [
   ...[`--namespace=control`, '--set=apiserver.membership.enabled=false'],
   `--post-renderer=${join(import.meta.dirname, 'support/served-kinds.mjs')}`,
@@ -39,7 +39,7 @@ describe('a release', () => {
     expect(secrets.size).toBeGreaterThan(9);
   });
 
-  it('keeps nothing of what was made among its values', async () => {
+  it('stores no generated value among its values', async () => {
     const values = await helm(['get', 'values', 'orch', '--namespace=control', '--all']);
     expect(values).toContain('antiAffinity: hard');
     expect(values).not.toMatch(/^made:|PRIVATE KEY/m);
@@ -55,7 +55,7 @@ describe('a release', () => {
     expect(now).toEqual(secrets);
   });
 
-  it('leaves behind what belongs to the volumes, and takes it up when installed again', async () => {
+  it('retains the objects of the volumes, and reuses them when installed again', async () => {
     await helm(['uninstall', 'orch', '--namespace=control']);
     const left = await data('secrets');
     expect(left.has('orch-kubeconfig')).toBe(false);

@@ -1,8 +1,8 @@
-/** What the chart renders for many combinations of values, checked object by object and as a whole. */
+/** Checks the rendered objects for many combinations of values, one by one and together. */
 import { codecFor, kindNamed, parseLabelSelector } from '@orch/apimachinery';
 import { selectDialect } from '@orch/component';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { unknownFields } from '../../libs/apiserver/src/request/unknown-fields.js';
+import { unknownFields } from '../../libs/registry/src/codec/unknown-fields.js';
 import { combinations } from './support/combinations.js';
 import { chart, find, helm, type Rendered, render } from './support/helm.js';
 import { containersOf, podsOf, type Reference, referencesOf } from './support/pods.js';
@@ -10,7 +10,7 @@ import { containersOf, podsOf, type Reference, referencesOf } from './support/po
 // The host is a stock cluster.
 beforeAll(() => selectDialect('kubernetes'));
 
-/** Kinds of others, which the API's schema does not have. */
+/** Custom kinds, which the schema of the API lacks. */
 const foreignKinds = ['Certificate', 'Issuer', 'ServiceMonitor', 'PrometheusRule'];
 /** Fields newer than the schema, rendered for hosts that have them. */
 const newerFields = [
@@ -20,7 +20,7 @@ const newerFields = [
 ];
 
 describe('helm lint', () => {
-  it('has nothing to say but that there is no icon', async () => {
+  it('reports only the missing icon', async () => {
     const { code, stdout } = await helm(['lint', '--strict', chart]);
     expect(stdout.match(/\[(?:WARNING|ERROR)\].*/g)).toBeNull();
     expect(code).toBe(0);
@@ -33,7 +33,7 @@ describe.each(combinations)('$name', ({ values, provided = [], ...options }) => 
     objects = await render(values, options);
   });
 
-  it('renders objects that the API would take', () => {
+  it('renders objects that the API accepts', () => {
     expect(objects.length).toBeGreaterThan(10);
     for (const object of objects) {
       const { kind, apiVersion } = object;
@@ -65,7 +65,7 @@ describe.each(combinations)('$name', ({ values, provided = [], ...options }) => 
     }
   });
 
-  it('refers only to what is there', () => {
+  it('refers only to existing objects', () => {
     const has = ({ kind, name, keys = [] }: Reference) => {
       if (provided.includes(name)) return true;
       if (kind === 'ServiceAccount' && name === 'default') return true;
@@ -95,7 +95,7 @@ describe.each(combinations)('$name', ({ values, provided = [], ...options }) => 
     }
   });
 
-  it('lets every pod run in a namespace with restricted pod security', () => {
+  it('renders pods that run in a namespace with restricted pod security', () => {
     for (const pod of podsOf(objects)) {
       const { spec, of } = pod;
       expect(spec.securityContext, of).toMatchObject({
@@ -120,7 +120,7 @@ describe.each(combinations)('$name', ({ values, provided = [], ...options }) => 
     }
   });
 
-  it('selects the pods that are meant', () => {
+  it('selects the intended pods', () => {
     const pods = podsOf(objects);
     for (const { kind, metadata, spec } of objects) {
       const selector = selectorOf(kind, spec as Selecting);
@@ -135,7 +135,7 @@ describe.each(combinations)('$name', ({ values, provided = [], ...options }) => 
     }
   });
 
-  it('gives each replica a place, a name and a volume of its own', () => {
+  it('gives each replica its own node, name and volume', () => {
     const set = objects.find(({ kind }) => kind === 'StatefulSet')!;
     const spec = set.spec as {
       serviceName: string;
@@ -158,7 +158,7 @@ interface Selecting {
   readonly podSelector?: { readonly matchLabels?: Record<string, string> };
 }
 
-/** Of what selects the pods of one component; the policy of all Jobs selects several. */
+/** Objects that select the pods of one component. The policy of all Jobs selects several. */
 function selectorOf(kind: string, spec: Selecting): Record<string, string> | undefined {
   switch (kind) {
     case 'Service':

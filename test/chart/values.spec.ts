@@ -69,13 +69,13 @@ const bad: readonly (readonly [string, object, RegExp])[] = [
 ];
 
 describe('values', () => {
-  it.each(bad)('refuses %s', async (_name, values, message) => {
+  it.each(bad)('rejects %s', async (_name, values, message) => {
     const { code, stderr } = await template(values as Record<string, unknown>);
     expect(stderr).toMatch(message);
     expect(code).not.toBe(0);
   });
 
-  it('are all in the schema, and nothing else is', () => {
+  it('are exactly those of the schema', () => {
     const schema = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')) as Schema & {
       $defs: Record<string, Schema>;
     };

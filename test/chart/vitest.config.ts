@@ -3,7 +3,7 @@ import base from '../../vitest.config.js';
 
 /** The chart with the real helm, and the image: some files start processes, so one at a time. */
 export default mergeConfig(
-  { ...base, test: { ...base.test, include: [] } },
+  { ...base, test: { ...base.test, include: [], projects: undefined } },
   defineConfig({
     test: {
       root: import.meta.dirname,

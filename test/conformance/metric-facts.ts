@@ -1,4 +1,4 @@
-/** The metrics of the interface, and what a process serves, in one form. */
+/** Compares the metrics that a process serves with the recorded ones of the interface. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -12,9 +12,9 @@ interface Fact {
 export interface ServedMetric {
   readonly type: string;
   readonly stability: string | undefined;
-  /** Of all its samples, sorted; undefined without samples. */
+  /** The labels of all samples, sorted; undefined if there are no samples. */
   readonly labels: readonly string[] | undefined;
-  /** As spelt. */
+  /** The bounds as they are spelt. */
   readonly buckets: readonly string[];
 }
 
@@ -24,7 +24,7 @@ const { families, onlyWhenItHappens } = JSON.parse(
 
 export const metricFacts: Readonly<Record<string, Fact>> = { ...families, ...onlyWhenItHappens };
 
-/** What the text of `/metrics` holds, by name. */
+/** Parses the text of `/metrics` into metrics by name. */
 export function parseMetrics(text: string): Map<string, ServedMetric> {
   const served = new Map<string, ServedMetric>();
   for (const block of text.split(/^# HELP /m).slice(1)) {
@@ -46,8 +46,8 @@ export function parseMetrics(text: string): Map<string, ServedMetric> {
 }
 
 /**
- * Those served that are not as the interface has them, each as it is and as it should be. Labels and
- * buckets show in samples alone; buckets that the facts do not name may be any.
+ * Returns the served metrics that differ from the recorded ones, in both forms. Labels and
+ * buckets are compared only if there are samples, and buckets only if they were recorded.
  */
 export function differingMetrics(served: ReadonlyMap<string, ServedMetric>) {
   const differing: Record<string, { found: ServedMetric; wanted: ServedMetric }> = {};

@@ -1,171 +1,145 @@
 /**
- * Starts an API server of its own in each dialect and replays the recorded cases against it. All have to
- * pass but those that `failing.json` names with the reason; one of them that passes is a failure, too, as
- * its reason has gone. Options: `--summary FILE` writes the counts, `--only REGEX` replays some cases.
- * The server is the built one: run `npm run build` first.
+ * Starts API servers in each dialect and replays the recordings against them. Every case and
+ * scenario must pass, except the ones that `failing.json` lists with a reason, and the classes of
+ * objects in `failing-verdicts.json`; a listed one that passes is a failure, because its reason no
+ * longer applies. Options: `--summary FILE` writes the counts, `--parts LIST` replays only these
+ * parts (`cases`, `decisions`, `verdicts`, `webhooks`, `scheduling`), `--only REGEX` only the
+ * matching cases and scenarios, `--dialect NAME` only this dialect. `ORCH_TEST_ENCRYPTION` encrypts
+ * the store (`encryption.mjs`). Runs the built programs: run `npm run build` first.
  */
-import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:https';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import {
+  countResults,
+  option,
+  replayCases,
+  runTool,
+  startServer,
+  unknownNames,
+} from './processes.mjs';
+import { replayScheduling } from './scheduling-scenarios.mjs';
+import { sampleVerdicts, unexpectedVerdicts } from './verdict-sample.mjs';
+import { replayWebhooks } from './webhook-scenarios.mjs';
 
-const root = resolve(import.meta.dirname, '../..');
-const main = join(root, 'dist/apps/apiserver/src/main.js');
-const replay = join(import.meta.dirname, 'replay.mjs');
-const cases = join(import.meta.dirname, 'cases');
 const failing = JSON.parse(readFileSync(join(import.meta.dirname, 'failing.json'), 'utf8'));
-const startTimeoutMs = 30_000;
-const tokens = ['admintoken,admin,admin-uid,"system:masters"', 'alicetoken,alice,alice-uid,"dev"'];
 
-function option(name) {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? undefined : process.argv[at + 1];
+/** Replays the recorded authorization decisions. */
+async function replayDecisions(url, dialect) {
+  const args = ['--server', url, '--dialect', dialect, '--show', '10'];
+  const output = await runTool('decisions.mjs', args);
+  const counts = /(\d+) passed, (\d+) failed\s*$/.exec(output);
+  if (!counts) throw new Error(`the decisions ended without a result:\n${output}`);
+  return { passed: Number(counts[1]), failed: Number(counts[2]), output };
 }
 
-function freePort() {
-  return new Promise((done, fail) => {
-    const probe = createServer();
-    probe.once('error', fail);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => done(port));
-    });
-  });
-}
-
-function isReady(port) {
-  return new Promise((done) => {
-    const probe = request(
-      { host: '127.0.0.1', port, path: '/readyz', rejectUnauthorized: false, agent: false },
-      (answer) => {
-        answer.resume();
-        answer.once('end', () => done(answer.statusCode === 200));
-      },
-    );
-    probe.once('error', () => done(false));
-    probe.end();
-  });
-}
-
-async function startServer(directory, dialect) {
-  const port = await freePort();
-  const tokenFile = join(directory, 'tokens.csv');
-  writeFileSync(tokenFile, `${tokens.join('\n')}\n`);
-  const log = [];
-  const child = spawn(
-    process.execPath,
-    [
-      main,
-      `--data-dir=${join(directory, 'data')}`,
-      `--secure-port=${port}`,
-      '--bind-address=127.0.0.1',
-      `--dialect=${dialect}`,
-      `--token-auth-file=${tokenFile}`,
-      '--service-cluster-ip-range=10.96.0.0/16',
-      '--service-node-port-range=30000-32767',
-      '--service-account-issuer=https://orch.local',
-      '--api-audiences=api',
-    ],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      log.push(String(chunk));
-      if (log.length > 200) log.shift();
-    });
-  }
-  let exited = false;
-  const ended = new Promise((done) =>
-    child.once('exit', () => {
-      exited = true;
-      done();
-    }),
-  );
-  const deadlineMs = Date.now() + startTimeoutMs;
-  while (!(await isReady(port))) {
-    if (exited || Date.now() > deadlineMs) {
-      child.kill('SIGKILL');
-      throw new Error(`the API server did not start:\n${log.join('')}`);
-    }
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  return {
-    url: `https://127.0.0.1:${port}`,
-    log: () => log.join(''),
-    async stop() {
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
-}
-
-/** The result of each case, and what the replayer said. */
-function replayCases(url, filter, directory, dialect) {
-  const results = join(directory, 'results.json');
-  const args = [replay, '--server', url, '--insecure', '--quiet', '--json', results];
-  args.push('--dialect', dialect);
-  if (filter) args.push('--filter', filter);
-  const child = spawn(process.execPath, [...args, cases], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let said = '';
-  child.stdout.setEncoding('utf8');
-  child.stdout.on('data', (chunk) => {
-    said += chunk;
-  });
-  return new Promise((done, fail) => {
-    child.once('error', fail);
-    child.once('close', () => {
-      if (existsSync(results)) done({ ...JSON.parse(readFileSync(results, 'utf8')), said });
-      else fail(new Error(`the replay left no results:\n${said}`));
-    });
-  });
+/** Creates and updates the sampled objects, and returns the differences. */
+async function replayVerdicts(url, dialect, directory) {
+  const sample = join(directory, 'sample.jsonl.gz');
+  const differences = join(directory, 'differences.jsonl');
+  const count = sampleVerdicts(sample);
+  const args = ['--server', url, '--dialect', dialect, '--json', differences, sample];
+  const output = await runTool('verdicts.mjs', args);
+  if (!existsSync(differences))
+    throw new Error(`the sampled objects ended without a result:\n${output}`);
+  return { count, differences: readFileSync(differences, 'utf8') };
 }
 
 const only = option('--only');
+const parts = option('--parts')?.split(',') ?? [
+  ...['cases', 'decisions', 'verdicts', 'webhooks', 'scheduling'],
+];
+const oneServerParts = ['cases', 'decisions', 'verdicts'];
+const dialects = option('--dialect')?.split(',') ?? ['orch', 'kubernetes'];
+const isComplete = !only && !option('--parts');
 const summaryFile = option('--summary');
 let passed = 0;
 let failed = 0;
 
-/** Replays against a fresh server that speaks this dialect, and counts. */
+function add(counts) {
+  passed += counts.passed;
+  failed += counts.failed;
+}
+
+/** Replays all recordings in a dialect and counts the results. */
 async function replayIn(dialect) {
   const directory = mkdtempSync(join(tmpdir(), 'orch-conformance-'));
-  let server;
+  const results = [];
   try {
-    server = await startServer(directory, dialect);
-    const { results, said } = await replayCases(server.url, only, directory, dialect);
-    const failedBefore = failed;
-    for (const { area, name, passed: isPassed } of results) {
-      const reason = failing[`${area}/${name}`];
-      if (isPassed === (reason === undefined)) passed += isPassed ? 1 : 0;
-      else {
-        failed += 1;
-        const what = isPassed ? `passes, although ${reason}` : 'failed';
-        console.log(`${area}/${name} in the ${dialect} dialect: ${what}`);
-      }
+    if (parts.some((part) => oneServerParts.includes(part))) {
+      results.push(...(await replayOnOneServer(directory, dialect)));
     }
-    if (failed > failedBefore) console.log(said);
-    const missing = only ? [] : Object.keys(failing).filter((name) => !isReplayed(results, name));
+    if (parts.includes('webhooks')) {
+      const replayed = await replayWebhooks(directory, dialect, only);
+      compare(replayed, dialect);
+      results.push(...replayed.results);
+    }
+    if (parts.includes('scheduling')) {
+      const selection = { dialect, filter: only, always: Object.keys(failing) };
+      const replayed = await replayScheduling(selection);
+      compare(replayed, dialect);
+      results.push(...replayed.results);
+    }
+    const missing = isComplete ? unknownNames(failing, results) : [];
     failed += missing.length;
-    for (const name of missing) console.log(`there is no case ${name}`);
+    for (const name of missing)
+      console.log(`failing.json lists ${name}, which is not a recorded case`);
   } catch (error) {
     console.error(error.message);
     failed += 1;
-    if (server) console.error(server.log());
   } finally {
-    await server?.stop();
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-function isReplayed(results, wanted) {
-  return results.some(({ area, name }) => `${area}/${name}` === wanted);
+/** Replays the cases and the decisions. Returns the results of the cases. */
+async function replayOnOneServer(directory, dialect) {
+  const server = await startServer(directory, dialect);
+  try {
+    let results = [];
+    if (parts.includes('cases')) {
+      const selection = { directory, dialect, folders: ['cases'], filter: only };
+      const replayed = await replayCases(server.url, selection);
+      compare(replayed, dialect);
+      results = replayed.results;
+    }
+    if (!only && parts.includes('decisions')) await decideIn(dialect, server.url);
+    if (!only && parts.includes('verdicts')) await judgeIn(dialect, server.url, directory);
+    return results;
+  } catch (error) {
+    throw new Error(`${error.message}\n${server.log()}`, { cause: error });
+  } finally {
+    await server.stop();
+  }
 }
 
-for (const dialect of ['orch', 'kubernetes']) await replayIn(dialect);
-for (const [name, reason] of Object.entries(failing)) console.log(`not yet: ${name}: ${reason}`);
+/** Counts the results, and prints the output if any is not the expected one. */
+function compare({ results, output }, dialect) {
+  const counts = countResults(results, failing, dialect);
+  add(counts);
+  if (counts.failed > 0) console.log(output);
+}
+
+/** Counts the decisions that are as recorded. */
+async function decideIn(dialect, url) {
+  const { output, ...counts } = await replayDecisions(url, dialect);
+  add(counts);
+  if (counts.failed > 0) console.log(`decisions in the ${dialect} dialect:\n${output}`);
+}
+
+/** Counts the objects with the recorded outcome; expected differences count as neither. */
+async function judgeIn(dialect, url, directory) {
+  const { count, differences } = await replayVerdicts(url, dialect, directory);
+  const { expected, unexpected } = unexpectedVerdicts(differences);
+  add({ passed: count - expected - unexpected.length, failed: unexpected.length });
+  console.log(`objects in the ${dialect} dialect: ${expected} of ${count} differ as expected`);
+  for (const text of unexpected) console.log(`objects in the ${dialect} dialect: ${text}`);
+}
+
+// Most of the time a server or its client waits for the other.
+await Promise.all(dialects.map(replayIn));
+for (const [name, reason] of Object.entries(failing))
+  console.log(`expected failure: ${name}: ${reason}`);
 if (summaryFile) writeFileSync(summaryFile, JSON.stringify({ passed, failed }));
 console.log(`conformance: ${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -1,6 +1,7 @@
 /**
- * Server-side apply as users do it: objects of client-side apply taken over, conflicts told of, forced
- * and given up. With our own command line and, in the other dialect, with stock kubectl.
+ * Server-side apply as users do it: objects of client-side apply are taken over, conflicts reported
+ * and forced, fields given up. With our own command line and, in the other dialect, with stock
+ * kubectl.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './support/api.js';
@@ -51,7 +52,7 @@ describe.each(settings)('apply in the $dialect dialect with $tool', ({ dialect, 
       .map(({ manager }) => manager);
   }
 
-  it('takes over what client-side apply made, without a conflict', async () => {
+  it('takes over objects of client-side apply without a conflict', async () => {
     await ctl.pipe(manifest({ x: '1', y: '1' }), 'apply', '-f', '-');
     expect(await ownerOf('x')).toEqual([`${tool}-client-side-apply`]);
     expect(await apply({ x: '2', y: '1' })).toContain('serverside-applied');
@@ -59,13 +60,13 @@ describe.each(settings)('apply in the $dialect dialect with $tool', ({ dialect, 
     expect(await ownerOf('x')).toEqual([tool]);
   });
 
-  it('changes nothing when there is nothing to change', async () => {
+  it('changes nothing when the configuration is already applied', async () => {
     const { metadata } = await stored();
     await apply({ x: '2', y: '1' });
     expect((await stored()).metadata).toEqual(metadata);
   });
 
-  it('tells of conflicts, and takes over when told to', async () => {
+  it('reports conflicts, and takes fields over when forced', async () => {
     const refused = await apply({ x: '3' }, '--field-manager=other').catch(String);
     expect(refused).toContain(`Apply failed with 1 conflict: conflict with "${tool}": .data.x`);
     expect((await stored()).data).toEqual({ x: '2', y: '1' });
@@ -74,14 +75,14 @@ describe.each(settings)('apply in the $dialect dialect with $tool', ({ dialect, 
     expect(await ownerOf('x')).toEqual(['other']);
   });
 
-  it('takes out what is given up and owned by nobody else', async () => {
+  it('removes fields that are given up and have no other owner', async () => {
     await apply({ y: '1' }, '--field-manager=other', '--force-conflicts');
     const { data } = await stored();
     expect(data).toEqual({ y: '1' });
     expect((await ownerOf('y')).toSorted()).toContain('other');
   });
 
-  it('makes nothing on a dry run', async () => {
+  it('creates nothing on a dry run', async () => {
     const before = await stored();
     await apply({ y: '9' }, '--dry-run=server', '--force-conflicts');
     expect(await stored()).toEqual(before);
@@ -100,7 +101,7 @@ describe.each(settings)('apply in the $dialect dialect with $tool', ({ dialect, 
       return api.send<T>('PATCH', `${path}?${query}`, body, 'application/apply-patch+yaml');
     }
 
-    it('owns of a status nothing but the status', async () => {
+    it('owns only the status when it applies a status', async () => {
       const config = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } };
       const status = { ...config, spec: { replicas: 7 }, status: { observedGeneration: 1 } };
       expect((await send(`${apps}/web/status`, status)).status).toBe(404);
@@ -116,7 +117,7 @@ describe.each(settings)('apply in the $dialect dialect with $tool', ({ dialect, 
       expect(entry?.fieldsV1).toEqual({ 'f:status': { 'f:observedGeneration': {} } });
     });
 
-    it('scales when it is forced, as a scale has no owners', async () => {
+    it('scales when forced, because a scale has no owners', async () => {
       const config = {
         apiVersion: 'autoscaling/v1',
         kind: 'Scale',
@@ -133,7 +134,7 @@ describe.each(settings)('apply in the $dialect dialect with $tool', ({ dialect, 
       expect([forced.status, forced.body.spec]).toEqual([200, { replicas: 3 }]);
     });
 
-    it('keeps objects that only their owners make too large, without them', async () => {
+    it('stores an object without its managed fields when they make it too large', async () => {
       const data = Object.fromEntries(
         Array.from({ length: 55_000 }, (_, index) => [`key-${index}`, 'some value']),
       );

@@ -1,11 +1,15 @@
-/** What a user can get wrong on the command line: a clear line that names cause and cure, nothing changed. */
+/**
+ * Mistakes of users on the command line: one clear line names cause and remedy, and nothing
+ * changes.
+ */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stablePort } from '../chaos/support/ports.js';
 import { Api } from './support/api.js';
-import { Cluster, freePort } from './support/cluster.js';
+import { Cluster } from './support/cluster.js';
 import { run } from './support/process.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'orch-bad-input-'));
@@ -13,7 +17,7 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const up = (...args: string[]) => run('node', ['scripts/up.mjs', '--detach', ...args]);
 
-/** The command failed and said why in words a person can act on, without a stack. */
+/** Expects a failed command whose message helps a user, without a stack. */
 function expectClearError(
   outcome: { code: number; stdout: string; stderr: string },
   ...parts: (string | RegExp)[]
@@ -40,7 +44,7 @@ describe('up', () => {
     expect(readdirSync(scratch)).not.toContain('never');
   });
 
-  it('refuses a directory that holds something else and leaves it alone', async () => {
+  it('refuses a directory with other files, and does not change it', async () => {
     const directory = join(scratch, 'foreign');
     mkdirSync(directory);
     writeFileSync(join(directory, 'thesis.txt'), 'years of work');
@@ -59,13 +63,13 @@ describe('up', () => {
     let server: Server;
     let port: number;
     beforeAll(async () => {
-      port = await freePort();
+      port = await stablePort();
       server = createServer().listen(port, '127.0.0.1');
       await new Promise((done) => server.once('listening', done));
     });
     afterAll(() => server.close());
 
-    it('says so', async () => {
+    it('reports the port', async () => {
       const directory = join(scratch, 'port');
       expectClearError(
         await up('--data-dir', directory, '--port', String(port)),
@@ -74,6 +78,23 @@ describe('up', () => {
       );
     });
   });
+});
+
+describe('the API server', () => {
+  it.each(['--client-ca-file', '--service-account-signing-key-file', '--token-auth-file'])(
+    'logs one line at level fatal, and none at level error, when %s is missing',
+    async (flag) => {
+      const missing = join(scratch, 'missing.pem');
+      const [directory, port] = [join(scratch, flag), String(await stablePort())];
+      const main = 'dist/apps/apiserver/src/main.js';
+      const args = [main, '--data-dir', directory, '--secure-port', port, flag, missing];
+      const outcome = await run('node', [...args, '--bind-address', '127.0.0.1']);
+      expectClearError(outcome, `cannot read ${missing}: ENOENT`);
+      const lines = (outcome.stdout + outcome.stderr).split('\n');
+      expect(lines.filter((line) => / (?:ERROR|FATAL) /.test(line))).toHaveLength(1);
+      expect(lines.filter((line) => line.includes('stack='))).toEqual([]);
+    },
+  );
 });
 
 describe('orchctl and the API', () => {
@@ -106,7 +127,7 @@ describe('orchctl and the API', () => {
     );
   });
 
-  it('keeps a dialect once chosen', async () => {
+  it('refuses another dialect for an existing cluster', async () => {
     await cluster.down();
     const other = await up('--data-dir', cluster.dataDirectory, '--dialect', 'kubernetes');
     expectClearError(other, /orch/, /kubernetes/);

@@ -1,6 +1,6 @@
 /**
- * Backups, as docs/operations.md has them: taken under load, looked at, restored into three new
- * directories, and a cluster of one made out of the one directory that is left.
+ * Backups, as in docs/operations.md: taken under load, inspected, restored into three new
+ * directories, and a cluster of one recovered from one remaining directory.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { eventually } from './support/wait.js';
 describe('backups of a cluster', () => {
   let replicas: ReplicaServers;
   let file: string;
-  /** Acknowledged before the backup was asked for. */
+  /** Acknowledged before the backup was requested. */
   let saved: string[];
   let lastRevision: number;
 
@@ -23,7 +23,7 @@ describe('backups of a cluster', () => {
 
   afterAll(() => replicas?.destroy());
 
-  it('are taken under load, whole or not at all, and tell what they hold', async () => {
+  it('are taken under load, completely or not at all, and report their content', async () => {
     const writers = replicas.servers.map(
       (server) => new SteadyWriter(replicas, server, `saved-${server.name}`),
     );
@@ -42,7 +42,7 @@ describe('backups of a cluster', () => {
     expect(await replicas.orchctlMust('cluster', 'snapshot', 'status', file)).toContain('keyCount');
 
     const again = await replicas.orchctl('cluster', 'snapshot', 'save', file);
-    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/exists already/)]);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/already exists/)]);
   });
 
   it('are refused when they are damaged', async () => {
@@ -59,7 +59,7 @@ describe('backups of a cluster', () => {
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 
-  it('become a new cluster of three; whoever watched the old one has to list anew', async () => {
+  it('become a new cluster of three, whose clients have to list again', async () => {
     const before = await replicas.call<{ metadata: { resourceVersion: string } }>(
       replicas.servers[0]!,
       'GET',
@@ -99,12 +99,12 @@ describe('backups of a cluster', () => {
     expect(created.status).toBe(201);
   });
 
-  it('are not restored over what is there', async () => {
+  it('are not restored into an existing directory', async () => {
     const [server] = replicas.servers as [Server];
     await expect(restore(server)).rejects.toThrow(/exists already/);
   });
 
-  it('need not be there: one directory that is left becomes a cluster of one, then of two', async () => {
+  it('are not needed: one remaining directory becomes a cluster of one, then of two', async () => {
     const [left, other] = replicas.servers as [Server, Server];
     const inUse = await replicas.orchctl('cluster', 'recover', '--data-dir', left.dataDirectory);
     expect(inUse.code).toBe(1);
@@ -119,7 +119,7 @@ describe('backups of a cluster', () => {
     const there = await namesAt(replicas, left);
     expect([...saved, 'after-the-restore'].filter((name) => !there.has(name))).toEqual([]);
 
-    other.dataDirectory = `${other.dataDirectory}-anew`;
+    other.dataDirectory = `${other.dataDirectory}-again`;
     other.initialState = 'join';
     other.initialCluster = replicas.initialCluster();
     await replicas.orchctlMust('cluster', 'add-member', other.name, '--peer-url', other.peerUrl);

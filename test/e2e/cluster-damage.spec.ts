@@ -1,6 +1,7 @@
 /**
- * Directories that are damaged or of another time, as docs/operations.md has them: a state heals by
- * itself, a log is refused with cause and cure; and a quota that is reached and left again.
+ * Directories that are damaged or of another version, as in docs/operations.md: a state is repaired
+ * automatically, a log is refused with cause and remedy; and a quota that is exceeded and met
+ * again.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { ReplicaServers, type Server } from './support/replica-servers.js';
 import { configMaps, namesAt, SteadyWriter } from './support/steady-writer.js';
 import { eventually } from './support/wait.js';
 
-/** Turns bytes over all through the files of a database that match: whichever records still count are hit. */
+/** Inverts bytes throughout the matching files of a database, so that some live records are hit. */
 function damage(directory: string, files = /\.(log|ldb)$/): void {
   for (const name of readdirSync(directory).filter((each) => files.test(each))) {
     const file = join(directory, name);
@@ -39,7 +40,7 @@ describe('directories of a cluster', () => {
   it.each([
     ['records, from the log', /\.(log|ldb)$/, /the log replays them/],
     ['the database as a whole, from the leader', /^MANIFEST/, /snapshot/],
-  ])('heal by themselves when the state is damaged: %s', async (_what, files, said) => {
+  ])('are repaired automatically when the state is damaged: %s', async (_what, files, said) => {
     expect(await replicas.end(victim, 'SIGTERM')).toBe('0');
     const loggedBytes = readFileSync(victim.logFile).length;
     damage(join(victim.dataDirectory, 'state/leveldb'), files);
@@ -51,7 +52,7 @@ describe('directories of a cluster', () => {
     expect(await replicas.orchctlMust('cluster', 'check')).toMatch(/\bconsistent\b/);
   });
 
-  it('are refused with cause and cure when the log is damaged, and replaced', async () => {
+  it('are refused with cause and remedy when the log is damaged, and replaced', async () => {
     await replicas.end(victim, 'SIGTERM');
     damage(join(victim.dataDirectory, 'log/leveldb'));
     replicas.launch(victim);
@@ -69,7 +70,7 @@ describe('directories of a cluster', () => {
     expect(await replicas.orchctlMust('cluster', 'check')).toMatch(/\bconsistent\b/);
   });
 
-  it('of a newer format are refused and left alone', async () => {
+  it('of a newer format are refused and not changed', async () => {
     await replicas.end(victim, 'SIGTERM');
     const file = join(victim.dataDirectory, 'log/format.json');
     const own = readFileSync(file, 'utf8');
@@ -97,7 +98,7 @@ describe('a quota', () => {
 
   afterAll(() => replicas?.destroy());
 
-  it('refuses writes with a Status when it is reached; deletions pass, and writes resume by themselves', async () => {
+  it('refuses writes with a Status when exceeded, admits deletions, and admits writes again', async () => {
     const [server] = replicas.servers as [Server];
     const create = (name: string) =>
       replicas.call<{ kind: string; reason: string; message: string }>(server, 'POST', configMaps, {
@@ -119,7 +120,7 @@ describe('a quota', () => {
     for (const name of created) {
       expect((await replicas.call(server, 'DELETE', `${configMaps}/${name}`)).status).toBe(200);
     }
-    await eventually('writes to be taken again', async () => {
+    await eventually('writes to be admitted again', async () => {
       return (await create('after')).status === 201;
     });
   });

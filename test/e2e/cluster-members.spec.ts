@@ -1,6 +1,7 @@
 /**
- * Members that come and go, as docs/operations.md has it: one added, promoted, the leader removed, one
- * replaced whose directory was lost, certificates rotated; and what is refused, with cause and cure.
+ * Changes of members, as in docs/operations.md: one added and promoted, the leader removed, one
+ * replaced after the loss of its directory, certificates rotated; and refusals, with cause and
+ * remedy.
  */
 
 import { X509Certificate } from 'node:crypto';
@@ -13,13 +14,13 @@ import { ReplicaServers, type Server } from './support/replica-servers.js';
 import { configMaps, namesAt, SteadyWriter } from './support/steady-writer.js';
 import { eventually } from './support/wait.js';
 
-/** The log keeps that many entries, and what compaction has seen on disk beyond them is cut. */
+/** More than the entries that the log retains, so that it is compacted. */
 const writeCount = 10_500;
 const writersAtOnce = 64;
-/** Of all those writes, on a machine that is busy with others. */
+/** Longest time of these writes on a busy machine. */
 const writeTimeoutMs = 400_000;
 
-/** Refused in one line that says why. */
+/** Expects a refusal in one line that has the reason. */
 function expectRefusal({ code, stdout, stderr }: Outcome, why: RegExp): void {
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr.trim().split('\n')).toHaveLength(1);
@@ -28,8 +29,8 @@ function expectRefusal({ code, stdout, stderr }: Outcome, why: RegExp): void {
 
 describe('members of a cluster', () => {
   let replicas: ReplicaServers;
-  /** Removed and added anew: a member under another id than before. */
-  let cameBack: Server;
+  /** Removed and added again, under another id than before. */
+  let readded: Server;
 
   beforeAll(async () => {
     replicas = await ReplicaServers.start(3, ['--history-retention=2s']);
@@ -53,7 +54,7 @@ describe('members of a cluster', () => {
       (member) => member.name === name,
     );
 
-  /** By the page: add as a learner, start with an empty directory, promote. */
+  /** Joins as documented: add as a learner, start with an empty directory. */
   async function join(server: Server): Promise<void> {
     const { name, peerUrl } = server;
     server.initialState = 'join';
@@ -64,9 +65,9 @@ describe('members of a cluster', () => {
     await replicas.ready(server);
   }
 
-  it('come as learners that get the state as a snapshot, and are promoted once they follow', async () => {
+  it('join as learners, receive a snapshot, and are promoted once they follow', async () => {
     const leader = await replicas.leader();
-    await eventually('the log to be cut', async () => {
+    await eventually('the log to be compacted', async () => {
       return ((await memberOf(leader.name))?.firstIndex ?? 0) > 1;
     });
     const writer = new SteadyWriter(replicas, leader, 'joined');
@@ -91,9 +92,9 @@ describe('members of a cluster', () => {
     expect(await replicas.orchctlMust('cluster', 'check')).toMatch(/\bconsistent\b/);
   });
 
-  it('may go even when they lead; whoever was removed ends and does not come back', async () => {
+  it('can be removed even as leader, end, and do not start again', async () => {
     const leader = await replicas.leader();
-    cameBack = leader;
+    readded = leader;
     const [other] = await replicas.followers();
     const writer = new SteadyWriter(replicas, other!, 'leader-removed');
     expect(await replicas.orchctlMust('cluster', 'remove-member', leader.name)).toBe(
@@ -102,12 +103,12 @@ describe('members of a cluster', () => {
     expect(await replicas.untilEnded(leader)).toBe('7');
     expect(replicas.logOf(leader)).toMatch(/was removed from (the )?cluster/);
     expect((await replicas.leader()).name).not.toBe(leader.name);
-    await eventually('writes to go on', () => writer.acknowledged.length > 20);
+    await eventually('further writes', () => writer.acknowledged.length > 20);
     await writer.stop();
     expect(writer.failures).toEqual([]);
     replicas.launch(leader);
     expect(await replicas.untilEnded(leader)).toBe('7');
-    expect(replicas.logOf(leader)).toMatch(/empty its data directory and add it anew/);
+    expect(replicas.logOf(leader)).toMatch(/empty its data directory and add it again/);
     rmSync(leader.dataDirectory, { recursive: true });
     await join(leader);
     await replicas.orchctlMust('cluster', 'promote', leader.name);
@@ -115,7 +116,7 @@ describe('members of a cluster', () => {
     await replicas.untilEnded(replicas.servers.find(({ name }) => name === 'm4')!);
   });
 
-  it('are refused a name or a peer URL that is taken, and what is not there', async () => {
+  it('are refused with a name or peer URL in use, or if they are missing', async () => {
     const [taken] = replicas.servers as [Server];
     const add = (name: string, url: string) =>
       replicas.orchctl('cluster', 'add-member', name, '--peer-url', url);
@@ -129,9 +130,9 @@ describe('members of a cluster', () => {
     expectRefusal(await replicas.orchctl('cluster', 'promote', taken.name), /is a voter already/);
   });
 
-  it('do not come back with an emptied directory, and are replaced', async () => {
-    // One that is still a member under the id that its name and URL give it.
-    const wiped = (await replicas.followers()).find((server) => server !== cameBack)!;
+  it('do not start with an emptied directory, and are replaced', async () => {
+    // A member whose id is still the one of its name and URL.
+    const wiped = (await replicas.followers()).find((server) => server !== readded)!;
     await replicas.end(wiped, 'SIGKILL');
     rmSync(wiped.dataDirectory, { recursive: true });
     wiped.initialState = 'new';
@@ -141,7 +142,9 @@ describe('members of a cluster', () => {
       .join(',');
     replicas.launch(wiped);
     expect(await replicas.untilEnded(wiped)).toBe('7');
-    expect(replicas.logOf(wiped)).toMatch(/remove the member, add it anew with an empty directory/);
+    expect(replicas.logOf(wiped)).toMatch(
+      /remove the member, then add it again with an empty directory/,
+    );
     rmSync(wiped.dataDirectory, { recursive: true });
     await replicas.orchctlMust('cluster', 'remove-member', wiped.name);
     await join(wiped);
@@ -149,12 +152,12 @@ describe('members of a cluster', () => {
     expect((await memberOf(wiped.name))?.role).toBe('follower');
   });
 
-  it('of another cluster are not let in, and are told', async () => {
+  it('of another cluster are refused, and report the reason', async () => {
     const stranger = await replicas.define('stranger');
     stranger.flags = ['--initial-cluster-token=another'];
     stranger.initialCluster = `stranger=${stranger.peerUrl},${replicas.initialCluster()}`;
     replicas.launch(stranger);
-    await eventually('it to be told', async () => {
+    await eventually('it to report the refusal', async () => {
       const { body } = await replicas.call<string>(stranger, 'GET', '/readyz/store');
       return /belongs to another cluster/.test(body);
     });
@@ -167,7 +170,7 @@ describe('members of a cluster', () => {
     ]);
   });
 
-  it('get new certificates without a restart, and are not let in with those of another authority', async () => {
+  it('reload certificates without a restart, and are refused with those of another authority', async () => {
     const [follower] = (await replicas.followers()) as [Server];
     const files = replicas.certificates.files(follower.name);
     await replicas.certificates.issue(follower.name);
@@ -183,11 +186,11 @@ describe('members of a cluster', () => {
     const { certificateFile, keyFile } = foreign.files('m');
     follower.flags = [`--peer-cert-file=${certificateFile}`, `--peer-key-file=${keyFile}`];
     replicas.launch(follower);
-    await eventually('it to be told', async () => {
+    await eventually('it to report the refusal', async () => {
       const { body } = await replicas.call<string>(follower, 'GET', '/readyz/store');
-      return /this certificate is refused/.test(body);
+      return /rejects this certificate/.test(body);
     });
-    await eventually('the others to tell of it', async () => {
+    await eventually('the others to report it', async () => {
       const { reason = '' } = (await memberOf(follower.name)) ?? {};
       return /unable to verify|certificate/.test(reason);
     });
@@ -230,12 +233,12 @@ describe('a cluster of one', () => {
 
   afterAll(() => replicas?.destroy());
 
-  it('keeps its last voter', async () => {
+  it('refuses to remove its last voter', async () => {
     expectRefusal(await replicas.orchctl('cluster', 'remove-member', 'm1'), /is the only voter/);
     expect((await replicas.status()).members).toHaveLength(1);
   });
 
-  it('has nobody to give the lead to', async () => {
+  it('refuses to move its leader', async () => {
     const { code, stderr } = await replicas.orchctl('cluster', 'move-leader');
     expect(code).toBe(1);
     expect(stderr.trim().split('\n')).toHaveLength(1);

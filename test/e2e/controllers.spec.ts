@@ -1,7 +1,7 @@
 /**
- * The controllers against the real API server, over its interface only. A stand-in for scheduler and node
- * agents reports pods as running, or never when their image says so: what is tested is what the
- * controllers make of it.
+ * The controllers against the real API server, through its interface only. A fake scheduler and
+ * node agent reports pods as running, or never if their image says so; the tests check the
+ * reactions of the controllers.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './support/api.js';
@@ -46,7 +46,7 @@ const namespace = 'controllers';
 const apps = `/apis/apps/v1/namespaces/${namespace}`;
 const core = `/api/v1/namespaces/${namespace}`;
 
-/** Binds and runs pods, and takes away those that are being deleted. */
+/** Binds pods, reports them as running, and removes terminating pods. */
 class StandIn {
   private timer: NodeJS.Timeout | undefined;
   private working: Promise<void> = Promise.resolve();
@@ -151,7 +151,7 @@ describe('the controllers', () => {
     });
   });
 
-  it('put together the rules of roles that choose others by label', async () => {
+  it('aggregate the rules of roles that select others by label', async () => {
     const roles = '/apis/rbac.authorization.orch.io/v1/clusterroles';
     const rule = { verbs: ['get'], apiGroups: [''], resources: ['aggregated'] };
     const isInView = async () => {
@@ -251,7 +251,7 @@ describe('the controllers', () => {
     });
   });
 
-  it('delete in all three ways', async () => {
+  it('delete with orphaned, background and foreground dependents', async () => {
     const of = (kind: string) => list(`${apps}/${kind}?labelSelector=app%3Dre`);
     const path = `${apps}/deployments/re`;
     const make = async () => {
@@ -277,7 +277,7 @@ describe('the controllers', () => {
     await eventually('no pods', async () => (await list(`${core}/pods`)).length === 0);
   });
 
-  it('recount quotas when objects are gone, and when quotas change', async () => {
+  it('recount quotas when objects are deleted, and when quotas change', async () => {
     const quota = `${core}/resourcequotas/q`;
     const used = async () => {
       const { body } = await api.call<{ status?: { used?: object } }>('GET', quota);
@@ -318,7 +318,7 @@ describe('the controllers', () => {
     await api.call('DELETE', quota);
   });
 
-  it('hold claims while pods use them, and let claims and volumes go', async () => {
+  it('protect claims while pods use them, and release claims and volumes', async () => {
     const resource = { resources: { requests: { storage: '1Gi' } } };
     const claim = { spec: { accessModes: ['ReadWriteOnce'], ...resource } };
     for (const name of ['used', 'unused']) {
@@ -344,7 +344,7 @@ describe('the controllers', () => {
     await eventually('the used one to go', () => isGone(paths[0]!));
   });
 
-  it('end a namespace when its content has ended', async () => {
+  it('finalize a namespace when its content is deleted', async () => {
     const path = `/api/v1/namespaces/${namespace}`;
     await api.call('POST', `${apps}/deployments`, deployment('last', 2, 'web:1'));
     await rolledOut('last', 2);

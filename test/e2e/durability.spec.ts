@@ -1,6 +1,6 @@
 /**
- * What an acknowledgement means: many clients write the same few objects while the API server is killed
- * again and again. The history that a watch shows must explain every answer any of them ever got.
+ * The meaning of an acknowledgement: many clients write the same few objects while the API server
+ * is killed repeatedly. The history of a watch must explain every response to every client.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './support/api.js';
@@ -19,7 +19,7 @@ const callsPerKill = 400;
 interface Version {
   readonly name: string;
   readonly revision: number;
-  /** Undefined: the object is not there. */
+  /** Undefined if the object does not exist. */
   readonly object: WatchedObject | undefined;
   readonly before: Version | undefined;
   next: Version | undefined;
@@ -27,7 +27,7 @@ interface Version {
 
 interface History {
   readonly byRevision: ReadonlyMap<number, Version>;
-  /** Of each name the first version: not there. */
+  /** The first version of each name, at which the object does not exist. */
   readonly first: ReadonlyMap<string, Version>;
   readonly last: ReadonlyMap<string, Version>;
 }
@@ -71,13 +71,13 @@ describe('writes over kills of the API server', () => {
     const clients = apis.map((own, i) => new RegisterClient(own, `c${i}`, names));
     const answered = () => clients.reduce((sum, client) => sum + client.answeredCount, 0);
     for (let kill = 0; kill < killCount; kill += 1) {
-      // Not at a moment of our choosing: somewhere in the midst of what goes on.
+      // At a random moment under load.
       const goal = answered() + callsPerKill + Math.floor(Math.random() * 100);
-      await eventually('answers', () => answered() >= goal);
+      await eventually('responses', () => answered() >= goal);
       await killApiServer(cluster, api);
     }
     const goal = answered() + callsPerKill;
-    await eventually('answers after the last kill', () => answered() >= goal);
+    await eventually('responses after the last kill', () => answered() >= goal);
     await Promise.all(clients.map((client) => client.stop()));
     const end = await api.call<{ metadata: { resourceVersion: string }; items: WatchedObject[] }>(
       'GET',
@@ -100,7 +100,7 @@ describe('writes over kills of the API server', () => {
 
   const done = () => calls.filter(({ outcome }) => outcome === 'done');
 
-  it('were many, of every kind, contended and cut off', () => {
+  it('were many, of every kind, contended and interrupted', () => {
     const count = (test: (call: Call) => boolean) => calls.filter(test).length;
     for (const verb of ['create', 'update', 'delete', 'get'] as const) {
       expect(count((call) => call.verb === verb && call.outcome === 'done')).toBeGreaterThan(30);
@@ -110,7 +110,7 @@ describe('writes over kills of the API server', () => {
     expect(calls.filter(({ outcome }) => outcome === 'odd')).toEqual([]);
   });
 
-  it('are all there once acknowledged, exactly as answered', () => {
+  it('are all stored once acknowledged, exactly as in the response', () => {
     for (const call of done()) {
       if (call.verb === 'create' || call.verb === 'update') {
         const version = history.byRevision.get(call.revision!);
@@ -123,7 +123,7 @@ describe('writes over kills of the API server', () => {
     }
   });
 
-  it('take effect once at most, and not at all when refused', () => {
+  it('take effect at most once, and not at all when refused', () => {
     const tags = [...history.byRevision.values()].flatMap(({ object }) => object?.data?.tag ?? []);
     expect(new Set(tags).size).toBe(tags.length);
     const known = new Map(calls.map((call) => [call.tag, call]));
@@ -156,11 +156,11 @@ describe('writes over kills of the API server', () => {
       }
       expect(write.revision!).toBeGreaterThan(highest);
     }
-    // Nor did the cluster's version ever go back for anyone, over all restarts.
+    // The version of the cluster never decreases for a client, over all restarts.
     expect(regressions).toEqual([]);
   });
 
-  it('are read as registers are: nothing older than what was acknowledged before', () => {
+  it('are read as registers: nothing older than an earlier acknowledged version', () => {
     const ended = new Map(
       done()
         .filter(({ verb }) => verb !== 'get')
@@ -170,9 +170,9 @@ describe('writes over kills of the API server', () => {
     for (const read of done().filter(({ verb }) => verb === 'get')) {
       const possible = versionsOf(read.name).filter(({ revision, object, next }) => {
         const isShown = read.revision === undefined ? !object : revision === read.revision;
-        // Over before the read began: another version had been acknowledged by then.
+        // Another version was acknowledged before the read began.
         const wasOver = next !== undefined && (ended.get(next.revision) ?? Infinity) < read.startMs;
-        // Not yet there: whoever wrote it only began after the read had ended.
+        // Its write began after the read had ended.
         const tag = object?.data?.tag;
         const isEarly = tag !== undefined && (begun.get(tag) ?? 0) > read.endMs;
         return isShown && !wasOver && !isEarly;
@@ -181,7 +181,7 @@ describe('writes over kills of the API server', () => {
     }
   });
 
-  it('lead to what is listed in the end', () => {
+  it('lead to the final list', () => {
     const left = names.flatMap((name) => history.last.get(name)?.object ?? []);
     expect(listed.map(({ metadata }) => [metadata.name, metadata.resourceVersion])).toEqual(
       left.map(({ metadata }) => [metadata.name, metadata.resourceVersion]),
@@ -194,7 +194,7 @@ describe('writes over kills of the API server', () => {
     return versions;
   }
 
-  /** The revision at which the object that a call deleted went. */
+  /** The revision at which the call deleted its object. */
   function deletionOf({ name, uid }: Call): number | undefined {
     return versionsOf(name).find(
       ({ object, before }) => !object && before?.object?.metadata.uid === uid,

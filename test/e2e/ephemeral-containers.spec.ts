@@ -1,11 +1,11 @@
-/** Looking into a pod that runs by a container added to it, as a user of stock kubectl does. */
+/** A debug container in a running pod, as a user of stock kubectl adds it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Cluster } from './support/cluster.js';
 import { kubectlReleases } from './support/kubectl.js';
 import { run } from './support/process.js';
 import { eventually } from './support/wait.js';
 
-/** What the pod serves is to be had by whoever shares its network. */
+/** A server that only containers in the network of the pod can reach. */
 const program = `
 require('node:http')
   .createServer((request, response) => response.end('from main'))
@@ -86,14 +86,14 @@ describe('a container added to a pod', () => {
 
   afterAll(() => cluster.destroy());
 
-  it('runs in it, and is reached by logs, exec and attach until it ends', async () => {
+  it('runs in it, and serves logs, exec and attach until it ends', async () => {
     const { podIP } = (await pod()).status;
     const command = ['node', '-e', asking(`http://${podIP}:8080/`)];
     await kubectl([
       ...['alpha', 'debug', 'web', '--image=test/debug', '--container=debug', '--target=main'],
       ...['--stdin', '--attach=false', '--', ...command],
     ]);
-    await eventually('it to have seen what the pod serves', async () => {
+    await eventually('it to have read from the server of the pod', async () => {
       if (!(await stateOf('debug'))?.running) return false;
       return (await kubectl(['logs', 'web', '-c', 'debug'])).includes('seen from main');
     });
@@ -106,7 +106,7 @@ describe('a container added to a pod', () => {
     expect(status.containerStatuses).toMatchObject([{ ready: true, restartCount: 0 }]);
   });
 
-  it('does not start again when another one comes, and goes with the pod', async () => {
+  it('does not start again when another is added, and is deleted with the pod', async () => {
     await kubectl([
       ...['alpha', 'debug', 'web', '--image=test/debug', '--container=second', '--attach=false'],
       ...['--', 'sleep', '100000'],

@@ -1,7 +1,7 @@
 /**
- * The main job, as a user does it: apply a Deployment and a Service, reach it, scale it, kill a
- * process, roll out a new version under traffic, delete it, stop and start the cluster. Once with our
- * own command line, once in the other dialect with stock kubectl.
+ * The main use: apply a Deployment and a Service, reach it, scale it, kill a process, roll out a
+ * new version under traffic, delete it, stop and start the cluster. Once with our own command line,
+ * once in the other dialect with stock kubectl.
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -54,8 +54,8 @@ describe.each(settings)('hello in the $dialect dialect with $tool', ({ dialect, 
     return `http://${spec.clusterIP}:${spec.ports[0].port}/`;
   }
 
-  /** Which of the pods have answered the service. */
-  async function answering(url: string, names: string[]): Promise<Set<string>> {
+  /** The names of the pods that responded to requests to the service. */
+  async function respondingPods(url: string, names: string[]): Promise<Set<string>> {
     const seen = new Set<string>();
     for (let i = 0; i < names.length * 4; i++) {
       const { body } = await fetchOnce(url);
@@ -64,12 +64,15 @@ describe.each(settings)('hello in the $dialect dialect with $tool', ({ dialect, 
     return seen;
   }
 
-  it('brings three replicas up and answers from each in turn', async () => {
+  it('starts three replicas, each of which receives requests', async () => {
     await ctl.must('apply', '-f', helloManifest);
     await ctl.must('rollout', 'status', 'deployment/hello', '--timeout=90s');
     const names = (await readyPods(3)).map((pod) => pod.metadata.name);
     const url = await serviceUrl();
-    await eventually('all three answering', async () => (await answering(url, names)).size === 3);
+    await eventually(
+      'responses of all three',
+      async () => (await respondingPods(url, names)).size === 3,
+    );
     expect(await ctl.must('get', 'pods')).toMatch(/NAME +READY +STATUS +RESTARTS +AGE/);
     expect(await ctl.must('get', 'deployment', 'hello')).toMatch(/hello +3\/3 +3 +3/);
     expect(await ctl.must('describe', 'pod', names[0]!)).toContain('Started');
@@ -112,7 +115,7 @@ describe.each(settings)('hello in the $dialect dialect with $tool', ({ dialect, 
     expect(await ctl.must('rollout', 'history', 'deployment/hello')).toMatch(/2/);
   });
 
-  it('finds all objects again after down and up, and the pods run', async () => {
+  it('has all objects after down and up, and the pods run', async () => {
     const before = await ctl.must('get', 'deployment,service', '-o', 'json');
     await cluster.down();
     await cluster.up();
@@ -121,7 +124,10 @@ describe.each(settings)('hello in the $dialect dialect with $tool', ({ dialect, 
     expect(uids(await ctl.must('get', 'deployment,service', '-o', 'json'))).toEqual(uids(before));
     const names = (await readyPods(3)).map((pod) => pod.metadata.name);
     const url = await serviceUrl();
-    await eventually('all three answering', async () => (await answering(url, names)).size === 3);
+    await eventually(
+      'responses of all three',
+      async () => (await respondingPods(url, names)).size === 3,
+    );
   });
 
   it('deletes all of it and leaves no process', async () => {

@@ -1,4 +1,4 @@
-/** Stock Helm in the `kubernetes` dialect: the life of a release, from its installation to its end. */
+/** Stock Helm in the `kubernetes` dialect: the life of a release, from installation to removal. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Cluster } from './support/cluster.js';
@@ -30,7 +30,7 @@ function greeting(): Promise<string> {
 }
 
 describe('a release', () => {
-  it('is rendered against the server before it is there', async () => {
+  it('is rendered against the server before it is installed', async () => {
     const rendered = await helm('install', 'greeter', chart, '--dry-run=server');
     expect(rendered).toContain('known-before: "false"');
     expect(await kubectl.must('get', 'deployments', '-o', 'name')).toBe('');
@@ -52,7 +52,7 @@ describe('a release', () => {
     expect(tested).toContain('\nhello\n');
   });
 
-  it('is upgraded: what others changed meanwhile stays, what the chart changes does not', async () => {
+  it('is upgraded without losing the changes of other clients', async () => {
     await kubectl.must('label', 'configmap', 'greeter', 'seen=yes');
     await helm('upgrade', 'greeter', chart, '--set', 'greeting=hi,replicas=1', ...awaited);
     expect(await greeting()).toBe('hi');
@@ -62,7 +62,7 @@ describe('a release', () => {
     expect(await helm('test', 'greeter', '--logs')).toContain('\nhi\n');
   });
 
-  it('is left as it was when an upgrade is refused', async () => {
+  it('does not change when an upgrade is refused', async () => {
     const upgrade = ['upgrade', 'greeter', chart, '--set', 'replicas=-1', '--atomic', ...awaited];
     const refused = await tried(...upgrade);
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('spec.replicas') });
@@ -76,16 +76,17 @@ describe('a release', () => {
     expect(history.at(-1)).toMatchObject({ status: 'deployed', description: 'Rollback to 1' });
   });
 
-  it('ends with everything that it made', async () => {
+  it('is removed with all its objects', async () => {
     await helm('uninstall', 'greeter', ...awaited);
     const kinds =
       'deployments,pods,services,configmaps,serviceaccounts,poddisruptionbudgets,secrets';
     const left = () => kubectl.must('get', kinds, '-o', 'name');
-    // It waits for what the chart names, not for the pods of that.
+    // It waits for the objects of the chart, not for their pods.
     await eventually('the pods to end', async () => !/pod\/greeter-\w+-/.test(await left()));
     expect((await left()).trim().split('\n').sort()).toEqual([
       'configmap/kube-root-ca.crt',
       'pod/greeter-answers',
+      expect.stringMatching(/^secret\/default-token-/),
       'service/kubernetes',
       'serviceaccount/default',
     ]);

@@ -1,6 +1,6 @@
 /**
- * The stock JavaScript client in the `kubernetes` dialect: objects patched and applied in every way, and
- * the streams of a pod. Its informers and watches are in `javascript-informer.spec.ts`.
+ * The stock JavaScript client in the `kubernetes` dialect: objects patched and applied in every
+ * way, and the streams of a pod. `javascript-informer.spec.ts` has its informers and watches.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -59,7 +59,7 @@ describe('objects', () => {
     return core.patchNamespacedConfigMap({ name, namespace, body, ...more }, as(strategy));
   }
 
-  it('are created, read, listed by pages and refused when they are there', async () => {
+  it('are created, read, listed by pages and refused when they exist', async () => {
     const body = { metadata: { name, labels: { made: 'here' } }, data: { x: '1' } };
     const created = await core.createNamespacedConfigMap({ namespace, body });
     expect(created.metadata?.creationTimestamp).toBeInstanceOf(Date);
@@ -77,7 +77,7 @@ describe('objects', () => {
     expect(names).toEqual([name, 'settings-2']);
   });
 
-  it('are patched by operations, by merging and by merging lists', async () => {
+  it('are patched by JSON, merge and strategic merge patches', async () => {
     const operations = [
       { op: 'test', path: '/data/x', value: '1' },
       { op: 'add', path: '/data/y', value: '2' },
@@ -102,14 +102,14 @@ describe('objects', () => {
     await apps.deleteNamespacedDeployment({ name: 'patched', namespace });
   });
 
-  it('are not patched where a test does not hold or the version is another', async () => {
+  it('are not patched when a test fails or the version differs', async () => {
     const operations = [{ op: 'test', path: '/data/y', value: 'other' }];
     expect((await refusal(patch(operations, PatchStrategy.JsonPatch))).code).toBe(422);
     const merge = { metadata: { resourceVersion: '1' }, data: { y: '9' } };
     expect((await refusal(patch(merge, PatchStrategy.MergePatch))).code).toBe(409);
   });
 
-  it('are applied: conflicts are told, forced, and what is given up is gone', async () => {
+  it('are applied with conflicts reported and forced, and fields given up removed', async () => {
     const config = (data: object) => ({
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -129,7 +129,7 @@ describe('objects', () => {
     expect((await apply({ theirs: '1' }, 'two')).data).toEqual({ theirs: '1', y: '2', z: '3' });
   });
 
-  it('are handled without knowing their kind beforehand', async () => {
+  it('are handled by the generic object client', async () => {
     const objects = KubernetesObjectApi.makeApiClient(config);
     const spec = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'any', namespace } };
     await objects.create({ ...spec, stringData: { word: 'said' } } as typeof spec);
@@ -140,7 +140,7 @@ describe('objects', () => {
   });
 });
 
-/** Answers each connection with what it says, counts aloud and says what it is told. */
+/** A program that echoes connections, writes a counter to its log, and echoes its input. */
 const program = `
 const { createServer } = require('node:net');
 createServer((socket) => socket.on('error', () => {}).pipe(socket)).listen(8080, process.env.POD_IP);
@@ -171,7 +171,7 @@ describe('streams of a pod', () => {
 
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  /** What a stream has said so far. */
+  /** The text that a stream has received so far. */
   function heard(stream: Readable): () => string {
     let text = '';
     stream.on('data', (chunk) => {
@@ -185,18 +185,18 @@ describe('streams of a pod', () => {
     return new Promise<V1Status>((done, fail) => {
       const streams = [stdout, null, stdin] as const;
       new Exec(config).exec(namespace, pod, container, command, ...streams, false, done).then(
-        // A status, if there is one, comes before.
+        // A status arrives before the end, if at all.
         (socket) => socket.on('close', (code) => fail(new Error(`closed with ${code}`))),
         fail,
       );
     });
   }
 
-  it('run a command that reads to the end, and one that writes much', async () => {
+  it('run a command that reads all its input, and one with much output', async () => {
     const input = new PassThrough();
     const output = new PassThrough();
     const sum = buffer(output);
-    // The client hands on what comes once it has connected.
+    // The client forwards input once it is connected.
     setImmediate(() => input.end(megabyte));
     expect((await exec(['sha256sum'], output, input)).status).toBe('Success');
     expect((await sum).toString().split(' ')[0]).toBe(digest(megabyte));
@@ -226,12 +226,12 @@ describe('streams of a pod', () => {
     following.abort();
   });
 
-  it('refuse the log of a container that is not there', async () => {
+  it('refuse the log of a missing container', async () => {
     const reading = new Log(config).log(namespace, pod, 'absent', new PassThrough(), {});
     expect((await refusal(reading)).code).toBe(400);
   });
 
-  it('join a container', async () => {
+  it('attach to a container', async () => {
     const output = new PassThrough();
     const input = new PassThrough();
     const said = heard(output);
@@ -239,15 +239,15 @@ describe('streams of a pod', () => {
       ...([namespace, pod, container, output, null, input, false] as const),
     );
     const socket = await connection;
-    // Whoever joins sees what is written from then on.
-    await eventually('the word to be said', () => {
+    // An attached client receives later output only.
+    await eventually('the echo', () => {
       input.write('word');
       return said().includes('told word');
     });
     socket.close();
   });
 
-  it('lead to a port', async () => {
+  it('forward a port', async () => {
     const output = new PassThrough();
     const input = new PassThrough();
     let received = Buffer.alloc(0);
@@ -257,7 +257,7 @@ describe('streams of a pod', () => {
     const forwarding = new PortForward(config);
     const socket = await forwarding.portForward(namespace, pod, [8080], output, null, input);
     input.write(megabyte);
-    await eventually('all to come back', () => received.length >= megabyte.length);
+    await eventually('all bytes to return', () => received.length >= megabyte.length);
     expect(digest(received)).toBe(digest(megabyte));
     if (typeof socket !== 'function') socket.close();
   });
@@ -278,7 +278,7 @@ describe('streams of a pod', () => {
   });
 });
 
-/** Release 1.4.0 of the client asks for a packed archive and forgets to unpack it. */
+/** Release 1.4.0 of the client requests a compressed archive and does not decompress it. */
 class UnpackingExec extends Exec {
   override exec(...args: Parameters<Exec['exec']>): ReturnType<Exec['exec']> {
     const [, , , , stdout] = args;

@@ -1,6 +1,7 @@
 /**
- * Informers and watches of the stock JavaScript client in the `kubernetes` dialect, over kills of the API
- * server: they go on from the version they have seen, without another list, a missed event or a double.
+ * Informers and watches of the stock JavaScript client in the `kubernetes` dialect, over kills of
+ * the API server: they resume from their last version, without another list, a missed or a
+ * duplicate event.
  */
 import {
   CoreV1Api,
@@ -43,7 +44,7 @@ const lineOf = (verb: string, { metadata }: V1ConfigMap) =>
   `${verb} ${metadata?.name} ${metadata?.resourceVersion}`;
 const versionOf = (line: string) => Number(line.split(' ')[2]);
 
-/** An informer whose user starts it again when it tells of an error, as its documentation says. */
+/** An informer that is started again after an error, as its documentation says. */
 class RecordedInformer {
   readonly lines: string[] = [];
   readonly lists: V1ConfigMap[][] = [];
@@ -72,7 +73,7 @@ class RecordedInformer {
     return this.informer.start();
   }
 
-  /** What it holds, as names and versions in order. */
+  /** The cached objects, as names and versions in order. */
   held(): string[] {
     return this.informer
       .list()
@@ -92,7 +93,7 @@ const verbs: Readonly<Record<string, string>> = {
   DELETED: 'delete',
 };
 
-/** Every event as it came, without a cache that would swallow doubles. */
+/** All received events, without a cache that would hide duplicates. */
 class RecordedWatch {
   readonly lines: string[] = [];
   readonly surprises: string[] = [];
@@ -157,7 +158,7 @@ it('informers and watches see every change once, over kills of the API server', 
   await eventually('writes after the last kill', () => writeCount() >= goal);
   await Promise.all(writers.map((writer) => writer.stop()));
 
-  // An object that each of them sees tells it that it has seen everything before.
+  // A client that receives this object has received all earlier events.
   const metadata = { name: 'end', labels: { color: 'red' } };
   const end = await core.createNamespacedConfigMap({ namespace, body: { metadata } });
   const last = lineOf('add', end);
@@ -172,14 +173,14 @@ it('informers and watches see every change once, over kills of the API server', 
   expect(writers.flatMap(({ surprises }) => surprises)).toEqual([]);
   expect(watch.surprises).toEqual([]);
   expect(watch.connectionCount).toBeGreaterThan(killCount);
-  // They have gone on, not begun again.
+  // They resumed instead of listing again.
   expect([everything.lists.length, red.lists.length]).toEqual([1, 1]);
   expect(everything.lines.slice(initial.length)).toEqual(watch.lines);
   for (const lines of [watch.lines, red.lines.slice(2)]) {
     const versions = lines.map(versionOf);
     expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
   }
-  // Nothing that was acknowledged is missing.
+  // No acknowledged write is missing.
   const seen = new Set(watch.lines);
   const acknowledged = writers.flatMap((writer) => writer.acknowledged);
   const missing = acknowledged.filter(({ verb, name, resourceVersion }) => {

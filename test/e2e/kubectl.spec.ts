@@ -1,6 +1,6 @@
 /**
- * Stock kubectl of several releases against one cluster in the `kubernetes` dialect: every command that a
- * user has, in each release alike. What is typed and expected is in `kubectl-steps`.
+ * Stock kubectl of several releases against one cluster in the `kubernetes` dialect: every command,
+ * in each release alike. `kubectl-steps` has the command lines and their expected output.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { topics } from './kubectl-steps/index.js';
@@ -8,7 +8,7 @@ import { Cluster } from './support/cluster.js';
 import { kubectlReleases } from './support/kubectl.js';
 import { KubectlSession, minorOf, type Step } from './support/kubectl-session.js';
 
-// A node for each, so that closing one disturbs nobody.
+// A node for each release, because some steps cordon it.
 const cluster = new Cluster({
   dialect: 'kubernetes',
   replicas: 1,

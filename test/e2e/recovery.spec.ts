@@ -1,6 +1,6 @@
 /**
- * `kill -9` of each component in turn while clients write: it comes back by itself, nothing that was
- * acknowledged is lost, and the pods that ran go on running, the same processes as before.
+ * `kill -9` of each component while clients write: it is started again, no acknowledged write is
+ * lost, and the running pods continue as the same processes.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './support/api.js';
@@ -45,7 +45,7 @@ describe('kill -9 of each component under writes', () => {
   const isReady = (pod: PodList['items'][number]) =>
     !!pod.status.containerStatuses?.every((status) => status.ready);
 
-  it.each(components)('%s', async (component) => {
+  it.each(components)('%s is started again', async (component) => {
     const podNames = (await helloPods()).map((pod) => pod.metadata.name).sort();
     const processesBefore = podNames.map(processesOfPod);
     const writer = new Writer(api, `before-${component}`);
@@ -59,7 +59,7 @@ describe('kill -9 of each component under writes', () => {
       return now.length === before.length && !now.includes(victim);
     });
     const seen = writer.acknowledged.size;
-    await eventually('writes to go on', () => writer.acknowledged.size > seen + 20);
+    await eventually('further writes', () => writer.acknowledged.size > seen + 20);
     await writer.stop();
     expect(await writer.lost()).toEqual([]);
 
@@ -71,7 +71,7 @@ describe('kill -9 of each component under writes', () => {
     expect(pods.map((pod) => pod.metadata.name).sort()).toEqual(podNames);
     expect(pods.map((pod) => pod.status.containerStatuses?.[0]?.restartCount)).toEqual([0, 0, 0]);
 
-    // It does its work again, not only runs: a change goes all the way to processes and back.
+    // It works again: a change leads to a process and a new status.
     await ctl.must('scale', 'deployment/hello', '--replicas=4');
     await eventually('four ready', async () => (await helloPods()).filter(isReady).length === 4);
     await ctl.must('scale', 'deployment/hello', '--replicas=3');

@@ -1,4 +1,6 @@
-/** How answers look by what the client accepts: of one object, a collection, a watch and a refusal. */
+/**
+ * Responses in each media type that a client accepts: an object, a collection, a watch, a refusal.
+ */
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -33,7 +35,7 @@ describe.each(dialects)('representations in the $dialect dialect', ({ dialect, w
 
   afterAll(() => cluster.destroy());
 
-  /** `200 application/json Table meta/v1`, the kind and version read out of whatever format it is in. */
+  /** `200 application/json Table meta/v1`, with the kind and version decoded from the format. */
   async function shown(path: string, accept: string): Promise<string> {
     const { status, headers, bytes } = await api.exchange('GET', path, { accept });
     const type = String(headers['content-type']);
@@ -122,7 +124,7 @@ describe.each(dialects)('representations in the $dialect dialect', ({ dialect, w
     else expect(rows[0]?.object ?? null).toBeNull();
   });
 
-  it('is wide when asked for, and narrow otherwise', async () => {
+  it('is pretty-printed on request, and compact otherwise', async () => {
     const lines = async (path: string, accept = json) =>
       (await api.exchange('GET', path, { accept })).bytes.toString().trim().split('\n').length;
     expect(await lines(one)).toBe(1);
@@ -132,7 +134,7 @@ describe.each(dialects)('representations in the $dialect dialect', ({ dialect, w
     expect(await lines(`${maps}?pretty=true`)).toBeGreaterThan(5);
   });
 
-  it('is compressed for clients that can read it, when it is long', async () => {
+  it('is compressed when it is long and the client accepts that', async () => {
     const object = { metadata: { name: 'long' }, data: { text: 'x'.repeat(200_000) } };
     expect((await api.call('POST', maps, object)).status).toBe(201);
     for (const path of [`${maps}/long`, maps]) {
@@ -152,7 +154,7 @@ describe.each(dialects)('representations in the $dialect dialect', ({ dialect, w
     ['PATCH', one, json],
     ['PATCH', one, 'application/yaml'],
     ['DELETE', one, 'text/plain'],
-  ])('%s %s does not take a body of %s', async (method, path, type) => {
+  ])('%s %s refuses a body of %s', async (method, path, type) => {
     const answer = await api.exchange(method, path, { 'content-type': type }, '{}');
     const body = JSON.parse(answer.bytes.toString()) as { reason: string };
     expect([answer.status, body.reason]).toEqual([415, 'UnsupportedMediaType']);

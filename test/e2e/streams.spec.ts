@@ -1,6 +1,6 @@
 /**
- * Commands in pods, joining them, their logs, ports and files, as users have them: with our own command
- * line, and with stock kubectl over WebSocket and over SPDY.
+ * Exec, attach, logs, port forwarding and copies of pods: with our own command line, and with stock
+ * kubectl over WebSocket and over SPDY.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { eventually } from './support/wait.js';
 const megabyte = randomBytes(1024 * 1024);
 const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/** Answers with what it is sent, and writes to its log what it reads. */
+/** A program that echoes connections and logs its input. */
 const program = `
 const { createServer } = require('node:http');
 const answer = (request, response) => {
@@ -91,7 +91,7 @@ const manifest = JSON.stringify({
   ],
 });
 
-/** The bytes that come back for these. */
+/** The bytes that the program returns for these. */
 function echoed(port: number, bytes: Buffer): Promise<Buffer> {
   return new Promise((done, fail) => {
     const asked = request({ host: '127.0.0.1', port, method: 'POST', agent: false }, (response) => {
@@ -144,13 +144,13 @@ for (const dialect of ['kubernetes', 'orch'] as const) {
         expect(stderr).toContain('exit code 3');
       });
 
-      it('hands a megabyte on to a command that reads to the end', async () => {
+      it('sends a megabyte to a command that reads all its input', async () => {
         const args = ['exec', '-i', 'echo', '-c', 'main', '--', 'sha256sum'];
         const { stdout } = await tool.run(args, megabyte);
         expect(stdout.split(' ')[0]).toBe(digest(megabyte));
       });
 
-      it('gives a command a terminal of the size of the own', async () => {
+      it('gives a command a terminal of the size of its own', async () => {
         const inside = 'sleep 0.5; stty size; test -t 0 && exit 4';
         const args = ['exec', '-it', 'echo', '-c', 'main', '--', 'bash', '-c', inside];
         const { code, stdout } = await tool.inTerminal(args, { rows: 33, columns: 91 });
@@ -158,7 +158,7 @@ for (const dialect of ['kubernetes', 'orch'] as const) {
         expect(code).toBe(4);
       });
 
-      it('joins the terminal of a container', async () => {
+      it('attaches to the terminal of a container', async () => {
         const args = ['attach', '-it', 'shell'];
         const joined = tool.startInTerminal(args, { rows: 31, columns: 97 });
         await eventually('the prompt', () => {
@@ -170,7 +170,7 @@ for (const dialect of ['kubernetes', 'orch'] as const) {
         await joined.stop();
       });
 
-      it('says what is wrong', async () => {
+      it('reports the reason of a failure', async () => {
         const absent = await tool.run(['exec', 'echo', '-c', 'absent', '--', 'true']);
         expect(absent.code).not.toBe(0);
         expect(absent.stderr).toContain('container absent is not valid for pod echo');
@@ -180,12 +180,12 @@ for (const dialect of ['kubernetes', 'orch'] as const) {
         expect(noProgram.code).toBe(127);
       });
 
-      it('joins a container and follows its log', async () => {
+      it('attaches to a container and follows its log', async () => {
         const word = `word-${randomBytes(4).toString('hex')}`;
         const log = tool.start(['logs', '-f', 'echo', '-c', 'main']);
         const joined = tool.start(['attach', '-i', 'echo', '-c', 'main']);
         await log.said('ready');
-        // Whoever joins sees what is written from then on.
+        // An attached client receives later output only.
         await eventually('the word to be read', () => {
           joined.type(`${word}\n`);
           return joined.output.includes(`read ${word}`);
@@ -194,7 +194,7 @@ for (const dialect of ['kubernetes', 'orch'] as const) {
         await Promise.all([log.stop(), joined.stop()]);
       });
 
-      it('leads a port to the pod, a megabyte each way', async () => {
+      it('forwards a port to the pod, a megabyte each way', async () => {
         for (const [target, remote] of [
           ['pod/echo', '8080'],
           ['service/echo', '80'],
@@ -209,7 +209,7 @@ for (const dialect of ['kubernetes', 'orch'] as const) {
         }
       });
 
-      it('says that nothing listens at a port', async () => {
+      it('reports a port without a listener', async () => {
         const forwarding = tool.start(['port-forward', 'pod/echo', ':81']);
         const [, port] = await forwarding.said(/Forwarding from 127\.0\.0\.1:(\d+)/);
         await expect(echoed(Number(port), megabyte)).rejects.toThrow();
@@ -233,7 +233,7 @@ for (const dialect of ['kubernetes', 'orch'] as const) {
         expect(readFileSync(join(here, 'renamed'), 'utf8')).toBe('text');
       });
 
-      it('offers the API, and pods, services and nodes through it', async () => {
+      it('proxies the API, and pods, services and nodes through it', async () => {
         const proxy: Background = tool.start(['proxy', '--port=0']);
         const [, port] = await proxy.said(/Starting to serve on 127\.0\.0\.1:(\d+)/);
         const ask = (path: string, init?: RequestInit) =>
@@ -303,7 +303,7 @@ for (const dialect of ['kubernetes', 'orch'] as const) {
       await said(open('pods?watch=1&fieldSelector=metadata.name%3Decho'), '"type":"ADDED"');
     });
 
-    it('refuses who has no name before anything is upgraded', async () => {
+    it('refuses an anonymous client before an upgrade', async () => {
       const url = `${cluster.url}/api/v1/namespaces/default/pods/echo/exec?command=true&stdout=1`;
       const socket = new WebSocket(url.replace('https', 'wss'), { rejectUnauthorized: false });
       const answer = await new Promise<IncomingMessage>((done, fail) => {
@@ -314,7 +314,7 @@ for (const dialect of ['kubernetes', 'orch'] as const) {
       expect(JSON.parse(await text(answer)).kind).toBe('Status');
     });
 
-    it('lets go of clients when the server ends', async () => {
+    it('closes the streams of clients when the server ends', async () => {
       const held = tools.orchctl!().start(['exec', '-i', 'echo', '-c', 'main', '--', 'cat']);
       held.type('here\n');
       await held.said('here');

@@ -1,12 +1,13 @@
-/** Starting and stopping a cluster: in the foreground, in the background, and after everything was killed. */
+/** Starting and stopping a cluster: in the foreground, in the background, and after kills. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stablePort } from '../chaos/support/ports.js';
 import { Api } from './support/api.js';
-import { Cluster, freePort } from './support/cluster.js';
+import { Cluster } from './support/cluster.js';
 import { apiServerProcess, apiServerReplaced } from './support/kill.js';
 import { componentProcess } from './support/pods.js';
 import { repositoryRoot, run } from './support/process.js';
@@ -34,7 +35,7 @@ describe('a cluster in the background', () => {
     await other.destroy();
   });
 
-  it('keeps what only its owner may read to its owner', async () => {
+  it('makes its secrets readable by their owner only', async () => {
     await cluster.up();
     for (const file of [
       'admin.token',
@@ -54,7 +55,7 @@ describe('a cluster in the background', () => {
     expect(again.stderr).toMatch(/is running already.*npm run down/);
   });
 
-  it('keeps its number of API servers', async () => {
+  it('refuses another number of API servers', async () => {
     const args = ['--data-dir', cluster.dataDirectory, '--replicas', '1'];
     const changed = await run('node', ['scripts/up.mjs', ...args]);
     expect(changed.code).toBe(1);
@@ -64,7 +65,7 @@ describe('a cluster in the background', () => {
     expect(wrong.stderr).toMatch(/--replicas.*1, 3, 5/);
   });
 
-  it('has neighbours with addresses of their own', async () => {
+  it('shares no addresses with another cluster', async () => {
     await other.up();
     const settings = [cluster, other].map(({ dataDirectory }) =>
       JSON.parse(readFileSync(join(dataDirectory, 'cluster.json'), 'utf8')),
@@ -73,7 +74,7 @@ describe('a cluster in the background', () => {
     expect(settings[0].addresses.podCidr).not.toBe(settings[1].addresses.podCidr);
   });
 
-  it('starts a killed component again and says so', async () => {
+  it('starts a killed component again and logs it', async () => {
     const victim = componentProcess('scheduler', cluster.dataDirectory)!;
     process.kill(victim, 'SIGKILL');
     await eventually('another scheduler', () => {
@@ -92,7 +93,7 @@ describe('a cluster in the background', () => {
     expect(isRunning(other)).toBe(true);
   });
 
-  it('finds its objects again, also after a killed supervisor', async () => {
+  it('has its objects after a restart, also if its supervisor was killed', async () => {
     const path = '/api/v1/namespaces/default/configmaps';
     await cluster.up();
     const before = new Api(cluster);
@@ -106,7 +107,7 @@ describe('a cluster in the background', () => {
     await after.close();
   });
 
-  it('that cannot start says why, and leaves nothing running', async () => {
+  it('that cannot start reports the reason, and leaves no process', async () => {
     const broken = new Cluster({
       dialect: 'orch',
       components,
@@ -141,7 +142,7 @@ describe('the server of a component', () => {
   }
 
   it.each(['controllerManager', 'scheduler', 'proxy', 'nodes'])(
-    'shows its metrics to whoever has a token of the cluster that may read them: %s',
+    'serves its metrics to clients with a permitted token of the cluster: %s',
     async (name) => {
       const text = readFileSync(join(cluster.dataDirectory, 'cluster.json'), 'utf8');
       const port = JSON.parse(text).addresses.ports[name];
@@ -154,7 +155,7 @@ describe('the server of a component', () => {
 });
 
 describe('a cluster of three API servers', () => {
-  // The controller manager makes the account that pods need.
+  // The controller manager creates the account that pods need.
   const cluster = new Cluster({ dialect: 'orch', components: `${components},controller-manager` });
   const schedulerPid = () => componentProcess('scheduler', cluster.dataDirectory);
   let scheduler: number | undefined;
@@ -169,11 +170,11 @@ describe('a cluster of three API servers', () => {
     await cluster.destroy();
   });
 
-  /** A pod that only the scheduler, as a client that watches, can have given a node. */
+  /** Waits until the scheduler, which watches, has handled a new pod. */
   async function isScheduled(name: string): Promise<void> {
     const pods = '/api/v1/namespaces/default/pods';
     const spec = { containers: [{ name: 'c', image: 'x' }], schedulerName: 'default-scheduler' };
-    await eventually(`${name} to be taken`, async () => {
+    await eventually(`${name} to be created`, async () => {
       const { status } = await api.call('POST', pods, { metadata: { name }, spec });
       return status === 201 || status === 409;
     });
@@ -186,7 +187,7 @@ describe('a cluster of three API servers', () => {
     });
   }
 
-  it('goes on for its clients while each is killed in turn, and has it back', async () => {
+  it('serves its clients while each is killed, and starts it again', async () => {
     for (const ordinal of [1, 2, 3]) {
       const victim = apiServerProcess(cluster, ordinal);
       process.kill(victim, 'SIGKILL');
@@ -202,7 +203,7 @@ describe('a cluster of three API servers', () => {
     expect(cluster.log('supervisor')).toMatch(/apiserver-2 ended by SIGKILL; starting it again/);
   });
 
-  it('goes on for clients that only watch while one is suspended', async () => {
+  it('serves clients that only watch while one is suspended', async () => {
     for (const ordinal of [2, 3]) {
       const suspended = apiServerProcess(cluster, ordinal);
       process.kill(suspended, 'SIGSTOP');
@@ -220,7 +221,7 @@ describe('a cluster of three API servers', () => {
 });
 
 describe('a directory of an earlier version', () => {
-  it('is refused with what to do, and left as it is', async () => {
+  it('is refused with the remedy, and not changed', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'orch-e2e-'));
     const settings = JSON.stringify({ formatVersion: 1, dialect: 'orch', port: 6443 });
     writeFileSync(join(directory, 'cluster.json'), settings);
@@ -236,7 +237,7 @@ describe('a directory of an earlier version', () => {
 describe('a cluster in the foreground', () => {
   it('runs until Ctrl-C and ends with all its processes', async () => {
     const cluster = new Cluster({ dialect: 'orch', components });
-    const port = await freePort();
+    const port = await stablePort();
     const args = ['scripts/up.mjs', '--data-dir', cluster.dataDirectory];
     args.push('--components', components, '--port', String(port));
     const child = spawn('node', args, { cwd: repositoryRoot });

@@ -1,5 +1,5 @@
 /**
- * Every cell of the interface's tables of resource versions, asked of a real server: gets, lists with and
+ * Every cell of the interface's tables of resource versions, on a real server: gets, lists with and
  * without a limit, pages, and watches.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ const future = '1000000000000';
 describe('resource versions', () => {
   const cluster = new Cluster({ dialect: 'orch', replicas: 1, components: 'apiserver' });
   let api: Api;
-  /** Versions by what happened at them; `{name}` in a query stands for one. */
+  /** Versions by the write that created them; a query refers to one as `{name}`. */
   const versions: Record<string, string> = {};
 
   async function write(step: string, method: string, name: string, value: string): Promise<void> {
@@ -46,7 +46,9 @@ describe('resource versions', () => {
     return api.call<List>('GET', `${path}?${filled(query)}`);
   }
 
-  /** `b=2 c=1 @exact`: what a list shows, and whether it is of the version asked for or a later one. */
+  /**
+   * `b=2 c=1 @exact`: the listed values, and whether the version is the requested or a later one.
+   */
   async function shown(query: string): Promise<string> {
     const { status, body } = await list(query);
     if (status !== 200) return `${status} ${body.reason} ${body.message}`;
@@ -68,7 +70,7 @@ describe('resource versions', () => {
     await write('', 'DELETE', 'a', '');
     await write('b2', 'PUT', 'b', '2');
     await write('d', 'POST', 'd', '1');
-    // Something else moves the version on, so that the newest list is newer than any object in it.
+    // A write elsewhere makes the latest list newer than any object in it.
     await api.call('POST', '/api/v1/namespaces/default/secrets', { metadata: { name: 's' } });
   });
 
@@ -91,7 +93,7 @@ describe('resource versions', () => {
     ['resourceVersionMatch=NotOlderThan&resourceVersion=0&limit=1', `${all} @newest`],
     ['resourceVersionMatch=NotOlderThan&resourceVersion={c}', `${all} @newest`],
     ['resourceVersionMatch=NotOlderThan&resourceVersion={c}&limit=1', 'b=2 @newest more'],
-  ])('a list with "%s" shows %s', async (query, expected) => {
+  ])('a list with "%s" has %s', async (query, expected) => {
     expect(await shown(query)).toBe(expected);
   });
 
@@ -125,7 +127,7 @@ describe('resource versions', () => {
     ['resourceVersion={c}&resourceVersionMatch=Exact', 'a', 404],
     ['', 'a', 404],
     ['resourceVersion=x', 'c', 400],
-  ])('a get with "%s" of %s is answered with %i', async (query, name, status) => {
+  ])('a get with "%s" of %s returns %i', async (query, name, status) => {
     expect((await api.call('GET', `${path}/${name}?${filled(query)}`)).status).toBe(status);
   });
 
@@ -133,14 +135,14 @@ describe('resource versions', () => {
     `${path}?resourceVersion=${future}`,
     `${path}?resourceVersion=${future}&resourceVersionMatch=NotOlderThan`,
     `${path}/c?resourceVersion=${future}`,
-  ])('%s waits a little, then tells to come again', async (target) => {
+  ])('%s waits for a short time, then returns a time to retry', async (target) => {
     const { status, headers, bytes } = await api.exchange('GET', target, {});
     const body = JSON.parse(bytes.toString()) as { message: string; reason: string };
     expect([status, body.reason, headers['retry-after']]).toEqual([504, 'Timeout', '1']);
     expect(body.message).toContain(`Timeout: Too large resource version: ${future}, current: `);
   });
 
-  it('an exact list of a version that is not there yet is gone', async () => {
+  it('an exact list of a future version is refused', async () => {
     const query = `resourceVersion=${future}&resourceVersionMatch=Exact`;
     expect(await shown(query)).toContain('410 Expired');
   });
@@ -193,11 +195,11 @@ describe('resource versions', () => {
       `${path}?watch=true&resourceVersionMatch=Exact&resourceVersion={b}`,
       '422 ListOptions.meta.orch.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch',
     ],
-  ])('%s is answered with "%s"', async (target, expected) => {
+  ])('%s returns "%s"', async (target, expected) => {
     expect(await events(target)).toBe(expected);
   });
 
-  it('pages show one version whatever happens between them, with any limit', async () => {
+  it('pages have one version with any limit, despite writes between them', async () => {
     const { body: first } = await list('limit=1');
     const token = first.metadata.continue;
     expect(first.metadata.remainingItemCount).toBe(2);

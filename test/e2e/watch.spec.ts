@@ -1,7 +1,7 @@
 /**
- * What watches promise: from a list on, every change once and in order as the selector sees it, over any
- * number of kills of the API server; the same exact lists before and after; clear ends for readers that
- * come too late or take too little.
+ * The guarantees of watches: every change after a list, once and in order for each selector, over
+ * any number of kills of the API server; the same exact lists before and after; a clear error for
+ * readers that are too late or too slow.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const killCount = 3;
 
 const rvOf = ({ object }: Event) => Number(object.metadata.resourceVersion);
 
-/** The events a selector must show, worked out from all events. */
+/** The expected events of a selector, computed from all events. */
 function projected(
   initial: readonly WatchedObject[],
   all: readonly Event[],
@@ -64,7 +64,7 @@ describe('watches over kills of the API server', () => {
     await cluster.destroy();
   });
 
-  it('show every change once, in order, as each selector sees it', async () => {
+  it('deliver every change once and in order, for each selector', async () => {
     const seeds = Array.from({ length: 6 }, (_, i) => ({
       metadata: { name: `w0-${i}`, labels: { color: i % 2 ? 'red' : 'green' } },
     }));
@@ -94,7 +94,7 @@ describe('watches over kills of the API server', () => {
     const goal = writeCount() + 150;
     await eventually('writes after the last kill', () => writeCount() >= goal);
     await Promise.all(writers.map((writer) => writer.stop()));
-    // An object each watch sees tells it that it has seen everything before.
+    // A watch that receives this object has received all earlier events.
     const labels = { color: 'red' };
     for (const name of ['w0-1', 'end']) {
       await api.call('DELETE', `${path}/${name}`);
@@ -118,7 +118,7 @@ describe('watches over kills of the API server', () => {
     expect(watches.flatMap(({ refusals }) => refusals)).toEqual([]);
     for (const watch of watches) expect(watch.streamCount).toBeGreaterThan(killCount);
 
-    // Ordered and without duplicates, each of the type that the state before it asks for.
+    // Ordered and without duplicates, each of the type that the previous state implies.
     const state = new Map(start.items.map((object) => [object.metadata.name, object]));
     let last = Number(start.metadata.resourceVersion);
     for (const event of all) {
@@ -134,7 +134,7 @@ describe('watches over kills of the API server', () => {
       if (event.type === 'DELETED') state.delete(name);
       else state.set(name, event.object);
     }
-    // Nothing missing: the events lead to the final list, and hold all that was acknowledged.
+    // The events lead to the final list and include all acknowledged writes.
     const names = [...state.keys()].sort();
     expect(names).toEqual(end.items.map(({ metadata }) => metadata.name));
     for (const { kind: _, ...item } of end.items as (WatchedObject & { apiVersion?: string })[]) {
@@ -153,7 +153,7 @@ describe('watches over kills of the API server', () => {
         });
       }
     }
-    // The others saw the same, or what their selectors make of it.
+    // The other watches received the same events, filtered by their selectors.
     const lines = all.map(lineOf);
     expect(overHttp2.events.map(lineOf)).toEqual(lines);
     expect(everywhere.events.map(lineOf)).toEqual(lines);
@@ -164,14 +164,14 @@ describe('watches over kills of the API server', () => {
     expect(one.events.map(lineOf)).toEqual(lines.filter((line) => line.includes(' w0-1 ')));
   });
 
-  it('list a remembered version and its pages to the byte as before a kill', async () => {
+  it('list an earlier version and its pages with the same bytes as before a kill', async () => {
     for (let i = 0; i < 30; i += 1) {
       await api.call('POST', path, { metadata: { name: `page-${i}` }, data: { v: '1' } });
     }
     const first = await listNow('?limit=7');
     const version = first.metadata.resourceVersion;
     const token = encodeURIComponent(first.metadata.continue!);
-    // What is there changes in every way: the remembered state must not.
+    // Writes of every kind must not change the earlier state.
     for (let i = 0; i < 30; i += 3) {
       await api.call('DELETE', `${path}/page-${i}`);
       await api.call('PUT', `${path}/page-${i + 1}`, { metadata: { name: `page-${i + 1}` } });
@@ -192,11 +192,11 @@ describe('watches over kills of the API server', () => {
     }
   });
 
-  it('end in time with a bookmark that names what was delivered', async () => {
+  it('end in time with a bookmark of the delivered version', async () => {
     const { metadata } = await listNow();
     const query = { allowWatchBookmarks: 'true', timeoutSeconds: '3' };
     const watch = new WatchClient(cluster, { path, query }, metadata.resourceVersion);
-    // Changes elsewhere move the bookmark on without an event.
+    // Changes elsewhere advance the bookmark without an event.
     const elsewhere = '/api/v1/namespaces/default/secrets';
     const other = await api.call<WatchedObject>('POST', elsewhere, { metadata: { name: 's' } });
     await eventually('a bookmark', () => watch.bookmarks.length > 0);
@@ -211,7 +211,7 @@ describe('watches over kills of the API server', () => {
     expect(watch.refusals).toEqual([]);
   });
 
-  it('cut off readers that take nothing, within bounds, and let them go on', async () => {
+  it('close the streams of stalled readers within bounds, and let them resume', async () => {
     const readerCount = 20;
     const big = 'x'.repeat(256 * 1024);
     const name = 'big';
@@ -225,7 +225,7 @@ describe('watches over kills of the API server', () => {
     const versions: string[] = [];
     let peakBytes = 0;
     const beforeBytes = residentBytes(pid);
-    // Beyond what the sockets of both sides and the server's queue can hold for one reader.
+    // More than the sockets of both sides and the server's queue hold for one reader.
     for (let i = 0; i < 200; i += 1) {
       const object = { metadata: { name }, data: { [`n${i}`]: big } };
       const answer = await api.call<WatchedObject>('PUT', `${path}/${name}`, object);
@@ -233,7 +233,8 @@ describe('watches over kills of the API server', () => {
       versions.push(answer.body.metadata.resourceVersion);
       peakBytes = Math.max(peakBytes, residentBytes(pid));
     }
-    // The writes alone take up to 300 MiB; queues that held events of their own would be 640 MiB more.
+    // The writes alone take up to 300 MiB; queues that held events of their own would be 640 MiB
+    // more.
     expect(peakBytes - beforeBytes).toBeLessThan(450 * 1024 * 1024);
     const heard = await Promise.all(readers.map((reader) => reader.rest()));
     for (const events of heard) {
@@ -250,11 +251,11 @@ describe('watches over kills of the API server', () => {
 });
 
 interface PausedReader {
-  /** Reads on to the end of the connection; the events that came whole. */
+  /** Reads to the end of the connection and returns the complete events. */
   rest(): Promise<Event[]>;
 }
 
-/** A watch whose client takes nothing off its connection after the head of the answer. */
+/** A watch whose client reads nothing after the head of the response. */
 async function pausedReader(
   cluster: Cluster,
   query: Record<string, string>,
@@ -283,7 +284,7 @@ async function pausedReader(
     async rest() {
       socket.on('data', (chunk: string) => {
         heard += chunk;
-        // The last chunk: the server has ended this answer, not only the connection.
+        // The last chunk shows that the server ended the response, not only the connection.
         if (heard.endsWith('\r\n0\r\n\r\n')) socket.end();
       });
       socket.on('error', () => socket.destroy());
@@ -295,7 +296,7 @@ async function pausedReader(
   };
 }
 
-describe('what is older than the history', () => {
+describe('a version older than the history', () => {
   const cluster = new Cluster({
     dialect: 'orch',
     replicas: 1,
@@ -344,19 +345,19 @@ describe('what is older than the history', () => {
     await expectGone();
     await killApiServer(cluster, api);
     await expectGone();
-    // The expired token comes with one that goes on from the latest state.
+    // The error of the expired token includes a token that continues from the latest state.
     const refusal = await api.call<{ metadata: { continue: string } }>('GET', asked[2]!);
     const next = encodeURIComponent(refusal.body.metadata.continue);
     const rest = await api.call<List>('GET', `${path}?continue=${next}`);
     expect(rest.body.items.map(({ metadata }) => metadata.name)).toEqual(['a-2', 'a-3', 'moving']);
-    // Who kept up has missed nothing.
+    // A watch that kept up has missed nothing.
     await live.reaches(written.at(-1)!);
     await live.stop();
     expect(live.refusals).toEqual([]);
     expect(live.events.map(({ object }) => object.metadata.resourceVersion)).toEqual(written);
   });
 
-  it('comes as 410 to a watch in either protocol', async () => {
+  it('ends a watch with 410 in either protocol', async () => {
     for (const http2 of [false, true]) {
       const stream = await openWatch(cluster, { path, http2 }, '1');
       expect(stream.status).toBe(410);

@@ -1,6 +1,6 @@
 /**
- * What writes promise, by verb and by option, asked of a real server: dry runs that leave everything as it
- * is, what each deletion leaves behind, and conditions that come before anything else.
+ * The guarantees of writes by verb and option, on a real server: dry runs that change nothing, the
+ * remaining state after each deletion, and preconditions that are checked first.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './support/api.js';
@@ -56,7 +56,7 @@ describe('writes', () => {
 
   afterAll(() => cluster.destroy());
 
-  /** Every object that a dry run could have touched, as it stands. */
+  /** All objects that a dry run could have changed. */
   async function everything(): Promise<string> {
     const lists = [maps, pods, deployments, '/api/v1/namespaces'];
     const answers = await Promise.all(lists.map((path) => api.call<Stored>('GET', path)));
@@ -93,7 +93,7 @@ describe('writes', () => {
     ['POST', `${pods}/p/binding`, { metadata: { name: 'p' }, target: { name: 'n' } }, 201],
     ['POST', `${pods}/p/eviction`, { metadata: { name: 'p' } }, 201],
   ];
-  it.each(dryRun)('%s %s leaves no trace when it is run dry', async (...request) => {
+  it.each(dryRun)('%s %s changes nothing on a dry run', async (...request) => {
     const [method, path, object, status, type = 'application/json'] = request;
     const before = await everything();
     const body = object === undefined ? null : JSON.stringify(object);
@@ -123,7 +123,7 @@ describe('writes', () => {
     ['', { propagationPolicy: 'Foreground' }, foreground],
     ['', { propagationPolicy: 'Orphan' }, orphan],
     ['', { orphanDependents: true }, orphan],
-    // With a body, the query says nothing.
+    // With a body, the query is ignored.
     ['propagationPolicy=Orphan', { propagationPolicy: 'Foreground' }, foreground],
   ])('a deletion with "%s" and %j leaves the finalizers %j', async (query, options, left) => {
     const { metadata } = await make(deployments, deployment('going'));
@@ -147,7 +147,7 @@ describe('writes', () => {
     ['PUT', `${deployments}/web/scale`, { ...scale, metadata: { name: 'web', uid: strange } }],
     ['PUT', `${deployments}/none/scale`, { ...scale, metadata: { name: 'none', uid: strange } }],
     ['PUT', `${pods}/p/status`, { metadata: { name: 'p', uid: strange } }],
-  ])('%s %s holds the uid first', async (method, path, object) => {
+  ])('%s %s checks the uid first', async (method, path, object) => {
     const { status, body } = await api.call<Stored>(method, path, object);
     expect([status, body.message]).toEqual([
       409,
@@ -159,13 +159,13 @@ describe('writes', () => {
     [{ uid: strange }, 409],
     [{ resourceVersion: '1' }, 409],
     [{}, 200],
-  ])('a deletion that wants %j is answered with %i', async (preconditions, status) => {
+  ])('a deletion with preconditions %j returns %i', async (preconditions, status) => {
     await api.call('POST', maps, { metadata: { name: 'wanted' } });
     const answer = await api.call('DELETE', `${maps}/wanted`, { preconditions });
     expect(answer.status).toBe(status);
   });
 
-  it('a deletion by both ways of saying what becomes of dependents is refused', async () => {
+  it('a deletion with two policies for dependents is refused', async () => {
     const options = { orphanDependents: true, propagationPolicy: 'Orphan' };
     expect((await api.call('DELETE', `${maps}/a`, options)).status).toBe(422);
   });

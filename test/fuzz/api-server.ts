@@ -1,4 +1,6 @@
-/** The built API server as a child process, with a data directory of its own, and requests to it. */
+/**
+ * The built API server as a child process, with a data directory of its own, and requests to it.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
@@ -9,21 +11,21 @@ import { join, resolve } from 'node:path';
 const main = resolve(import.meta.dirname, '../../apps/apiserver/src/main.js');
 const token = 'fuzztoken';
 const startTimeoutMs = 60_000;
-/** A request without an answer by then has been lost. */
-const answerTimeoutMs = 60_000;
+/** Longest wait for a response; a slower request counts as lost. */
+const responseTimeoutMs = 60_000;
 const heapMegabytesMax = 384;
-const logLinesKept = 200;
-/** Of an answer: streams go on for as long as they are read. */
-const answerBytesMax = 4 * 1024 * 1024;
+const logLinesMax = 200;
+/** Bytes read of a response, because a stream lasts as long as it is read. */
+const responseBytesMax = 4 * 1024 * 1024;
 
-export interface Asked {
+export interface ApiRequest {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer;
 }
 
-export interface Answered {
+export interface ApiResponse {
   readonly statusCode: number;
   readonly contentType: string;
   readonly text: string;
@@ -42,7 +44,7 @@ export class ApiServer {
     for (const stream of [child.stdout!, child.stderr!]) {
       stream.on('data', (chunk: Buffer) => {
         this.log.push(chunk.toString());
-        if (this.log.length > logLinesKept) this.log.shift();
+        if (this.log.length > logLinesMax) this.log.shift();
       });
     }
     child.once('exit', (code, signal) => {
@@ -50,7 +52,7 @@ export class ApiServer {
     });
   }
 
-  /** Resolves when it is ready. */
+  /** Starts a server and resolves when it is ready. */
   static async start(): Promise<ApiServer> {
     const directory = mkdtempSync(join(tmpdir(), 'orch-fuzz-'));
     const port = await freePort();
@@ -82,8 +84,8 @@ export class ApiServer {
     }
   }
 
-  /** Of an answer that streams, what comes first. Rejects when there is none. */
-  request({ method, path, headers = {}, body }: Asked): Promise<Answered> {
+  /** Resolves with the response, or the beginning of a stream. Rejects if there is no response. */
+  request({ method, path, headers = {}, body }: ApiRequest): Promise<ApiResponse> {
     return new Promise((resolve, reject) => {
       const fail = (error: Error) =>
         reject(
@@ -103,32 +105,32 @@ export class ApiServer {
             ...sendableHeaders(headers),
             ...(body && body.length > 0 && { 'content-length': body.length }),
           },
-          timeout: answerTimeoutMs,
+          timeout: responseTimeoutMs,
         },
-        (answer) => {
+        (response) => {
           const chunks: Buffer[] = [];
           let byteCount = 0;
-          const statusCode = answer.statusCode ?? 0;
-          const contentType = answer.headers['content-type'] ?? '';
+          const statusCode = response.statusCode ?? 0;
+          const contentType = response.headers['content-type'] ?? '';
           const done = () =>
             resolve({ statusCode, contentType, text: Buffer.concat(chunks).toString() });
-          answer.on('data', (chunk: Buffer) => {
+          response.on('data', (chunk: Buffer) => {
             chunks.push(chunk);
             byteCount += chunk.length;
-            if (byteCount <= answerBytesMax) return;
+            if (byteCount <= responseBytesMax) return;
             done();
-            answer.destroy();
+            response.destroy();
           });
-          answer.once('end', done);
-          // A stream that goes on: that it has begun is answer enough.
-          if (answer.headers['transfer-encoding'] === 'chunked' && isStream(path)) {
+          response.once('end', done);
+          // An open watch sends no end; its headers are the result.
+          if (response.headers['transfer-encoding'] === 'chunked' && isStream(path)) {
             done();
-            answer.destroy();
+            response.destroy();
           }
-          answer.once('error', fail);
+          response.once('error', fail);
         },
       );
-      call.once('timeout', () => call.destroy(new Error('no answer')));
+      call.once('timeout', () => call.destroy(new Error('no response')));
       call.once('error', fail);
       call.end(body);
     });
@@ -154,7 +156,7 @@ function isStream(path: string): boolean {
   return /[?&]watch|\/watch\/|%77atch/.test(path);
 }
 
-/** Without what this client refuses to send. */
+/** Removes the characters that this client refuses to send. */
 function sendablePath(path: string): string {
   return path.replace(/[^\x21-\xff]/g, '') || '/';
 }

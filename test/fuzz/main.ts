@@ -1,7 +1,7 @@
 /**
- * Feeds decoders random input: `--runs N` inputs for each target (targets that cost much get a share of
- * them), `--seed S`, `--only NAME,...`, `--path P` one input again, `--list` the names. Exit codes: 0
- * nothing found, 1 a fault, 2 wrong command line. docs/fuzzing.md says more.
+ * Feeds random input to decoders: `--runs N` inputs for each target (slow targets get a share),
+ * `--seed S`, `--only NAME,...`, `--path P` to repeat one input, `--list` to print the names. Exit
+ * codes: 0 no fault, 1 a fault, 2 a wrong command line. docs/fuzzing.md has the details.
  */
 import { writeFileSync, writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -21,34 +21,33 @@ const { values } = parseArgs({
   },
 });
 
-/** No further input begun for so long: one is taken to never end. */
+/** An input that runs for longer counts as a hang. */
 const stallTimeoutMs = 60_000;
 const watchIntervalMs = 500;
-/** Of the thread that decodes. Higher lets inputs that grow without end go on for longer. */
+/** Heap of the decoding thread. Higher: inputs that grow without end run for longer. */
 const heapMegabytesMax = 768;
 
-function say(text: string): void {
+function print(text: string): void {
   writeSync(1, `${text}\n`);
 }
 
 function usage(text: string): never {
-  say(text);
+  print(text);
   process.exit(2);
 }
 
-function whole(option: string, text: string): number {
+function positiveInteger(option: string, text: string): number {
   const number = Number(text);
   if (Number.isSafeInteger(number) && number > 0) return number;
-  return usage(`--${option}: want a whole number above 0, got ${text}`);
+  return usage(`--${option}: expected a positive integer, got ${text}`);
 }
 
-function chosen(): readonly Target[] {
+function selectedTargets(): readonly Target[] {
   if (values.only === undefined) return targets;
   return values.only.split(',').map((name) => {
-    const target = targets.find((one) => one.name === name);
-    return (
-      target ?? usage(`--only: no ${name}; there are ${targets.map((one) => one.name).join(', ')}`)
-    );
+    const names = targets.map((target) => target.name);
+    const target = targets[names.indexOf(name)];
+    return target ?? usage(`--only: unknown target ${name}; use ${names.join(', ')}`);
   });
 }
 
@@ -59,17 +58,17 @@ interface Fault {
 }
 
 interface Result {
-  readonly begunCount: number;
+  readonly startedCount: number;
   readonly tookMs: number;
   readonly fault: Fault | undefined;
 }
 
-/** The thread that decodes; another one after a fault that it cannot be used after. */
+/** The decoding thread, which is replaced after a fault that ends or blocks it. */
 class Decoder {
   private readonly begun = new Int32Array(new SharedArrayBuffer(4));
   private worker: Worker | undefined;
 
-  /** Runs it to its end, or until it has used too much of something. */
+  /** Runs the order until it ends or exceeds a limit of time or memory. */
   run(order: Order): Promise<Result> {
     const { begun } = this;
     begun[0] = 0;
@@ -82,16 +81,16 @@ class Decoder {
         clearInterval(watch);
         worker.off('message', onMessage).off('error', onError).off('exit', onExit);
         if (fault?.endsThread) this.worker = undefined;
-        resolve({ begunCount: begun[0]!, tookMs: performance.now() - startMs, fault });
+        resolve({ startedCount: begun[0]!, tookMs: performance.now() - startMs, fault });
       };
-      const endHere = (text: string) =>
+      const endAtInput = (text: string) =>
         end({ text, path: String(Math.max(0, begun[0]! - 1)), endsThread: true });
       const watch = setInterval(() => {
         if (begun[0] !== lastCount) {
           lastCount = begun[0]!;
           lastMs = performance.now();
         } else if (performance.now() - lastMs > stallTimeoutMs) {
-          endHere('an input never ends');
+          endAtInput('an input does not end');
           void worker.terminate();
         }
       }, watchIntervalMs);
@@ -100,9 +99,9 @@ class Decoder {
         const { input, error, shrinkCount, path } = failure;
         end({ text: `${error}\n  input, shrunk ${shrinkCount} times: ${input}`, path });
       };
-      // Out of memory, and errors that nobody took.
-      const onError = (error: Error) => endHere(error.stack ?? error.message);
-      const onExit = (code: number) => endHere(`the thread ended with ${code}`);
+      // Out of memory, and uncaught errors.
+      const onError = (error: Error) => endAtInput(error.stack ?? error.message);
+      const onExit = (code: number) => endAtInput(`the thread ended with ${code}`);
       worker.on('message', onMessage).on('error', onError).on('exit', onExit);
       worker.postMessage(order);
     });
@@ -115,7 +114,7 @@ class Decoder {
   private thread(): Worker {
     this.worker ??= new Worker(new URL('./worker.js', import.meta.url), {
       workerData: { begun: this.begun },
-      // Libraries warn of odd input, of which there is much here.
+      // Libraries warn about malformed input, which most inputs are.
       execArgv: ['--no-warnings'],
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
     });
@@ -124,14 +123,14 @@ class Decoder {
 }
 
 if (values.list) {
-  for (const { name } of targets) say(name);
+  for (const { name } of targets) print(name);
   process.exit(0);
 }
-const runs = whole('runs', values.runs);
-const seed = whole('seed', values.seed);
+const runs = positiveInteger('runs', values.runs);
+const seed = positiveInteger('seed', values.seed);
 let total = 0;
 let failed = 0;
-const all = chosen();
+const all = selectedTargets();
 const decoder = new Decoder();
 for (const { name, share } of all) {
   const order: Order = {
@@ -140,18 +139,20 @@ for (const { name, share } of all) {
     seed,
     ...(values.path !== undefined && { path: values.path }),
   };
-  const { begunCount, tookMs, fault } = await decoder.run(order);
-  total += begunCount;
-  say(
-    `${name.padEnd(18)} ${String(begunCount).padStart(8)} inputs in ${(tookMs / 1000).toFixed(1)} s`,
+  const { startedCount, tookMs, fault } = await decoder.run(order);
+  total += startedCount;
+  print(
+    `${name.padEnd(18)} ${String(startedCount).padStart(8)} inputs in ${(tookMs / 1000).toFixed(1)} s`,
   );
   if (!fault) continue;
   failed += 1;
-  say(`  FAILED: ${fault.text}`);
-  say(`  again: npm run fuzz -- --only ${name} --seed ${seed} --path ${fault.path}`);
+  print(`  FAILED: ${fault.text}`);
+  print(`  repeat: npm run fuzz -- --only ${name} --seed ${seed} --path ${fault.path}`);
 }
 await decoder.close();
-say(`fuzz: ${total} inputs, ${all.length - failed} targets passed, ${failed} failed, seed ${seed}`);
+print(
+  `fuzz: ${total} inputs, ${all.length - failed} targets passed, ${failed} failed, seed ${seed}`,
+);
 if (values.summary) {
   writeFileSync(values.summary, JSON.stringify({ passed: all.length - failed, failed }));
 }

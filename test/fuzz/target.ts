@@ -1,46 +1,48 @@
-/** What is fuzzed: a name, random inputs for a decoder, and what must hold whatever the input. */
+/**
+ * A fuzz target: a name, random inputs for a decoder, and a property that holds for every input.
+ */
 import fc from 'fast-check';
 
 export interface Target {
   readonly name: string;
-  /** Of the inputs that are asked for: below 1 for targets that take long. */
+  /** Share of the requested inputs: below 1 for slow targets. */
   readonly share: number;
-  /** One property over random inputs. */
+  /** The property over random inputs. */
   readonly property: fc.IRawProperty<unknown>;
-  /** Called once before the inputs; the result after the last one. */
+  /** Called before the first input; the returned function is called after the last one. */
   readonly open?: () => Promise<() => Promise<void>>;
 }
 
-interface Settings {
+interface TargetOptions {
   readonly share?: number;
   readonly open?: Target['open'];
 }
 
-/** `holds` throws when the input shows a fault. */
+/** A target whose `check` throws if the input shows a fault. */
 export function target<Input>(
   name: string,
   input: fc.Arbitrary<Input>,
-  holds: (input: Input) => void,
-  settings: Settings = {},
+  check: (input: Input) => void,
+  options: TargetOptions = {},
 ): Target {
-  return { share: 1, ...settings, name, property: erased(fc.property(input, holds)) };
+  return { share: 1, ...options, name, property: erased(fc.property(input, check)) };
 }
 
 export function asyncTarget<Input>(
   name: string,
   input: fc.Arbitrary<Input>,
-  holds: (input: Input) => Promise<void>,
-  settings: Settings = {},
+  check: (input: Input) => Promise<void>,
+  options: TargetOptions = {},
 ): Target {
-  return { share: 1, ...settings, name, property: erased(fc.asyncProperty(input, holds)) };
+  return { share: 1, ...options, name, property: erased(fc.asyncProperty(input, check)) };
 }
 
-/** Those whose inputs cost next to nothing get more of them. */
+/** Gives more inputs to targets whose inputs are cheap. */
 export function cheap(targets: readonly Target[]): Target[] {
-  return targets.map((one) => ({ ...one, share: 3 }));
+  return targets.map((each) => ({ ...each, share: 3 }));
 }
 
-/** Inputs are only ever handed back to the property that made them. */
+/** Hides the input type, because inputs only return to the property that drew them. */
 function erased<Input>(property: fc.IRawProperty<Input>): fc.IRawProperty<unknown> {
   return property as unknown as fc.IRawProperty<unknown>;
 }
@@ -48,7 +50,7 @@ function erased<Input>(property: fc.IRawProperty<Input>): fc.IRawProperty<unknow
 /** The class of an error that a decoder may throw. */
 export type ErrorClass = abstract new (...parameters: never[]) => Error;
 
-/** What `decode` gives; undefined when it refuses with one of these errors. Others are faults. */
+/** The result of `decode`, or undefined if it throws one of `refusals`. Other errors are faults. */
 export function decodedOrRefused<Result>(
   decode: () => Result,
   ...refusals: readonly ErrorClass[]

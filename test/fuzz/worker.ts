@@ -1,23 +1,23 @@
 /**
- * Runs targets in a thread of its own, whose memory is bounded and which can be ended when an input never
- * ends. How many inputs it has begun is in memory that both sides see.
+ * Runs targets in a thread with bounded memory, which the main thread can end if an input hangs.
+ * The number of started inputs is in shared memory.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { selectDialect } from '@orch/component';
 import fc from 'fast-check';
 
-/** Shown of an input that fails. */
+/** Longest text of a failing input or its error. */
 const shownLengthMax = 4_000;
 
 export interface Order {
   readonly target: string;
   readonly runs: number;
   readonly seed: number;
-  /** Replays one input, or one found by shrinking. */
+  /** Repeats this input, drawn or found by shrinking. */
   readonly path?: string;
 }
 
-/** Undefined: nothing was found. */
+/** `failure` is undefined if every input passed. */
 export interface Outcome {
   readonly failure?: {
     readonly path: string;
@@ -30,7 +30,7 @@ export interface Outcome {
 const { begun } = workerData as { begun: Int32Array };
 
 async function run({ target: name, runs, seed, path }: Order): Promise<Outcome> {
-  const target = targets.find((one) => one.name === name);
+  const target = targets.find((each) => each.name === name);
   if (!target) throw new RangeError(`no target ${name}`);
   const close = await target.open?.();
   try {
@@ -57,7 +57,7 @@ async function run({ target: name, runs, seed, path }: Order): Promise<Outcome> 
   }
 }
 
-/** The same property, telling of each input before it is tried. */
+/** The same property, which counts each input before it runs. */
 function counted(property: fc.IRawProperty<unknown>): fc.IRawProperty<unknown> {
   const original = property.run.bind(property);
   property.run = ((input: unknown) => {
@@ -67,10 +67,10 @@ function counted(property: fc.IRawProperty<unknown>): fc.IRawProperty<unknown> {
   return property;
 }
 
-// Names of the dialect are in the targets from their making on.
+// Targets read the names of the dialect when they are created.
 selectDialect('orch');
 const { targets } = await import('./targets.js');
 parentPort!.on('message', (order: Order) => {
-  // A rejection ends the thread, which the other side tells of.
+  // A rejection ends the thread, and the main thread reports that.
   void run(order).then((outcome) => parentPort!.postMessage(outcome));
 });

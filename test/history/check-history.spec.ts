@@ -1,4 +1,4 @@
-/** The checks find what is wrong, and nothing in what is right. */
+/** The checks report every planted fault and nothing in a correct history. */
 import { describe, expect, it } from 'vitest';
 import { checkHistory } from './check-history.js';
 import { checkWatch } from './check-watch.js';
@@ -81,7 +81,7 @@ function rules(
 }
 
 describe('checkHistory', () => {
-  it('accepts what happened', () => {
+  it('accepts a correct history', () => {
     expect(rules()).toEqual([]);
     const list = read({
       key: '',
@@ -97,7 +97,7 @@ describe('checkHistory', () => {
     expect(rules({ reads: [list] })).toEqual([]);
   });
 
-  it('finds lost, doubled, refused and unasked writes', () => {
+  it('finds lost, duplicate, refused and unrequested writes', () => {
     expect(rules({ log: log.filter(({ value }) => value !== 'c1') })).toContain(
       'acknowledged write lost',
     );
@@ -133,7 +133,7 @@ describe('checkHistory', () => {
           }
         : one,
     );
-    expect(rules({ writes: wrong })).toContain('conflict with what was not there');
+    expect(rules({ writes: wrong })).toContain('conflict with an absent version');
   });
 
   it('finds stale, torn and impossible reads', () => {
@@ -145,10 +145,10 @@ describe('checkHistory', () => {
     );
     expect(rules({ reads: [read({ revision: 9 })] })).toContain('read from the future');
     const old = read({ consistency: { kind: 'notOlderThan', revision: 4 }, revision: 3 });
-    expect(rules({ reads: [old] })).toContain('read older than asked');
+    expect(rules({ reads: [old] })).toContain('read older than requested');
   });
 
-  it('places a get by its version alone', () => {
+  it('places a get by its version', () => {
     const get = (found: ReadRecord['found'], startedAt: number, key = 'b') =>
       rules({ reads: [read({ key, found, revision: undefined, startedAt, endedAt: 100 })] });
     const first = { key: 'b', value: 'b1', revision: 2 };
@@ -161,7 +161,7 @@ describe('checkHistory', () => {
     expect(rules({ reads: [seen, read({ ...late, key: 'a', found: [] })] })).toEqual([]);
   });
 
-  it('allows revisions of others in between when told so', () => {
+  it('allows revisions of other programs in between if configured', () => {
     const sparse = new ReplayedState([{ revision: 7, kind: 'put', key: 'a', value: 'a1' }]);
     const one = write(1, 2, [{ kind: 'put', key: 'a', value: 'a1' }], {
       kind: 'applied',
@@ -196,12 +196,12 @@ describe('checkWatch', () => {
       new ReplayedState(log),
     ).map(({ rule }) => rule);
 
-  it('accepts a whole stream, and one that is not at the end yet', () => {
+  it('accepts a complete stream and one that is behind', () => {
     expect(watch({})).toEqual([]);
     expect(watch({ events: log.slice(1, 3), progress: 2 })).toEqual([]);
   });
 
-  it('finds gaps, doubles, disorder, torn commits and false bookmarks', () => {
+  it('finds gaps, duplicates, disorder, torn commits and false bookmarks', () => {
     const events = log.slice(1);
     expect(watch({ events: events.filter(({ revision }) => revision !== 3) })).toHaveLength(1);
     expect(watch({ events: [...events, events.at(-1)!] })).toHaveLength(1);

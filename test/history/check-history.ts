@@ -1,8 +1,8 @@
 /**
- * Is what clients saw explained by the log of commits? The revisions name the one order in which
- * everything happened, so that linearizability is checked by looking, not by searching:
- * every acknowledged write is at its revision, once; nothing refused is there; what is there was asked
- * for; and the order of revisions fits the order of time. A write without an answer may be there or not.
+ * Checks that the log of commits explains all observations of the clients. Revisions give one total
+ * order, so that linearizability needs no search: every acknowledged write is at its revision,
+ * once; no refused write is in the log; every logged change was requested; the order of revisions
+ * fits the order of time. A write without a response may be in the log or not.
  */
 import type { LoggedEvent, ReadRecord, Version, Violation, WriteRecord } from './history.js';
 import { ReplayedState } from './replayed-state.js';
@@ -13,11 +13,11 @@ export interface HistoryToCheck {
   readonly reads: readonly ReadRecord[];
   /** Revision of the log's first commit. */
   readonly firstRevision?: number;
-  /** The log holds some keys only, the others have revisions of their own in between. */
+  /** The log has some keys only; changes of other keys have revisions in between. */
   readonly sharesRevisions?: boolean;
-  /** Keys that go by themselves (time to live): their deletions need no client. */
+  /** Keys that expire (time to live): their deletions need no client. */
   readonly expires?: (key: string) => boolean;
-  /** Keys that others write: their events need no record. */
+  /** Keys that other programs write: their events need no record. */
   readonly ignores?: (key: string) => boolean;
 }
 
@@ -53,7 +53,8 @@ function checkWrites({ state, writes }: HistoryToCheck): Violation[] {
     if (at !== undefined) {
       for (const { key, expect } of write.operations) {
         if (expect === undefined || holds(expect, state.at(key, at - 1))) continue;
-        // What changed nothing (a deletion of what is not there) saw the revision that it names.
+        // A write that changed nothing (the deletion of an absent key) saw the revision that it
+        // names.
         if (!putsSomething(write) && holds(expect, state.at(key, at))) continue;
         fault('expectation broken', write, `${key} before ${at}`);
       }
@@ -62,7 +63,7 @@ function checkWrites({ state, writes }: HistoryToCheck): Violation[] {
       const { key, expect } = write.operations[outcome.operation]!;
       const current = state.at(key, outcome.revision);
       if (!sameVersion(current, outcome.current)) {
-        fault('conflict with what was not there', write, `${show(current)} was`);
+        fault('conflict with an absent version', write, `${show(current)} was stored`);
       } else if (expect === undefined || holds(expect, current)) {
         fault('conflict without cause', write, show(current));
       }
@@ -71,7 +72,7 @@ function checkWrites({ state, writes }: HistoryToCheck): Violation[] {
   return violations;
 }
 
-/** Every event of the log comes from a write that asked for it. */
+/** Every event of the log has a write that requested it. */
 function checkOrigins({ state, writes, expires, ignores }: HistoryToCheck): Violation[] {
   const violations: Violation[] = [];
   const asked = new Set<string>();
@@ -125,10 +126,10 @@ function checkReads({ state, reads }: HistoryToCheck): Violation[] {
       fault('read differs from the replayed state', expected.map(show).join(' '));
     }
     if (consistency.kind === 'notOlderThan' && revision < consistency.revision) {
-      fault('read older than asked', `${consistency.revision} was asked`);
+      fault('read older than requested', `${consistency.revision} was requested`);
     }
     if (consistency.kind === 'exact' && revision !== consistency.revision) {
-      fault('read not of the revision asked', `${consistency.revision} was asked`);
+      fault('read not of the requested revision', `${consistency.revision} was requested`);
     }
   }
   return violations;
@@ -137,15 +138,17 @@ function checkReads({ state, reads }: HistoryToCheck): Violation[] {
 interface Moment {
   readonly startedAt: number;
   readonly endedAt: number;
-  /** It took place no earlier than this revision, and no later: it saw it, or made it. */
+  /** The revision that the call saw or created. */
   readonly revision: number;
   readonly isWrite: boolean;
-  /** A read of one key that does not say at which revision: only that what it found was there. */
+  /** A read of one key without a revision: confirms only the version that it found. */
   readonly get?: ReadRecord;
   readonly describe: () => string;
 }
 
-/** What began after something had ended saw at least what that saw; a later write has a later revision. */
+/**
+ * A call that starts after another ended sees at least its revision; a later write has a later one.
+ */
 function checkTimeOrder({ state, writes, reads }: HistoryToCheck): Violation[] {
   const moments: Moment[] = [];
   for (const write of writes) {
@@ -169,7 +172,7 @@ function checkTimeOrder({ state, writes, reads }: HistoryToCheck): Violation[] {
   for (const read of reads) {
     const { consistency, revision, startedAt, endedAt } = read;
     if (consistency.kind !== 'quorum') continue;
-    // A get tells its version, not when it was read: at that revision or later.
+    // A get has its version but not the revision of the read: at that revision or later.
     const seen = revision ?? read.found[0]?.revision;
     if (seen === undefined && read.isList) continue;
     moments.push({
@@ -210,12 +213,12 @@ function isOrdered(
   return isWrite ? revision > newest : revision >= newest;
 }
 
-/** It made its revision; a deletion may have found nothing and only name the revision that it saw. */
+/** Whether the write created its revision; a deletion may have found nothing and only name one. */
 function putsSomething({ operations }: WriteRecord): boolean {
   return operations.some(({ kind }) => kind === 'put');
 }
 
-/** Where a write took effect, as far as can be told. */
+/** Returns the revision at which a write took effect, if it is certain. */
 function appliedAt(write: WriteRecord, state: ReplayedState): number | undefined {
   if (write.outcome.kind === 'applied') return write.outcome.revision;
   for (const operation of write.operations) {

@@ -1,4 +1,4 @@
-/** Did a watch deliver exactly what the log has, in order, once, commits whole, bookmarks honest? */
+/** Checks that a watch delivered the events of the log once, in order, with correct bookmarks. */
 import type { Violation, WatchRecord } from './history.js';
 import type { ReplayedState } from './replayed-state.js';
 
@@ -22,14 +22,17 @@ export function checkWatch(watch: WatchRecord, state: ReplayedState): Violation[
     }
     if (event.revision < last) fault('out of order', `${event.revision} after ${last}`);
     if (event.revision <= promised) {
-      fault('event behind a bookmark', `${event.key} at ${event.revision}, ${promised} was told`);
+      fault(
+        'event behind a bookmark',
+        `${event.key} at ${event.revision}, the bookmark was ${promised}`,
+      );
     }
     last = Math.max(last, event.revision);
     seen.push(show(event));
     if ('previous' in event) {
       const before = state.at(event.key, event.revision - 1)?.value;
       if (before !== event.previous) {
-        fault('previous object', `${show(event)} had ${before}, was told ${event.previous}`);
+        fault('previous object', `${show(event)} had ${before}, the event has ${event.previous}`);
       }
     }
   }

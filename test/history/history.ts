@@ -1,9 +1,9 @@
 /**
- * What clients did and saw, and what the store says happened: the input of the checks. Moments are
- * numbers that only grow in the process that takes the notes; any unit will do.
+ * The input of the checks: calls and observations of clients, and the log of the store. Times are
+ * numbers that only increase in the recording process, in any unit.
  */
 
-/** One change of one key, as the log of commits has it. `value` names a content: unique for each put. */
+/** One change of one key in the log of commits. `value` names a content: unique for each put. */
 export interface LoggedEvent {
   readonly revision: number;
   readonly kind: 'put' | 'delete';
@@ -27,7 +27,7 @@ export interface WriteRecord {
   readonly kind: 'write';
   readonly client: string;
   readonly startedAt: number;
-  /** Undefined: no answer came. */
+  /** Undefined if no response arrived. */
   endedAt?: number;
   readonly operations: readonly WriteOperation[];
   outcome: WriteOutcome;
@@ -35,16 +35,16 @@ export interface WriteRecord {
 
 export type WriteOutcome =
   | { readonly kind: 'applied'; readonly revision: number }
-  /** An expectation did not hold: what was stored instead, and when. Undefined revision: not told. */
+  /** An expectation did not hold: the stored version and its revision, if the response has it. */
   | {
       readonly kind: 'conflict';
       readonly operation: number;
       readonly revision: number | undefined;
       readonly current: Version | undefined;
     }
-  /** Told that it was certainly not done. */
+  /** Certainly had no effect. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** May have been done, once. */
+  /** May have taken effect, once. */
   | { readonly kind: 'unknown' };
 
 export interface Version {
@@ -59,11 +59,11 @@ export type Consistency =
   | { readonly kind: 'notOlderThan'; readonly revision: number }
   | { readonly kind: 'exact'; readonly revision: number };
 
-/** A read that was answered. Refused reads need no record. */
+/** A successful read. Refused reads need no record. */
 export interface ReadRecord {
   readonly kind: 'read';
   readonly client: string;
-  /** Where it was asked: reads at `any` are only as new as that replica. */
+  /** The replica that served it: reads at `any` are only as new as that replica. */
   readonly replica: string;
   readonly startedAt: number;
   readonly endedAt: number;
@@ -71,7 +71,7 @@ export interface ReadRecord {
   /** A key, or a prefix when `isList`. */
   readonly key: string;
   readonly isList: boolean;
-  /** Undefined where the answer does not say it (a get of what is there says only its version). */
+  /** Undefined if the response lacks it (a get of an existing key has only its version). */
   readonly revision: number | undefined;
   readonly found: readonly Version[];
 }
@@ -82,9 +82,9 @@ export interface WatchRecord {
   readonly prefix: string;
   readonly afterRevision: number;
   readonly events: WatchedEvent[];
-  /** Everything up to it was delivered, as the last event or bookmark says. */
+  /** Every event up to it was delivered, according to the last event or bookmark. */
   progress: number;
-  /** `compacted`: it was told to list again, and the record ends there. */
+  /** `compacted`: the server required a new list; the record ends there. */
   ended: 'open' | 'compacted';
 }
 

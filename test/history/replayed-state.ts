@@ -30,7 +30,9 @@ export class ReplayedState {
     return { key, value: found.value, revision: found.revision };
   }
 
-  /** Was the key's version of `version` (undefined: none) the present one at `revision` or later? */
+  /**
+   * Was the key's version of `version` (undefined: none) the present one at `revision` or later?
+   */
   wasThereSince(key: string, version: number | undefined, revision: number): boolean {
     const versions = this.versions.get(key) ?? [];
     if (version === undefined) {
@@ -79,7 +81,7 @@ export class ReplayedState {
       .filter(({ key }) => key.startsWith(prefix));
   }
 
-  /** Of the first event at `revision` or later. */
+  /** Returns the position of the first event at `revision` or later. */
   private position(revision: number): number {
     let low = 0;
     let high = this.log.length;

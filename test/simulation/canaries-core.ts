@@ -1,5 +1,5 @@
 /** Planted bugs of consensus: elections, acknowledgements, commits. */
-import type { Canary } from './canaries.js';
+import type { Canary } from './planted-bug.js';
 
 const core = (name: string) => `raft/src/core/${name}.js`;
 const budget = { seed: 1, seedsMax: 40, stepCount: 4_000 };
@@ -10,10 +10,10 @@ export const coreCanaries: readonly Canary[] = [
     name: 'vote-before-durable',
     faults: ['coup'],
     memberCount: 3,
-    bug: 'a vote is told before it is on disk',
+    bug: 'a vote is sent before it is on disk',
     edits: [
       {
-        file: core('elections'),
+        file: core('election/elections'),
         find: 'state.sendDurable({ ...response, term: state.term });',
         replace: 'state.send({ ...response, term: state.term });',
       },
@@ -43,13 +43,13 @@ export const coreCanaries: readonly Canary[] = [
     bug: 'a second candidate of one term gets a vote, too',
     edits: [
       {
-        file: core('elections'),
+        file: core('election/elections'),
         find: 'const free = state.votedFor === message.from || state.votedFor === undefined && state.leader === undefined',
         replace: 'const free = true',
       },
       {
-        file: core('core-state'),
-        find: 'invariant(this.#votedFor === undefined, `a second vote',
+        file: core('state/core-state'),
+        find: 'invariant(this.currentVote === undefined, `a second vote',
         replace: 'invariant(true, `a second vote',
       },
       {
@@ -67,7 +67,7 @@ export const coreCanaries: readonly Canary[] = [
     bug: 'a vote is given to a candidate whose log is behind',
     edits: [
       {
-        file: core('elections'),
+        file: core('election/elections'),
         find: 'const granted = free && state.log.isUpToDate(message.lastIndex, message.lastTerm);',
         replace: 'const granted = free;',
       },
@@ -82,7 +82,7 @@ export const coreCanaries: readonly Canary[] = [
     bug: 'a follower acknowledges entries that are not on its disk',
     edits: [
       {
-        file: core('follower'),
+        file: core('replication/follower'),
         find: 'appliedIndex: state.appliedIndex }, matchIndex);',
         replace: 'appliedIndex: state.appliedIndex });',
       },
@@ -97,7 +97,7 @@ export const coreCanaries: readonly Canary[] = [
     bug: 'the leader counts itself for entries that are not on its disk',
     edits: [
       {
-        file: core('replication'),
+        file: core('replication/replication'),
         find: 'return this.state.writes.stableIndex;',
         replace: 'return this.state.log.last.index;',
       },
@@ -117,8 +117,8 @@ export const coreCanaries: readonly Canary[] = [
         replace: 'if (false) {',
       },
       {
-        file: core('proposals'),
-        find: "invariant(this.#uncommittedBytes >= 0, 'more was committed than was proposed');",
+        file: core('replication/proposals'),
+        find: "invariant(this.uncommitted >= 0, 'more was committed than was proposed');",
         replace: '',
       },
     ],
@@ -132,12 +132,12 @@ export const coreCanaries: readonly Canary[] = [
     bug: 'a heartbeat commits entries at a follower that may not be the leader’s',
     edits: [
       {
-        file: core('replication'),
-        find: 'const commitIndex = Math.min(progress.matchIndex, state.commitIndex);',
+        file: core('replication/replication'),
+        find: 'const commitIndex = minIndex(progress.matchIndex, state.commitIndex);',
         replace: 'const commitIndex = state.commitIndex;',
       },
       {
-        file: core('follower'),
+        file: core('replication/follower'),
         find: 'if (!state.installing) state.commitTo(message.commitIndex);',
         replace:
           'if (!state.installing) state.commitTo(Math.min(message.commitIndex, state.log.last.index));',
@@ -151,8 +151,8 @@ export const coreCanaries: readonly Canary[] = [
     bug: 'a late append truncates the entries after it although they agree',
     edits: [
       {
-        file: core('follower'),
-        find: 'if (term === entry.term) this.#checkSame(entry);',
+        file: core('replication/follower'),
+        find: 'if (term === entry.term) this.checkSameEntry(entry);',
         replace: 'if (false) return;',
       },
     ],
@@ -166,8 +166,8 @@ export const coreCanaries: readonly Canary[] = [
     bug: 'the state is given entries that are not on the disk of this replica',
     edits: [
       {
-        file: core('delivery'),
-        find: 'const end = Math.min(state.commitIndex, state.writes.stableIndex);',
+        file: core('apply/delivery'),
+        find: 'const end = minIndex(state.commitIndex, state.writes.stableIndex);',
         replace: 'const end = state.commitIndex;',
       },
     ],

@@ -1,5 +1,5 @@
 /** Planted bugs of the log on disk, of snapshots, and of who may take part. */
-import type { Canary } from './canaries.js';
+import type { Canary } from './planted-bug.js';
 
 const budget = { seed: 1, seedsMax: 40, stepCount: 4_000 };
 
@@ -39,7 +39,7 @@ export const logCanaries: readonly Canary[] = [
     seed: 3,
     faults: ['deposed'],
     memberCount: 3,
-    bug: 'what is truncated stays on the disk',
+    bug: 'truncated entries stay on the disk',
     edits: [
       {
         file: 'raft/src/storage/log-batch.js',
@@ -53,10 +53,10 @@ export const logCanaries: readonly Canary[] = [
     name: 'log-cut-before-state-sync',
     faults: ['machineCrash'],
     memberCount: 1,
-    bug: 'the log is cut before the state that it made is on disk',
+    bug: 'the log is compacted before the state is on disk',
     edits: [
       {
-        file: 'store/src/shell/checkpointer.js',
+        file: 'store/src/state/checkpointer.js',
         find: 'await this.database.sync();',
         replace: '',
       },
@@ -72,7 +72,7 @@ export const logCanaries: readonly Canary[] = [
     edits: [
       {
         file: 'raft/src/replica/replica.js',
-        find: 'moved = await this.#writer.moveTo(point);',
+        find: 'moved = await this.writer.moveTo(point);',
         replace: 'moved = true;',
       },
     ],
@@ -86,14 +86,14 @@ export const logCanaries: readonly Canary[] = [
     bug: 'a wiped directory is welcome under its old id',
     edits: [
       {
-        file: 'raft/src/replica/admission.js',
+        file: 'raft/src/replica/peers/admission.js',
         find: 'if (known === storageId) return {',
         replace: 'if (known !== undefined) return {',
       },
       {
-        file: 'raft/src/replica/admission.js',
-        find: 'await this.#note(peer, storageId) : known === storageId;',
-        replace: 'await this.#note(peer, storageId) : true;',
+        file: 'raft/src/replica/peers/admission.js',
+        find: 'await this.note(peer, storageId) : known === storageId;',
+        replace: 'await this.note(peer, storageId) : true;',
       },
     ],
   },
@@ -107,16 +107,16 @@ export const logCanaries: readonly Canary[] = [
     setting: [
       {
         file: 'store/src/limits.js',
-        find: 'export const STATE_BATCH_BYTES_MAX = 512 * 1024;',
-        replace: 'export const STATE_BATCH_BYTES_MAX = 256;',
+        find: 'export const stateBatchBytesMax = 512 * 1024;',
+        replace: 'export const stateBatchBytesMax = 256;',
       },
     ],
     edits: [
       {
-        file: 'store/src/shell/state-writer.js',
+        file: 'store/src/state/state-writer.js',
         find: 'await this.database.write(changes);',
         replace:
-          'const ahead = this.#queue.at(-1)?.facts.appliedIndex ?? 0; const last = changes.at(-1); changes[changes.length - 1] = { ...last, facts: { ...last.facts, appliedIndex: Math.max(ahead, last.facts.appliedIndex) } }; await this.database.write(changes);',
+          'const ahead = this.queue.at(-1)?.facts.appliedIndex ?? 0; const last = changes.at(-1); changes[changes.length - 1] = { ...last, facts: { ...last.facts, appliedIndex: Math.max(ahead, last.facts.appliedIndex) } }; await this.database.write(changes);',
       },
     ],
   },
@@ -157,7 +157,7 @@ export const logCanaries: readonly Canary[] = [
         replace: 'const sweptRevision = 0;',
       },
       {
-        file: 'store/src/shell/recovery.js',
+        file: 'store/src/state/recovery.js',
         find: 'if (continuity.brokenRevision > oldestRevision) {',
         replace: 'if (false) {',
       },
@@ -168,7 +168,7 @@ export const logCanaries: readonly Canary[] = [
     name: 'snapshot-without-history',
     seed: 2,
     faults: ['grow', 'damageState', 'isolateBoth'],
-    bug: 'a snapshot has only what is there now, and says nothing of that',
+    bug: 'a snapshot has only the current state, and claims to have the history',
     edits: [
       {
         file: 'store/src/core/state-machine.js',
@@ -179,7 +179,7 @@ export const logCanaries: readonly Canary[] = [
         file: 'store/src/core/key-space.js',
         find: 'orphan(tombstone) {',
         replace:
-          'forgetHistory() { this.#history.clear(); for (const { history } of this.#resources.values()) history.clear(); this.#superseded = []; } orphan(tombstone) {',
+          'forgetHistory() { this.history.clear(); for (const { history } of this.indexes.values()) history.clear(); this.superseded = []; this.supersededHead = 0; } orphan(tombstone) {',
       },
       {
         file: 'store/src/snapshot/incoming.js',

@@ -1,5 +1,5 @@
 /** Planted bugs of consensus: who counts, and since when. */
-import type { Canary } from './canaries.js';
+import type { Canary } from './planted-bug.js';
 
 const core = (name: string) => `raft/src/core/${name}.js`;
 const budget = { seed: 1, seedsMax: 40, stepCount: 4_000 };
@@ -14,7 +14,7 @@ export const memberCanaries: readonly Canary[] = [
     bug: 'the acknowledgement of a learner counts like that of a voter',
     edits: [
       {
-        file: core('quorum'),
+        file: core('configuration/quorum'),
         find: 'const index = majorityIndex(configuration.voters, matchOf);',
         replace:
           'const all = [...configuration.voters, ...configuration.learners].map(({ id }) => matchOf(id)).sort((left, right) => right - left); const index = all[Math.floor(configuration.voters.length / 2)];',
@@ -29,17 +29,17 @@ export const memberCanaries: readonly Canary[] = [
     bug: 'voters are changed in one step, and the next change need not wait for the one before',
     edits: [
       {
-        file: core('membership'),
+        file: core('membership/membership'),
         find: 'learners: learners.filter((member)=>member.id !== id), outgoing: voters } }; }',
         replace: 'learners: learners.filter((member)=>member.id !== id) } }; }',
       },
       {
-        file: core('membership'),
+        file: core('membership/membership'),
         find: 'voters: voters.filter((member)=>member.id !== id), learners, outgoing: voters',
         replace: 'voters: voters.filter((member)=>member.id !== id), learners',
       },
       {
-        file: core('membership-changes'),
+        file: core('membership/membership-changes'),
         find: 'if (pending || !settled) {',
         replace: 'if (false) {',
       },
@@ -55,7 +55,7 @@ export const memberCanaries: readonly Canary[] = [
     bug: 'a configuration stays in effect when its entry is truncated',
     edits: [
       {
-        file: core('core-state'),
+        file: core('state/core-state'),
         find: 'this.configurations.truncateFrom(from);',
         replace: '',
       },

@@ -1,5 +1,5 @@
 /** Planted bugs of consensus: reads that must not be stale. */
-import type { Canary } from './canaries.js';
+import type { Canary } from './planted-bug.js';
 
 const core = (name: string) => `raft/src/core/${name}.js`;
 const budget = { seed: 1, seedsMax: 40, stepCount: 4_000 };
@@ -14,12 +14,12 @@ export const readCanaries: readonly Canary[] = [
     edits: [
       {
         file: core('leader'),
-        find: "this.#termStartIndex = state.appendOwn('empty', Buffer.alloc(0)).index;",
-        replace: 'this.#termStartIndex = state.log.last.index + 1;',
+        find: "this.termStartIndex = state.appendOwn('empty', Buffer.alloc(0)).index;",
+        replace: 'this.termStartIndex = state.log.last.index + 1;',
       },
       {
         file: core('leader'),
-        find: 'return this.state.commitIndex >= this.#termStartIndex;',
+        find: 'return this.state.commitIndex >= this.termStartIndex;',
         replace: 'return true;',
       },
     ],
@@ -30,11 +30,11 @@ export const readCanaries: readonly Canary[] = [
     seed: 14,
     faults: ['succession', 'clog', 'delay'],
     memberCount: 3,
-    bug: 'a new leader answers reads before an entry of its term is committed',
+    bug: 'a new leader serves reads before an entry of its term is committed',
     edits: [
       {
         file: core('leader'),
-        find: 'if (!this.#ownTermCommitted) {',
+        find: 'if (!this.ownTermCommitted) {',
         replace: 'if (false) {',
       },
     ],
@@ -45,8 +45,8 @@ export const readCanaries: readonly Canary[] = [
     seed: 16,
     faults: ['isolateBoth', 'halves', 'isolateIn', 'pause'],
     memberCount: 3,
-    bug: 'a leader answers reads without asking whether it still leads',
-    edits: [{ file: core('leader'), find: 'if (state.isQuorumAlone) {', replace: 'if (true) {' }],
+    bug: 'a leader serves reads without confirming its leadership',
+    edits: [{ file: core('leader'), find: 'if (state.isSoleQuorum) {', replace: 'if (true) {' }],
   },
   {
     ...budget,
@@ -54,10 +54,10 @@ export const readCanaries: readonly Canary[] = [
     seed: 5,
     faults: ['afterglow'],
     memberCount: 3,
-    bug: 'the answer to an earlier round counts for the present one',
+    bug: 'an acknowledgement of an earlier round counts for the current one',
     edits: [
       {
-        file: core('read-rounds'),
+        file: core('reads/read-rounds'),
         find: 'if (round?.context !== context) {',
         replace: 'if (!round || context === 0) {',
       },

@@ -1,5 +1,5 @@
-/** The bugs that scenarios are about, planted again: what was mended once is found again. */
-import type { Canary } from './canaries.js';
+/** Planted bugs of the scenarios: each scenario still finds the bug that it was written for. */
+import type { Canary } from './planted-bug.js';
 
 const staged = { seed: 1, seedsMax: 1, stepCount: 2_000, isQuick: true };
 
@@ -8,10 +8,10 @@ export const scenarioCanaries: readonly Canary[] = [
     ...staged,
     name: 'disk-fails-while-noting-a-peer',
     scenario: 'disk-fails-while-noting-a-peer',
-    bug: 'a peer that could not be noted is told that its directory was wiped',
+    bug: 'a peer that could not be recorded gets the response that its directory was wiped',
     edits: [
       {
-        file: 'raft/src/replica/admission.js',
+        file: 'raft/src/replica/peers/admission.js',
         find: 'return new Promise(()=>undefined);',
         replace: 'return false;',
       },
@@ -25,8 +25,8 @@ export const scenarioCanaries: readonly Canary[] = [
     edits: [
       {
         file: 'raft/src/core/leader.js',
-        find: 'if (options.leaseReads && this.#ownTermCommitted) this.#rounds.begin();',
-        replace: 'if (options.leaseReads) this.#rounds.begin();',
+        find: 'if (options.leaseReads && this.ownTermCommitted) this.rounds.begin();',
+        replace: 'if (options.leaseReads) this.rounds.begin();',
       },
     ],
   },
@@ -34,11 +34,11 @@ export const scenarioCanaries: readonly Canary[] = [
     ...staged,
     name: 'joiner-judges-the-past',
     scenario: 'joiner-judges-the-past',
-    bug: 'whoever was met and is no member yet is told that it was removed',
+    bug: 'a peer that was met and is not yet a member gets the response that it was removed',
     edits: [
       {
-        file: 'raft/src/replica/admission.js',
-        find: 'if (known === REMOVED) return {',
+        file: 'raft/src/replica/peers/admission.js',
+        find: 'if (known === removedMark) return {',
         replace:
           'if (known !== undefined && !isMember(configurations().latest, memberId)) return {',
       },
@@ -51,7 +51,7 @@ export const scenarioCanaries: readonly Canary[] = [
     bug: 'a start does not notice that a record is missing',
     edits: [
       {
-        file: 'store/src/shell/recovery.js',
+        file: 'store/src/state/recovery.js',
         find: 'if (continuity.brokenRevision > oldestRevision) {',
         replace: 'if (false) {',
       },
@@ -74,13 +74,13 @@ export const scenarioCanaries: readonly Canary[] = [
     ...staged,
     name: 'reader-joins-running-round',
     scenario: 'reader-joins-running-round',
-    bug: 'a reader is answered by a round that began before it came',
+    bug: 'a reader is served by a round that began before its arrival',
     edits: [
       {
-        file: 'raft/src/core/read-rounds.js',
-        find: '} else this.#waiting.push(reader);',
+        file: 'raft/src/core/reads/read-rounds.js',
+        find: '} else this.waiting.push(reader);',
         replace:
-          '} else if (this.#round) this.#round.readers.push(reader); else this.#waiting.push(reader);',
+          '} else if (this.round) this.round.readers.push(reader); else this.waiting.push(reader);',
       },
     ],
   },
@@ -88,11 +88,11 @@ export const scenarioCanaries: readonly Canary[] = [
     ...staged,
     name: 'read-context-reused',
     scenario: 'read-context-reused',
-    bug: 'a read that is asked again uses its context again',
+    bug: 'a repeated read uses its context again',
     edits: [
       {
-        file: 'raft/src/replica/read-rounds.js',
-        find: 'this.#context += 1;',
+        file: 'raft/src/replica/requests/read-barriers.js',
+        find: 'this.context += 1;',
         replace: '',
       },
     ],

@@ -1,5 +1,5 @@
 /** Planted bugs of the store: commands, outcomes, reads, history. */
-import type { Canary } from './canaries.js';
+import type { Canary } from './planted-bug.js';
 
 const machine = 'store/src/core/state-machine.js';
 const budget = { seed: 1, seedsMax: 40, stepCount: 4_000 };
@@ -22,7 +22,7 @@ export const storeCanaries: readonly Canary[] = [
     ...budget,
     name: 'second-expectation-ignored',
     isQuick: true,
-    bug: 'of a commit only the first expectation is looked at',
+    bug: 'only the first expectation of a commit is checked',
     edits: [
       {
         file: machine,
@@ -38,7 +38,7 @@ export const storeCanaries: readonly Canary[] = [
     bug: 'each replica ends keys by its own clock',
     edits: [
       {
-        file: 'store/src/shell/applier.js',
+        file: 'store/src/lifecycle/applier.js',
         find: 'const applied = machine.apply(index, command);',
         replace: 'machine.timeMs = time.nowMs(); const applied = machine.apply(index, command);',
       },
@@ -49,11 +49,11 @@ export const storeCanaries: readonly Canary[] = [
     name: 'compaction-not-in-log',
     seed: 3,
     faults: ['transfer'],
-    bug: 'the leader compacts its own history without telling the others',
+    bug: 'the leader compacts its own history without the others',
     edits: [
       {
-        file: 'store/src/shell/maintenance.js',
-        find: "await this.parts.proposer.propose({ kind: 'compact', revision }, PROPOSAL_TIMEOUT_MS);",
+        file: 'store/src/maintenance/maintenance.js',
+        find: "await proposer.propose({ kind: 'compact', revision }, proposalTimeoutMs);",
         replace: 'machine.compactedRevision = revision;',
       },
     ],
@@ -63,7 +63,7 @@ export const storeCanaries: readonly Canary[] = [
     name: 'tombstone-dropped-early',
     seed: 3,
     faults: ['crash', 'transfer'],
-    bug: 'compaction drops what is deleted one revision after it',
+    bug: 'compaction drops objects that are deleted one revision after it',
     edits: [
       {
         file: 'store/src/core/key-space.js',
@@ -92,7 +92,7 @@ export const storeCanaries: readonly Canary[] = [
     bug: 'a commit that may have been taken is reported as not taken',
     edits: [
       {
-        file: 'store/src/shell/commit-outcomes.js',
+        file: 'store/src/proposing/commit-outcomes.js',
         find: "return maybeTaken ? new StoreError('OutcomeUnknown', 'the commit did not finish in time and may still take effect')",
         replace:
           "return maybeTaken ? new StoreError('Unavailable', 'the commit did not finish in time')",
@@ -106,10 +106,10 @@ export const storeCanaries: readonly Canary[] = [
     bug: 'a commit whose outcome is open is reported as done',
     edits: [
       {
-        file: 'store/src/shell/proposer.js',
-        find: 'if (nowMs >= pending.deadlineMs) this.#fail(pending, timedOut(pending.open.length > 0));',
+        file: 'store/src/proposing/proposer.js',
+        find: 'if (nowMs >= pending.deadlineMs) this.fail(pending, timedOut(pending.open.length > 0));',
         replace:
-          'if (nowMs >= pending.deadlineMs) { this.#forget(pending); pending.resolve({ succeeded: true, revision: 1, entries: [] }); }',
+          'if (nowMs >= pending.deadlineMs) { this.forget(pending); pending.resolve({ succeeded: true, revision: 1, entries: [] }); }',
       },
     ],
   },
@@ -118,22 +118,22 @@ export const storeCanaries: readonly Canary[] = [
     name: 'store-reader-joins-round',
     seed: 15,
     faults: ['delay', 'isolateBoth', 'pause', 'clog'],
-    bug: 'a reader of the store joins a round that is under way',
+    bug: 'a reader of the store joins a round in progress',
     edits: [
       {
-        file: 'store/src/shell/read-barrier.js',
-        find: 'const readers = this.#next; this.#next = []; const',
-        replace: 'const readers = this.#next; const',
+        file: 'store/src/reading/read-barrier.js',
+        find: 'const readers = this.next; this.next = []; const',
+        replace: 'const readers = this.next; const',
       },
       {
-        file: 'store/src/shell/read-barrier.js',
+        file: 'store/src/reading/read-barrier.js',
         find: 'this.observer?.barrier(',
-        replace: 'this.#next = []; this.observer?.barrier(',
+        replace: 'this.next = []; this.observer?.barrier(',
       },
       {
-        file: 'store/src/shell/read-barrier.js',
+        file: 'store/src/reading/read-barrier.js',
         find: '} catch (error) { const failure',
-        replace: '} catch (error) { this.#next = []; const failure',
+        replace: '} catch (error) { this.next = []; const failure',
       },
     ],
   },
@@ -145,7 +145,7 @@ export const storeCanaries: readonly Canary[] = [
     bug: 'a quorum read does not wait until its index is applied',
     edits: [
       {
-        file: 'store/src/shell/reads.js',
+        file: 'store/src/reading/reads.js',
         find: 'if (index <= this.live().machine.appliedIndex) return;',
         replace: 'if (index >= 0) return;',
       },
@@ -155,10 +155,10 @@ export const storeCanaries: readonly Canary[] = [
     ...budget,
     name: 'older-than-asked',
     faults: ['clog', 'delay'],
-    bug: 'a read that asks for a revision does not wait for it',
+    bug: 'a read of a revision does not wait for it',
     edits: [
       {
-        file: 'store/src/shell/reads.js',
+        file: 'store/src/reading/reads.js',
         find: 'if (revision > machine.revision) {',
         replace: 'if (false) {',
       },
@@ -171,8 +171,8 @@ export const storeCanaries: readonly Canary[] = [
     edits: [
       {
         file: 'store/src/core/key-space.js',
-        find: 'return live && live.revision <= revision ? live : this.#history.get(key)?.at(revision);',
-        replace: 'return live ?? this.#history.get(key)?.at(revision);',
+        find: 'return live && live.revision <= revision ? live : this.history.get(key)?.at(revision);',
+        replace: 'return live ?? this.history.get(key)?.at(revision);',
       },
     ],
   },
@@ -182,9 +182,9 @@ export const storeCanaries: readonly Canary[] = [
     bug: 'an exact list is given live entries',
     edits: [
       {
-        file: 'store/src/shell/lister.js',
-        find: 'const found = entry && entry.revision <= revision ? entry : this.#versionOf(key, revision);',
-        replace: 'const found = entry ?? this.#versionOf(key, revision);',
+        file: 'store/src/state/lister.js',
+        find: 'const found = entry && entry.revision <= revision ? entry : this.versionOf(key, revision);',
+        replace: 'const found = entry ?? this.versionOf(key, revision);',
       },
     ],
   },
@@ -193,11 +193,11 @@ export const storeCanaries: readonly Canary[] = [
     name: 'compacted-read-served',
     seed: 33,
     faults: ['transfer'],
-    bug: 'a read below the compacted revision is answered',
+    bug: 'a read below the compacted revision succeeds',
     edits: [
       {
-        file: 'store/src/shell/reads.js',
-        find: 'if (revision < oldestRevision) throw compacted(revision, oldestRevision);',
+        file: 'store/src/reading/reads.js',
+        find: 'if (revision < oldestRevision) throw compactedError(revision, oldestRevision);',
         replace: '',
       },
     ],
@@ -210,14 +210,14 @@ export const storeCanaries: readonly Canary[] = [
     setting: [
       {
         file: 'store/src/limits.js',
-        find: 'export const LIST_SLICE_UNITS = 10_000;',
-        replace: 'export const LIST_SLICE_UNITS = 4;',
+        find: 'export const listSliceUnits = 10_000;',
+        replace: 'export const listSliceUnits = 4;',
       },
     ],
     edits: [
       {
-        file: 'store/src/shell/lister.js',
-        find: 'if (size * (DISK_READ_UNITS + 1) < LIST_SLICE_UNITS) return indexes;',
+        file: 'store/src/state/lister.js',
+        find: 'if (size * (diskReadUnits + 1) < listSliceUnits) return indexes;',
         replace: 'return indexes;',
       },
     ],

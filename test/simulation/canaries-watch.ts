@@ -1,7 +1,7 @@
 /** Planted bugs of watches: gaps, duplicates, bookmarks that promise too much. */
-import type { Canary } from './canaries.js';
+import type { Canary } from './planted-bug.js';
 
-const catchUp = 'store/src/shell/catch-up.js';
+const catchUp = 'store/src/watching/watch-catch-up.js';
 const budget = { seed: 1, seedsMax: 40, stepCount: 4_000 };
 
 export const watchCanaries: readonly Canary[] = [
@@ -27,9 +27,9 @@ export const watchCanaries: readonly Canary[] = [
     edits: [
       {
         file: catchUp,
-        find: 'let revision = watch.sentRevision; let looked = 0;',
+        find: 'history.recent(watch.sentRevision, this.hub.revision)',
         replace:
-          'let revision = Math.max(machine.ring.firstRevision, watch.sentRevision) - 1; let looked = 0;',
+          'history.recent(Math.max(history.recentAfter, watch.sentRevision - 1), this.hub.revision)',
       },
     ],
   },
@@ -40,9 +40,9 @@ export const watchCanaries: readonly Canary[] = [
     edits: [
       {
         file: catchUp,
-        find: 'let revision = watch.sentRevision; let looked = 0;',
+        find: 'history.recent(watch.sentRevision, this.hub.revision)',
         replace:
-          'let revision = Math.min(watch.sentRevision + 1, this.hub.revision); let looked = 0;',
+          'history.recent(Math.min(watch.sentRevision + 1, this.hub.revision), this.hub.revision)',
       },
     ],
   },
@@ -50,7 +50,7 @@ export const watchCanaries: readonly Canary[] = [
     ...budget,
     name: 'bookmark-ahead',
     faults: ['crash', 'clog'],
-    bug: 'a watch that catches up promises what it has not delivered',
+    bug: 'a watch that catches up sends a bookmark for events that it has not delivered',
     edits: [
       {
         file: 'store/src/core/watch-hub.js',
@@ -67,16 +67,16 @@ export const watchCanaries: readonly Canary[] = [
     setting: [
       {
         file: 'store/src/limits.js',
-        find: 'export const CATCH_UP_SLICE_EVENTS = 1_000;',
-        replace: 'export const CATCH_UP_SLICE_EVENTS = 3;',
+        find: 'export const catchUpSliceEvents = 1_000;',
+        replace: 'export const catchUpSliceEvents = 3;',
       },
     ],
     edits: [
       {
         file: catchUp,
-        find: 'deliver(watch, selected, last); if (watch.closed || watch.options.whenReady?.()) return; selected = [];',
+        find: 'slice.deliver(commit.revision); if (watch.closed || watch.options.whenReady?.()) return; slice = new Slice(watch);',
         replace:
-          'watch.sentRevision = last; if (watch.closed || watch.options.whenReady?.()) return; selected = [];',
+          'watch.sentRevision = commit.revision; if (watch.closed || watch.options.whenReady?.()) return; slice = new Slice(watch);',
       },
     ],
   },
@@ -87,8 +87,8 @@ export const watchCanaries: readonly Canary[] = [
     edits: [
       {
         file: 'store/src/core/event-ring.js',
-        find: '&& this.#firstRevision <= this.#persistedRevision && this.#head',
-        replace: '&& this.#head',
+        find: '&& this.oldestRevision <= this.persistedRevision && this.head',
+        replace: '&& this.head',
       },
     ],
   },
@@ -99,13 +99,13 @@ export const watchCanaries: readonly Canary[] = [
     seed: 18,
     faults: ['exile'],
     memberCount: 3,
-    bug: 'a watch that a compaction overtakes goes on with a gap',
+    bug: 'a watch that a compaction overtakes continues with a gap',
     edits: [
       {
         file: catchUp,
-        find: 'if (watch.sentRevision < machine.oldestRevision) {',
+        find: 'if (watch.sentRevision < history.oldestRevision) {',
         replace:
-          'if (watch.sentRevision < machine.oldestRevision) { watch.sentRevision = machine.oldestRevision; continue; } if (false) {',
+          'if (watch.sentRevision < history.oldestRevision) { watch.sentRevision = history.oldestRevision; continue; } if (false) {',
       },
     ],
   },

@@ -1,13 +1,15 @@
 /**
- * Entry of `npm run simulate -- --canary [NAME...]`: plants each bug in a copy of the compiled tree and
- * runs seeds there until one is found. A found bug must be the planted one: its seed must be clean
- * without it. Exit codes: 0 all found, 1 one was not found or could not be planted, 2 wrong command line.
+ * Entry of `npm run simulate -- --canary [NAME...]`: plants each bug in a copy of the compiled tree
+ * and runs seeds there until one is found. A found bug must be the planted one: its seed must be
+ * clean without it. Exit codes: 0 all found, 1 one was not found or could not be planted, 2 wrong
+ * command line.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Canary, canaries, type Edit } from './canaries.js';
+import { canaries } from './canaries.js';
+import type { Canary, Edit } from './planted-bug.js';
 import { type Question, SeedWorker } from './seed-worker.js';
 
 const dist = resolve(import.meta.dirname, '..', '..');
@@ -21,7 +23,7 @@ const { values, positionals } = parseArgs({
     jobs: { type: 'string', default: '2' },
     /** Those quick enough for every run of the tests. */
     quick: { type: 'boolean', default: false },
-    /** Instead of those that each names. */
+    /** Overrides the seed of each canary. */
     seed: { type: 'string' },
     count: { type: 'string' },
     steps: { type: 'string' },
@@ -128,8 +130,8 @@ async function foundWithout(
 }
 
 /**
- * A copy of the compiled tree with the edits in it: its directory of the simulation. Throws when one
- * does not fit.
+ * A copy of the compiled tree with the edits in it: its directory of the simulation. Throws when
+ * one does not fit.
  */
 function plant(edits: readonly Edit[]): string {
   const tree = mkdtempSync(join(tmpdir(), 'canary-'));

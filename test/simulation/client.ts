@@ -1,6 +1,6 @@
 /**
- * A client of the simulated cluster: mostly one request at a time, at whichever replica it happens to ask,
- * and a note of each. It gives up on its own when a replica dies with its request.
+ * A client of the simulated cluster: mostly one request at a time, at a random replica, and a
+ * record of each. A request fails when its replica dies.
  */
 import { type Revision, StoreError, type VersionedStore } from '@orch/store';
 import type { Consistency, ReadRecord, WriteOperation, WriteRecord } from '../history/history.js';
@@ -12,7 +12,7 @@ import type { SimLoop } from './sim-loop.js';
 /** A replica as clients see it. */
 export interface Endpoint {
   readonly name: string;
-  /** Undefined while its process is not there. */
+  /** Undefined while its process is dead. */
   readonly store: VersionedStore | undefined;
   /** No client reaches it. */
   readonly isApart: boolean;
@@ -21,18 +21,18 @@ export interface Endpoint {
 export interface ClientNotes {
   readonly writes: WriteRecord[];
   readonly reads: ReadRecord[];
-  /** What should not have been answered at all. */
+  /** Results that must not exist. */
   readonly faults: string[];
 }
 
 const requestTimeoutsMs = [300, 4_000] as const;
 const patienceMs = 6_000;
-/** Of the clients: ask on, whatever has not been answered yet, up to so many requests at a time. */
+/** Some clients: continue without waiting for results, up to so many requests at a time. */
 const openLoopShare = 0.3;
 const openLoopMax = 8;
 const burstRate = 0.03;
 const burstMax = 30;
-/** Of the bursts: more than a leader takes at once. */
+/** Requests of a burst: more than a leader accepts. */
 const largeBurstRate = 0.02;
 
 export class SimClient {
@@ -83,7 +83,7 @@ export class SimClient {
     this.underWay -= 1;
   }
 
-  /** One, now and then many at once. */
+  /** One, sometimes many concurrently. */
   private async writes(store: VersionedStore): Promise<void> {
     const { random } = this;
     const count = random.chance(burstRate) ? 2 + random.integer(burstMax) : 1;
@@ -134,7 +134,9 @@ export class SimClient {
     }
   }
 
-  /** What an update expects comes from a read, as with real clients: often the truth, sometimes old. */
+  /**
+   * What an update expects comes from a read, as with real clients: often the truth, sometimes old.
+   */
   private async drawOperations(
     store: VersionedStore,
     keys: readonly string[],
@@ -179,7 +181,7 @@ export class SimClient {
       consistency,
       key,
       isList: false,
-      // An exact get tells the revision of the store, not that of the answer.
+      // An exact get returns the revision of the store, not that of the result.
       revision: consistency.kind === 'exact' ? consistency.revision : result.revision,
       found: result.entry ? [versionOf(result.entry)] : [],
     });
@@ -250,8 +252,8 @@ export class SimClient {
     }
     if (seenRevision > 0 && random.chance(0.25)) {
       const back = random.integer(random.pick([40, 1_000]));
-      // Also where history ends: what is gone must be refused, all else be exact.
-      const edge = store.status().compactedRevision + 2 - random.integer(8);
+      // Also where history ends: compacted revisions must be refused, all others be exact.
+      const edge = store.compactedRevision() + 2 - random.integer(8);
       const revision = random.chance(0.3) ? edge : seenRevision - back;
       return { kind: 'exact', revision: Math.max(1, revision) };
     }
@@ -271,7 +273,7 @@ export class SimClient {
     }
   }
 
-  /** Undefined when no answer has come in time, not even a refusal: the replica has died. */
+  /** Undefined when no result arrives in time, not even a refusal: the replica has died. */
   private patiently<Result>(work: Promise<Result>): Promise<Result | undefined> {
     return inTime(this.loop, work, patienceMs);
   }

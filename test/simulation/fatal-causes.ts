@@ -1,8 +1,8 @@
-/** Which ends of a process the faults explain. Everything else is a fault of ours. */
+/** Which process failures the injected faults explain. All others are violations. */
 import type { Operator } from './operator.js';
 import type { SimNode } from './sim-node.js';
 
-/** A disk that refuses ends the process: what is on it is unknown from then on. */
+/** A disk error ends the process: the content of the disk is unknown from then on. */
 const diskRefused = /\b(EIO|ENOSPC)\b/;
 
 export function explains(error: Error, node: SimNode, operator: Operator): boolean {
@@ -11,11 +11,11 @@ export function explains(error: Error, node: SimNode, operator: Operator): boole
     if (diskRefused.test(cause.message)) return true;
     const { code } = cause as { code?: string };
     if (code === 'Removed') return operator.unwanted.has(node.name);
-    // The machine was destroyed and is refused by the others, or has nobody to join now.
+    // The machine was destroyed and is refused by the others, or has no cluster to join.
     if (code === 'BadDirectory') return operator.lost.has(node) || !operator.isMember(node);
     const isJoining = node.identity.initialState === 'join';
     if (code === 'NoQuorum' || code === 'BadConfiguration') return isJoining;
-    // A record was damaged on the disk, and found.
+    // A record was damaged on the disk, and detected.
     if (code === 'Corrupt') return node.disk.counts.recordsDamaged > 0;
   }
   return false;

@@ -1,5 +1,5 @@
 /** What operators do, in good order and in bad moments. */
-import type { FaultInjector } from './fault-injector.js';
+import type { FaultContext } from './fault-context.js';
 
 export const memberFaults = {
   transfer,
@@ -15,89 +15,94 @@ export const memberFaults = {
 /** How long a change of voters is waited for. */
 const jointMsMax = 300;
 
-function transfer(all: FaultInjector): boolean {
-  void all.operator.transfer();
+function transfer(context: FaultContext): boolean {
+  void context.operator.transfer();
   return true;
 }
 
-function grow(all: FaultInjector): boolean {
-  const { voters = [], learners = [] } = all.operator.configuration() ?? {};
-  if (voters.length + learners.length >= 6 || all.operator.isBusy) return false;
-  void all.operator.grow();
+function grow(context: FaultContext): boolean {
+  const { voters = [], learners = [] } = context.operator.configuration() ?? {};
+  if (voters.length + learners.length >= 6 || context.operator.isBusy) return false;
+  void context.operator.grow();
   return true;
 }
 
-function shrink(all: FaultInjector): boolean {
-  if (all.operator.isBusy) return false;
-  void all.operator.shrink();
+function shrink(context: FaultContext): boolean {
+  if (context.operator.isBusy) return false;
+  void context.operator.shrink();
   return true;
 }
 
-/** A hasty operator asks a leader that is cut off for a cluster of those whom it still reaches. */
-function shrinkApart(all: FaultInjector): boolean {
-  const { voters = [] } = all.operator.configuration() ?? {};
-  const leader = all.leader();
-  if (voters.length < 4 || !leader || all.operator.lost.size > 0) return false;
+/**
+ * A hasty operator requests, at an isolated leader, a cluster of the members that it still reaches.
+ */
+function shrinkApart(context: FaultContext): boolean {
+  const { voters = [] } = context.operator.configuration() ?? {};
+  const leader = context.leader();
+  if (voters.length < 4 || !leader || context.operator.lost.size > 0) return false;
   const near = [leader.identity.peerUrl];
-  near.push(all.random.pick(all.urls().filter((url) => url !== near[0])));
-  const far = all.urls().filter((url) => !near.includes(url));
-  all.world.network.partition([near, far]);
-  all.healAfter(all.random.magnitude(500, 5_000));
+  near.push(context.random.pick(context.urls().filter((url) => url !== near[0])));
+  const far = context.urls().filter((url) => !near.includes(url));
+  context.world.network.partition([near, far]);
+  context.healAfter(context.random.magnitude(500, 5_000));
   const names = voters.filter(({ peerUrl }) => far.includes(peerUrl)).map(({ name }) => name);
-  void all.operator.removeAtOnce(leader, names.slice(0, voters.length - 3));
+  void context.operator.removeAtOnce(leader, names.slice(0, voters.length - 3));
   return true;
 }
 
-/** A leader that is cut off is asked to change the configuration, and so is the one that the others elect. */
-function rivals(all: FaultInjector): boolean {
-  const { operator, world } = all;
-  const leader = all.leader();
+/** An isolated leader gets a membership change, and so does the leader that the others elect. */
+function rivals(context: FaultContext): boolean {
+  const { operator, world } = context;
+  const leader = context.leader();
   if (world.nodes.length < 3 || !leader || operator.isBusy || world.truth.onNextLeader) {
     return false;
   }
   const { electionMs } = world.tuning.replica;
-  all.isolate(leader, 'both');
-  all.healAfter(electionMs * all.random.between(2, 6));
-  all.after(electionMs * all.random.magnitude(0.02, 1.5), () => void operator.readdress(leader));
+  context.isolate(leader, 'both');
+  context.healAfter(electionMs * context.random.between(2, 6));
+  context.after(
+    electionMs * context.random.magnitude(0.02, 1.5),
+    () => void operator.readdress(leader),
+  );
   world.truth.onNextLeader = (member) => {
     const next = world.nodes.find(({ name }) => name === member);
     if (!next) return;
-    all.after(all.random.magnitude(1, 100), () => void operator.readdress(next));
+    context.after(context.random.magnitude(1, 100), () => void operator.readdress(next));
   };
   return true;
 }
 
 /** The leader goes while voters are being changed. */
-function interregnum(all: FaultInjector): boolean {
-  const { operator, world } = all;
+function interregnum(context: FaultContext): boolean {
+  const { operator, world } = context;
   if (world.nodes.length < 3 || operator.isBusy) return false;
   void operator.changeVoters();
   const untilMs = world.loop.nowMs + jointMsMax;
-  const isCrash = all.random.chance(0.5);
+  const isCrash = context.random.chance(0.5);
   const look = () => {
-    const leader = all.leader();
+    const leader = context.leader();
     if (leader?.log?.status().configuration.outgoing) {
       world.trace(`the leader ${leader.name} goes`);
-      if (isCrash) all.crash(leader, all.random.chance(0.5));
+      if (isCrash) context.crash(leader, context.random.chance(0.5));
       else {
-        all.isolate(leader, 'both');
-        all.healAfter(all.lasts(300, 5_000));
+        context.isolate(leader, 'both');
+        context.healAfter(context.lasts(300, 5_000));
       }
-    } else if (world.loop.nowMs < untilMs) all.after(all.random.between(0.3, 1), look);
+    } else if (world.loop.nowMs < untilMs) context.after(context.random.between(0.3, 1), look);
   };
   look();
   return true;
 }
 
-/** Who stands for election on request is cut off at once, removed, and back before that is forgotten. */
-function outcast(all: FaultInjector): boolean {
-  const { operator, world } = all;
-  const target = all.follower();
-  if (!target || !all.mayHarm(target) || world.truth.onNextCandidate) return false;
+/** The target of a transfer is isolated, removed, and returns before that is compacted. */
+function outcast(context: FaultContext): boolean {
+  const { operator, world } = context;
+  const target = context.follower();
+  if (!target || !context.mayHarm(target) || world.truth.onNextCandidate) return false;
   world.truth.onNextCandidate = (member) => {
     const candidate = world.nodes.find(({ name }) => name === member);
-    if (!candidate || all.stopped || !all.mayHarm(candidate)) return;
-    all.isolate(candidate, 'both');
+    if (!candidate || context.stopped || !context.mayHarm(candidate)) return;
+    context.isolate(candidate, 'both');
     operator.lost.add(candidate);
     void operator.replace(candidate, () => world.network.heal());
   };
@@ -105,10 +110,10 @@ function outcast(all: FaultInjector): boolean {
   return true;
 }
 
-/** A snapshot is saved: in the end another cluster is made of the last one. */
-function backup(all: FaultInjector): boolean {
-  const node = all.running();
+/** Saves a backup: at the end another cluster is restored from the last one. */
+function backup(context: FaultContext): boolean {
+  const node = context.running();
   if (!node?.store) return false;
-  void all.operator.backUp(node);
+  void context.operator.backUp(node);
   return true;
 }

@@ -1,5 +1,5 @@
 /** Faults that wait for their moment: each leads where chance alone would hardly ever come. */
-import type { FaultInjector } from './fault-injector.js';
+import type { FaultContext } from './fault-context.js';
 import { harmState } from './faults-disk.js';
 import type { SimNode } from './sim-node.js';
 
@@ -19,173 +19,188 @@ export const momentFaults = {
   incapable,
 };
 
-/** The leader goes; who is elected next is cut off at once, and all others lose what is not on disk. */
-function coup(all: FaultInjector): boolean {
-  const { nodes, truth } = all.world;
+/** The leader stops; its successor is isolated immediately, and all others lose unsynced data. */
+function coup(context: FaultContext): boolean {
+  const { nodes, truth } = context.world;
   if (nodes.length < 3 || truth.onNextLeader) return false;
-  const before = all.leader();
+  const before = context.leader();
   before?.crash({ machine: false });
-  if (before) all.restartLater(before, all.random.magnitude(1, 50));
+  if (before) context.restartLater(before, context.random.magnitude(1, 50));
   truth.onNextLeader = (member) => {
     const leader = nodes.find(({ name }) => name === member)!;
-    all.after(all.random.magnitude(0.1, 10), () => strike(all, leader));
+    context.after(context.random.magnitude(0.1, 10), () => strike(context, leader));
   };
   return true;
 }
 
-/** The same, of whoever leads now. */
-function ambush(all: FaultInjector): boolean {
-  const leader = all.leader();
-  if (all.world.nodes.length < 3 || !leader) return false;
-  strike(all, leader);
+/** The same for the current leader. */
+function ambush(context: FaultContext): boolean {
+  const leader = context.leader();
+  if (context.world.nodes.length < 3 || !leader) return false;
+  strike(context, leader);
   return true;
 }
 
-function strike(all: FaultInjector, leader: SimNode): void {
-  all.world.trace(`strike against ${leader.name}`);
-  all.isolate(leader, all.random.pick(['both', 'out']));
-  all.healAfter(all.lasts(300, 5_000));
-  for (const node of all.world.nodes) {
+function strike(context: FaultContext, leader: SimNode): void {
+  context.world.trace(`strike against ${leader.name}`);
+  context.isolate(leader, context.random.pick(['both', 'out']));
+  context.healAfter(context.lasts(300, 5_000));
+  for (const node of context.world.nodes) {
     if (node === leader || !node.isRunning) continue;
     node.crash({ machine: true });
-    all.restartLater(node, all.random.magnitude(1, 50));
+    context.restartLater(node, context.random.magnitude(1, 50));
   }
 }
 
-/** One falls behind; it comes back when the leader goes. */
-function succession(all: FaultInjector): boolean {
-  const { network, nodes } = all.world;
-  const behind = all.random.pick(nodes);
+/** One replica falls behind; it returns when the leader stops. */
+function succession(context: FaultContext): boolean {
+  const { network, nodes } = context.world;
+  const behind = context.random.pick(nodes);
   if (nodes.length < 3 || behind.leads) return false;
-  all.isolate(behind, 'both');
-  all.after(all.random.magnitude(50, 2_000), () => {
+  context.isolate(behind, 'both');
+  context.after(context.random.magnitude(50, 2_000), () => {
     network.heal();
-    for (const node of nodes) if (node.leads) all.isolate(node, 'both');
-    all.healAfter(all.lasts(300, 5_000));
+    for (const node of nodes) if (node.leads) context.isolate(node, 'both');
+    context.healAfter(context.lasts(300, 5_000));
   });
   return true;
 }
 
-/** The leader is left with those who have no vote. */
-function learnersApart(all: FaultInjector): boolean {
-  const { learners = [] } = all.operator.configuration() ?? {};
-  const leader = all.leader();
+/** The leader keeps only learners. */
+function learnersApart(context: FaultContext): boolean {
+  const { learners = [] } = context.operator.configuration() ?? {};
+  const leader = context.leader();
   if (learners.length === 0 || !leader) return false;
   const near = [leader.identity.peerUrl, ...learners.map(({ peerUrl }) => peerUrl)];
-  all.world.network.partition([near, all.urls().filter((url) => !near.includes(url))]);
-  all.healAfter(all.lasts(100, 30_000));
+  context.world.network.partition([near, context.urls().filter((url) => !near.includes(url))]);
+  context.healAfter(context.lasts(100, 30_000));
   return true;
 }
 
-/** Whoever is elected is cut off in mid-work, as the one before comes back: logs fork, again and again. */
-function alternation(all: FaultInjector): boolean {
-  const { network, nodes, truth } = all.world;
-  const leader = all.leader();
+/**
+ * Each elected leader is isolated during its work, when the one before returns: logs fork
+ * repeatedly.
+ */
+function alternation(context: FaultContext): boolean {
+  const { network, nodes, truth } = context.world;
+  const leader = context.leader();
   if (nodes.length < 3 || !leader || truth.onNextLeader) return false;
-  let left = 2 + all.random.integer(5);
+  let left = 2 + context.random.integer(5);
   const cutOff = (node: SimNode) => {
     network.heal();
     left -= 1;
     if (left === 0) return;
-    all.isolate(node, 'both');
+    context.isolate(node, 'both');
     truth.onNextLeader = (member) => {
       const next = nodes.find(({ name }) => name === member)!;
-      all.after(all.random.magnitude(0.2, 20), () => cutOff(next));
+      context.after(context.random.magnitude(0.2, 20), () => cutOff(next));
     };
   };
   cutOff(leader);
   return true;
 }
 
-/** A leader goes on alone for a while, and ends as it learns of its successor. */
-function deposed(all: FaultInjector): boolean {
-  const { nodes, truth, network } = all.world;
-  const leader = all.leader();
+/** A leader continues alone for a while, and ends when it learns of its successor. */
+function deposed(context: FaultContext): boolean {
+  const { nodes, truth, network } = context.world;
+  const leader = context.leader();
   if (nodes.length < 3 || !leader || truth.onNextLeader) return false;
-  all.isolate(leader, 'both');
+  context.isolate(leader, 'both');
   truth.onNextLeader = () => {
     leader.onNextFollowing = () => {
-      all.after(all.random.magnitude(0.2, 100), () => {
-        if (leader.isRunning) all.crash(leader, all.random.chance(0.5));
+      context.after(context.random.magnitude(0.2, 100), () => {
+        if (leader.isRunning) context.crash(leader, context.random.chance(0.5));
       });
     };
-    all.after(all.random.magnitude(1, 500), () => network.heal());
+    context.after(context.random.magnitude(1, 500), () => network.heal());
   };
   return true;
 }
 
-/** What others have told a leader stands still on its way until they have elected another. */
-function afterglow(all: FaultInjector): boolean {
-  const { network, nodes, truth, tuning } = all.world;
-  const leader = all.leader();
+/** Messages to a leader wait in flight until the others have elected another. */
+function afterglow(context: FaultContext): boolean {
+  const { network, nodes, truth, tuning } = context.world;
+  const leader = context.leader();
   if (nodes.length < 3 || !leader || truth.onNextLeader) return false;
   const { peerUrl } = leader.identity;
   const inward = (clogged: boolean) => {
-    for (const url of all.urls()) if (url !== peerUrl) network.link(url, peerUrl).set({ clogged });
+    for (const url of context.urls())
+      if (url !== peerUrl) network.link(url, peerUrl).set({ clogged });
   };
   inward(true);
-  all.after(tuning.replica.heartbeatMs * all.random.between(1.5, 4), () => {
-    all.isolate(leader, 'out');
+  context.after(tuning.replica.heartbeatMs * context.random.between(1.5, 4), () => {
+    context.isolate(leader, 'out');
     truth.onNextLeader = () => {
       const news = truth.revision + 1;
-      const goOn = () => all.after(all.random.magnitude(2, 60), () => inward(false));
-      whenRevision(all, news, tuning.replica.electionMs, goOn);
+      const goOn = () => context.after(context.random.magnitude(2, 60), () => inward(false));
+      whenRevision(context, news, tuning.replica.electionMs, goOn);
     };
-    all.healAfter(tuning.replica.electionMs * all.random.between(3, 6));
+    context.healAfter(tuning.replica.electionMs * context.random.between(3, 6));
   });
   return true;
 }
 
-/** What the leader tells one of the others stands still until there is news which that one does not have. */
-function standstill(all: FaultInjector): boolean {
-  const { network, truth, tuning } = all.world;
-  const leader = all.leader();
-  const behind = all.follower();
+/**
+ * Messages of the leader to one follower wait in flight until there are entries that the follower
+ * does not have.
+ */
+function standstill(context: FaultContext): boolean {
+  const { network, truth, tuning } = context.world;
+  const leader = context.leader();
+  const behind = context.follower();
   if (!leader || !behind) return false;
   const link = network.link(leader.identity.peerUrl, behind.identity.peerUrl);
   link.set({ clogged: true });
-  const news = truth.revision + 1 + all.random.integer(8);
-  const forMs = tuning.replica.electionMs * all.random.between(0.5, 3);
-  whenRevision(all, news, forMs, () => {
-    all.after(all.random.magnitude(1, 100), () => link.set({ clogged: false }));
+  const news = truth.revision + 1 + context.random.integer(8);
+  const forMs = tuning.replica.electionMs * context.random.between(0.5, 3);
+  whenRevision(context, news, forMs, () => {
+    context.after(context.random.magnitude(1, 100), () => link.set({ clogged: false }));
   });
   return true;
 }
 
-/** Once somebody has applied `revision`, or the time is over. */
-function whenRevision(all: FaultInjector, revision: number, forMs: number, work: () => void): void {
-  const { loop, truth } = all.world;
+/** Once a replica has applied `revision`, or the time is over. */
+function whenRevision(
+  context: FaultContext,
+  revision: number,
+  forMs: number,
+  work: () => void,
+): void {
+  const { loop, truth } = context.world;
   const untilMs = loop.nowMs + forMs;
   const look = () => {
     if (truth.revision >= revision || loop.nowMs >= untilMs) work();
-    else all.after(5, look);
+    else context.after(5, look);
   };
   look();
 }
 
-/** A follower's answers are lost until the leader has cut its log, and then its calls break. */
-function mute(all: FaultInjector): boolean {
-  const { network, nodes, tuning } = all.world;
-  const follower = all.follower();
+/**
+ * Responses of a follower are lost until the leader has compacted its log, and then its calls
+ * break.
+ */
+function mute(context: FaultContext): boolean {
+  const { network, nodes, tuning } = context.world;
+  const follower = context.follower();
   if (nodes.length < 3 || !follower) return false;
-  all.isolate(follower, 'out');
-  all.after(tuning.replica.electionMs * all.random.between(0.5, 4), () => {
+  context.isolate(follower, 'out');
+  context.after(tuning.replica.electionMs * context.random.between(0.5, 4), () => {
     network.heal();
     network.setAll({ resetRate: 0.3 });
-    all.after(all.random.magnitude(10, 300), () => network.setAll({ resetRate: 0 }));
+    context.after(context.random.magnitude(10, 300), () => network.setAll({ resetRate: 0 }));
   });
   return true;
 }
 
 /** One is away until the others have forgotten where it stopped, in the log and in the history. */
-function exile(all: FaultInjector): boolean {
-  const { network, nodes, loop } = all.world;
-  const node = all.follower();
+function exile(context: FaultContext): boolean {
+  const { network, nodes, loop } = context.world;
+  const node = context.follower();
   if (nodes.length < 3 || !node) return false;
-  all.isolate(node, 'both');
+  context.isolate(node, 'both');
   const untilMs = loop.nowMs + exileMsMax;
   const look = () => {
-    const leader = all.leader();
+    const leader = context.leader();
     const isForgotten =
       leader !== undefined &&
       node.store !== undefined &&
@@ -193,31 +208,31 @@ function exile(all: FaultInjector): boolean {
       leader.log!.status().firstIndex > node.log.status().lastIndex + 1 &&
       leader.store!.status().compactedRevision > node.store.revision();
     if (isForgotten || !node.store || loop.nowMs >= untilMs) network.heal();
-    else all.after(50, look);
+    else context.after(50, look);
   };
   look();
   return true;
 }
 
 /** Only one whose state is damaged has all entries: it has to lead, and to hand over. */
-function incapable(all: FaultInjector): boolean {
-  const { network, tuning } = all.world;
+function incapable(context: FaultContext): boolean {
+  const { network, tuning } = context.world;
   const { electionMs } = tuning.replica;
-  const voters = all.world.nodes.filter((node) => all.operator.isVoter(node));
-  const node = all.follower();
+  const voters = context.world.nodes.filter((node) => context.operator.isVoter(node));
+  const node = context.follower();
   const isThree = voters.length === 3 && voters.every(({ store }) => store);
-  if (!isThree || !node || !all.mayHarm(node)) return false;
+  if (!isThree || !node || !context.mayHarm(node)) return false;
   const [gone, behind] = voters
     .filter((other) => other !== node)
     .sort((one) => (one.leads ? -1 : 1));
-  all.isolate(behind!, 'both');
-  all.after(all.random.magnitude(20, 500), () => {
-    if (!node.isRunning || !gone!.isRunning || !all.mayHarm(node)) return;
-    harmState(all, node);
+  context.isolate(behind!, 'both');
+  context.after(context.random.magnitude(20, 500), () => {
+    if (!node.isRunning || !gone!.isRunning || !context.mayHarm(node)) return;
+    harmState(context, node);
     gone!.crash({ machine: false });
     network.heal();
-    all.restartLater(node, all.random.magnitude(1, 50));
-    all.restartLater(gone!, electionMs * all.random.between(6, 20));
+    context.restartLater(node, context.random.magnitude(1, 50));
+    context.restartLater(gone!, electionMs * context.random.between(6, 20));
   });
   return true;
 }

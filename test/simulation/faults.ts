@@ -1,13 +1,11 @@
-/** All kinds of faults but the weather. Each tells whether it has come about: it may have no place now. */
-import type { FaultInjector } from './fault-injector.js';
+/** All kinds of faults except the weather. */
+import type { Fault } from './fault-context.js';
 import { diskFaults } from './faults-disk.js';
 import { memberFaults } from './faults-members.js';
 import { momentFaults } from './faults-moments.js';
 import { networkFaults } from './faults-network.js';
 import { processFaults } from './faults-process.js';
 import { weather } from './weather.js';
-
-export type Fault = (all: FaultInjector) => boolean;
 
 export const faults: Readonly<Record<string, Fault>> = {
   ...processFaults,

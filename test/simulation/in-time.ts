@@ -2,7 +2,7 @@
 import { ProcessGone } from '@orch/raft';
 import type { SimLoop } from './sim-loop.js';
 
-/** Undefined when `work` has not settled within `forMs`: whoever was asked has died. */
+/** Undefined when `work` has not settled within `forMs`: its process has died. */
 export function inTime<Result>(
   loop: SimLoop,
   work: Promise<Result>,

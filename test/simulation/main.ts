@@ -1,14 +1,14 @@
 /**
- * Runs seeds. `--seed S` one seed (with `--trace` every line of it), `--count N` that many from the first
- * on, shared by the processors; `--faults a,b` with those kinds of faults only; `--scenario NAME` staged;
- * `--regressions` all that is staged. `--replay` runs each seed twice, in two processes, and wants the
- * same. Exit codes: 0 nothing found, 1 a violation, 2 wrong command line, 3 no violation but runs with
- * too little work.
+ * Runs seeds. `--seed S` one seed (with `--trace` every line of it), `--count N` that many from the
+ * first on, shared by the processors; `--faults a,b` with those kinds of faults only; `--scenario
+ * NAME` staged; `--regressions` all that is staged. `--replay` runs each seed twice, in two
+ * processes, and wants the same. Exit codes: 0 nothing found, 1 a violation, 2 wrong command line,
+ * 3 no violation but runs with too little work.
  */
 import { writeSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { MARK_NAMES } from '@orch/raft';
+import { markNames } from '@orch/raft';
 import { faultNames } from './faults.js';
 import { runSeed, type SeedOptions, type SeedResult } from './run-seed.js';
 import { scenarioOf, scenarios } from './scenarios.js';
@@ -36,7 +36,7 @@ const kind: Omit<SeedOptions, 'seed' | 'stepCount'> = {
   ...(values.faults !== undefined && { faults: kinds(values.faults) }),
   ...(values.members !== undefined && { memberCount: positive('members', values.members) }),
 };
-/** Of the runs: more that did next to nothing show that the simulation is out of order. */
+/** Largest share of runs that did almost nothing: more show that the simulation is broken. */
 const idleShareMax = 0.05;
 /** Real time after which a seed is taken for hanging. */
 const seedTimeoutMs = 120_000;
@@ -166,7 +166,7 @@ function summary(results: readonly SeedResult[]): number {
   say(`operators: ${show(total(results.map(({ operations }) => operations)))}`);
   say(`faults: ${show(faults)}`);
   say(coverage('kinds of faults', faultNames, (name) => faults.has(name)));
-  say(coverage('branches of the core', MARK_NAMES, (name) => hit.has(name)));
+  say(coverage('branches of the core', markNames, (name) => hit.has(name)));
   say(
     `${results.length - failed} passed, ${failed} failed, ${invalid} of the passed with too little work`,
   );

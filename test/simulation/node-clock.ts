@@ -1,16 +1,16 @@
 /**
- * The clock of one simulated process: it may run fast or slow, its wall time may jump, and it stands
- * still for the process while that is paused: what was due then comes all at once afterwards. When the
- * process dies everything it had scheduled dies with it.
+ * The clock of one simulated process: it may run fast or slow, its wall time may jump, and it
+ * stands still for the process while that is paused: afterwards all due timers fire. When the
+ * process dies its timers die with it.
  */
 import type { LoopClock, Timer } from '@orch/component';
 import type { SimLoop } from './sim-loop.js';
 
 export class NodeClock implements LoopClock {
-  #wallOffsetMs: number;
-  #resumeAtMs = 0;
-  #dead = false;
-  readonly #startedAtMs: number;
+  private wallOffsetMs: number;
+  private resumeAtMs = 0;
+  private dead = false;
+  private readonly startedAtMs: number;
 
   constructor(
     private readonly loop: SimLoop,
@@ -20,54 +20,54 @@ export class NodeClock implements LoopClock {
     /** A zero of its own, as after a reboot. */
     private readonly monotonicStartMs: number,
   ) {
-    this.#wallOffsetMs = wallOffsetMs;
-    this.#startedAtMs = loop.nowMs;
+    this.wallOffsetMs = wallOffsetMs;
+    this.startedAtMs = loop.nowMs;
   }
 
   nowMs(): number {
-    return Math.floor(1_700_000_000_000 + this.loop.nowMs + this.#wallOffsetMs);
+    return Math.floor(1_700_000_000_000 + this.loop.nowMs + this.wallOffsetMs);
   }
 
   monotonicMs(): number {
-    return this.monotonicStartMs + (this.loop.nowMs - this.#startedAtMs) * this.rate;
+    return this.monotonicStartMs + (this.loop.nowMs - this.startedAtMs) * this.rate;
   }
 
   setTimer(delayMs: number, callback: () => void): Timer {
-    return this.#schedule(Math.max(0, delayMs) / this.rate, callback);
+    return this.schedule(Math.max(0, delayMs) / this.rate, callback);
   }
 
   nextTurn(): Promise<void> {
     return new Promise((resolve) => {
-      this.#schedule(0, resolve);
+      this.schedule(0, resolve);
     });
   }
 
   jumpWall(byMs: number): void {
-    this.#wallOffsetMs += byMs;
+    this.wallOffsetMs += byMs;
   }
 
   pauseUntil(atMs: number): void {
-    this.#resumeAtMs = Math.max(this.#resumeAtMs, atMs);
+    this.resumeAtMs = Math.max(this.resumeAtMs, atMs);
   }
 
   get isPaused(): boolean {
-    return this.#resumeAtMs > this.loop.nowMs;
+    return this.resumeAtMs > this.loop.nowMs;
   }
 
   get isDead(): boolean {
-    return this.#dead;
+    return this.dead;
   }
 
   kill(): void {
-    this.#dead = true;
+    this.dead = true;
   }
 
-  #schedule(delayMs: number, callback: () => void): Timer {
+  private schedule(delayMs: number, callback: () => void): Timer {
     let scheduled = this.loop.after(delayMs, run);
     const self = this;
     function run(): void {
-      if (self.#dead) return;
-      if (self.isPaused) scheduled = self.loop.at(self.#resumeAtMs, run);
+      if (self.dead) return;
+      if (self.isPaused) scheduled = self.loop.at(self.resumeAtMs, run);
       else callback();
     }
     return { cancel: () => scheduled.cancel() };

@@ -4,12 +4,17 @@ import { type ReplicatedStore, type Revision, StoreError, type WatchEvent } from
 import type { LoggedEvent } from '../history/history.js';
 import { contentOf } from './objects.js';
 import type { SimLoop } from './sim-loop.js';
-import type { SimNode } from './sim-node.js';
 import type { Truth } from './truth.js';
 
-/** What the log gives to the store is noted on its way; a slow state is waited for. */
+export interface ObservedNode {
+  readonly name: string;
+  /** The time that its state takes to apply a delivery; 0: no time. */
+  readonly applyMs: number;
+}
+
+/** Records the entries that the log delivers to the store, and delays them if the state is slow. */
 export function observeCommits(
-  node: SimNode,
+  node: ObservedNode,
   log: ReplicatedLog,
   truth: Truth,
   loop: SimLoop,
@@ -37,8 +42,9 @@ function later(loop: SimLoop, delayMs: number, held: Promise<void> | undefined):
 }
 
 /**
- * From where nobody has seen more: what a process applied before its end may be known to no other. Begins
- * anew at the store's own revision when a snapshot went past what it has seen, or is still to come.
+ * The revision after which no watcher saw events: a process may have applied some before its end
+ * that are unknown to others. Restarts at the store's own revision when a snapshot has skipped, or
+ * will skip, revisions.
  */
 export function observeStore(
   name: string,

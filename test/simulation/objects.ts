@@ -3,7 +3,7 @@ import type { Entry, Operation } from '@orch/store';
 import type { Expectation, Version, WriteOperation } from '../history/history.js';
 import type { Random } from './random.js';
 
-/** Of the largest object. */
+/** Bytes of the largest object. */
 export const paddingMax = 300_000;
 const padding = Buffer.alloc(paddingMax, 'x');
 const headMax = 128;

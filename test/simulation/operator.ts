@@ -1,5 +1,14 @@
-/** The operator of the simulated cluster: changes members and the leader, and replaces lost machines. */
-import { type Configuration, type MembershipChange, MembershipError } from '@orch/raft';
+/**
+ * The operator of the simulated cluster: changes members and the leader, and replaces lost
+ * machines.
+ */
+import {
+  branded,
+  type Configuration,
+  type MemberId,
+  type MembershipChange,
+  MembershipError,
+} from '@orch/raft';
 import { saveSnapshot } from '@orch/store';
 import { inTime } from './in-time.js';
 import type { Random } from './random.js';
@@ -15,11 +24,14 @@ export class Operator {
   readonly counts = { added: 0, promoted: 0, removed: 0, replaced: 0, transfers: 0, backups: 0 };
   /** Names of members that were to be removed, whether it has come about or not. */
   readonly unwanted = new Set<string>();
-  /** Replaced: nobody starts these again, with an empty disk they would found the cluster anew. */
+  /**
+   * Replaced machines: never started again, because with an empty disk they would found a new
+   * cluster.
+   */
   readonly retired = new Set<SimNode>();
   /** The last snapshot that was saved whole. */
   backup: Buffer | undefined;
-  private readonly ids = new Map<string, string>();
+  private readonly ids = new Map<string, MemberId>();
   private busy = false;
   private nextName = 100;
 
@@ -32,10 +44,10 @@ export class Operator {
     return this.busy;
   }
 
-  /** Ends its work; what is half done stays so. */
+  /** Ends its work; unfinished operations remain. */
   stopped = false;
 
-  /** Nobody has switched it off for good, or is about to. */
+  /** It is not switched off for good, and will not be. */
   mayStart(node: SimNode): boolean {
     return !this.lost.has(node) && !this.retired.has(node);
   }
@@ -106,7 +118,7 @@ export class Operator {
     } else await this.grow();
   }
 
-  /** Asks this very replica, once, for another client address of some member. */
+  /** Requests at this replica, once, another client address of some member. */
   async readdress({ store, log, clock }: SimNode): Promise<void> {
     const voters = this.configuration()?.voters ?? [];
     if (!store || !log || voters.length === 0) return;
@@ -130,12 +142,13 @@ export class Operator {
       this.counts.backups += 1;
       this.world.trace(`operator: backup of ${name}, ${bytes.length} bytes`);
     } catch (error) {
-      // Its disk could not be read, or another state took the place: whoever saves is told, and tries again.
+      // Its disk could not be read, or a snapshot replaced the state: the caller gets an error and
+      // retries.
       this.world.trace(`operator: no backup of ${name}: ${error}`);
     }
   }
 
-  /** Without waiting for one removal before it asks for the next. */
+  /** Without waiting for one removal before the next request. */
   async removeAtOnce(node: SimNode, names: readonly string[]): Promise<void> {
     await this.exclusively(async () => {
       const { log, clock } = node;
@@ -146,7 +159,7 @@ export class Operator {
         this.unwanted.add(name);
         const deadlineMs = clock.monotonicMs() + attemptMs;
         try {
-          await this.inTime(log.changeMembership({ kind: 'remove', id }, deadlineMs));
+          await this.inTime(log.changeMembership({ kind: 'remove', id: id }, deadlineMs));
         } catch (error) {
           if (!(error instanceof MembershipError)) throw error;
         }
@@ -155,7 +168,7 @@ export class Operator {
     });
   }
 
-  /** `removed` is told before its machine is switched off. */
+  /** `removed` is called before its machine is switched off. */
   async replace(node: SimNode, removed?: () => void): Promise<void> {
     await this.exclusively(async () => {
       if (!(await this.remove(node.name))) return;
@@ -177,7 +190,7 @@ export class Operator {
     this.busy = false;
   }
 
-  /** A learner; its process starts at once. */
+  /** Adds a learner; its process starts immediately. */
   async add(): Promise<SimNode | undefined> {
     const before = this.configuration();
     if (!before) return undefined;
@@ -189,7 +202,8 @@ export class Operator {
       peerUrl: `https://${name}:6480`,
       clientUrl: '',
     };
-    if (!(await this.change({ kind: 'addLearner', member }, 'DuplicateMember'))) return undefined;
+    if (!(await this.change({ kind: 'addLearner', member: branded(member) }, 'DuplicateMember')))
+      return undefined;
     this.counts.added += 1;
     const { voters } = this.configuration() ?? before;
     const node = this.world.addNode({
@@ -205,28 +219,30 @@ export class Operator {
   private async promote(node: SimNode): Promise<void> {
     const id = this.idOf(node.name);
     if (id === undefined) return;
-    if (await this.change({ kind: 'promote', id }, 'DuplicateMember')) this.counts.promoted += 1;
+    if (await this.change({ kind: 'promote', id: id }, 'DuplicateMember'))
+      this.counts.promoted += 1;
   }
 
   private async remove(name: string): Promise<boolean> {
     const id = this.idOf(name);
     if (id === undefined) return false;
     this.unwanted.add(name);
-    const removed = await this.change({ kind: 'remove', id }, 'UnknownMember');
+    const removed = await this.change({ kind: 'remove', id: id }, 'UnknownMember');
     if (removed) this.counts.removed += 1;
     return removed;
   }
 
   /** Also of a former member, once it was seen in a configuration. */
-  private idOf(name: string): string | undefined {
+  private idOf(name: string): MemberId | undefined {
     const { voters = [], learners = [] } = this.configuration() ?? {};
     for (const member of [...voters, ...learners]) this.ids.set(member.name, member.id);
     return this.ids.get(name);
   }
 
   /**
-   * Again and again until it is so: what a replica shows may still be undone, only the leader's word counts.
-   * `doneCode` is its refusal of what is so already. False: given up.
+   * Repeats a change until it is in effect: the status of a replica may still be undone, only the
+   * leader's result counts. `doneCode` is its refusal of a change that is already in effect. False:
+   * given up.
    */
   private async change(
     change: MembershipChange,
@@ -268,7 +284,7 @@ export class Operator {
     });
   }
 
-  /** Undefined when the process that was asked has died. */
+  /** Undefined when the called process has died. */
   private inTime<Result>(work: Promise<Result>): Promise<Result | undefined> {
     return inTime(this.world.loop, work, attemptMs * 3);
   }

@@ -7,7 +7,7 @@ import type { World } from './world.js';
 /** Simulated time in which all replicas must be equal, and in which they must have been read. */
 const convergenceMs = 240_000;
 const readingMs = 60_000;
-/** How long everything is left alone before it is looked at. */
+/** How long everything is idle before it is checked. */
 const healthyMs = 500;
 /** Steps of one phase without an end in time: something spins. */
 const stepsMax = 3_000_000;
@@ -54,7 +54,10 @@ export async function comeToRest(
   return [];
 }
 
-/** Of all replicas as of one moment: while they are read, objects may expire and history be compacted. */
+/**
+ * The content of all replicas at one moment: while they are read, objects may expire and history be
+ * compacted.
+ */
 export async function readContents(world: World): Promise<ReplicaContent[]> {
   const newest = () =>
     Math.max(0, ...world.nodes.map(({ store, log }) => (store && log?.status().commitIndex) || 0));

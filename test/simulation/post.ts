@@ -1,14 +1,28 @@
 /**
- * Deliveries that the network itself would never make: messages that come to a machine which they are not
- * for, from nobody that it knows, and those of a release with other limits.
+ * Deliveries that the network itself would never make: misdirected messages, messages of unknown
+ * members, and those of a release with other limits.
  */
-import { COMMAND_BYTES_MAX, type Transport } from '@orch/raft';
+import {
+  asMemberId,
+  asTerm,
+  commandBytesMax,
+  type ReplicatedLog,
+  type Transport,
+} from '@orch/raft';
 import type { Random } from './random.js';
 import type { SimLoop } from './sim-loop.js';
-import type { SimNode } from './sim-node.js';
 
 type Handlers = Parameters<Transport['start']>[1];
 type Messages = Parameters<Handlers['onMessages']>[0];
+
+/** The machine that a message is delivered to. */
+export interface Machine {
+  readonly clock: { readonly isPaused: boolean };
+  /** Undefined while no process runs. */
+  readonly log: ReplicatedLog | undefined;
+  /** Undefined until the process has opened its store. */
+  readonly store: object | undefined;
+}
 
 const lateMsMax = 5;
 /** No process numbers a command so. */
@@ -19,7 +33,7 @@ const termsAhead = 5;
 export class Post {
   /** Share of the deliveries that come to another machine, too. */
   misroutedRate = 0;
-  private readonly boxes = new Map<SimNode, Handlers>();
+  private readonly boxes = new Map<Machine, Handlers>();
 
   constructor(
     private readonly loop: SimLoop,
@@ -27,7 +41,7 @@ export class Post {
   ) {}
 
   /** Whatever comes to the process of `node` comes by here from now on. */
-  serve(node: SimNode, transport: Transport): Transport {
+  serve(node: Machine, transport: Transport): Transport {
     const start = transport.start.bind(transport);
     transport.start = (greeting, handlers) => {
       this.boxes.set(node, handlers);
@@ -41,17 +55,17 @@ export class Post {
   }
 
   /** Its process has ended. */
-  forget(node: SimNode): void {
+  forget(node: Machine): void {
     this.boxes.delete(node);
   }
 
   /** False: one of the two does not run. */
-  forwardOversize(from: SimNode, to: SimNode): boolean {
+  forwardOversize(from: Machine, to: Machine): boolean {
     const box = this.boxes.get(to);
     const sender = from.log?.status();
     const receiver = to.log?.status();
     if (!box || !sender || !receiver || to.clock.isPaused) return false;
-    const data = Buffer.alloc(COMMAND_BYTES_MAX + 1);
+    const data = Buffer.alloc(commandBytesMax + 1);
     box.onMessages([
       {
         kind: 'proposeRequest',
@@ -64,17 +78,17 @@ export class Post {
     return true;
   }
 
-  /** Whoever is no member, and terms ahead, says that it has heard a leader. False: `to` does not run. */
-  answerAsStranger(to: SimNode): boolean {
+  /** A non-member, terms ahead, claims to follow a leader. False: `to` does not run. */
+  answerAsStranger(to: Machine): boolean {
     const box = this.boxes.get(to);
     if (!box || !to.store || !to.log || to.clock.isPaused) return false;
     const receiver = to.log.status();
     box.onMessages([
       {
         kind: 'heartbeatResponse',
-        from: strangerId,
+        from: asMemberId(strangerId),
         to: receiver.self.id,
-        term: receiver.term + termsAhead,
+        term: asTerm(receiver.term + termsAhead),
         context: 0,
         appliedIndex: receiver.appliedIndex,
         diskLatencyMs: 0,
@@ -83,7 +97,7 @@ export class Post {
     return true;
   }
 
-  private misroute(from: SimNode, messages: Messages): void {
+  private misroute(from: Machine, messages: Messages): void {
     if (this.misroutedRate === 0 || !this.random.chance(this.misroutedRate)) return;
     const others = [...this.boxes.keys()].filter((node) => node !== from);
     if (others.length === 0) return;

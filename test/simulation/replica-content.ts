@@ -1,4 +1,4 @@
-/** What a replica shows at the end: the state of now and the oldest that it still has, read anew. */
+/** The content of a replica at the end: the current and the oldest retained state, read again. */
 import type { Revision } from '@orch/store';
 import type { Version, Violation } from '../history/history.js';
 import type { ReplayedState } from '../history/replayed-state.js';

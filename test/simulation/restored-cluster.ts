@@ -1,13 +1,13 @@
 /**
- * In the end of a run: another cluster is made of a backup that was saved on the way. It must hold what
- * there was at the revision of the backup, and nothing that came later; its revisions lie far ahead, so
- * that whoever saw later ones is told to list anew; and it must work as any other does.
+ * At the end of a run, another cluster is restored from a backup of the run. Checks that it has
+ * exactly the content at the revision of the backup, that its revisions are far ahead, so that
+ * clients of the old cluster list again, and that it serves reads and writes.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LoopClock, type Timer } from '@orch/component';
-import { HEALTHY_DISK } from '@orch/raft';
+import { healthyDisk } from '@orch/raft';
 import { inspectSnapshot, type Revision, restoreDataDirectory, StoreError } from '@orch/store';
 import { checkHistory } from '../history/check-history.js';
 import { checkWatch } from '../history/check-watch.js';
@@ -27,7 +27,7 @@ const watcherCount = 2;
 const writesWanted = 15;
 const workMs = 60_000;
 
-/** Whoever restores waits for nobody: the time of the tool is not that of the cluster. */
+/** The restore is synchronous: the time of the tool is not that of the cluster. */
 const standingClock: LoopClock = {
   nowMs: () => 0,
   monotonicMs: () => 0,
@@ -90,7 +90,7 @@ async function restore(backup: Buffer, nodes: readonly SimNode[], random: Random
         { disk, clock: standingClock, random: random.next },
       );
       newRevision = restored.revision;
-      Object.assign(disk.faults, HEALTHY_DISK);
+      Object.assign(disk.faults, healthyDisk);
     }
     return { revision, newRevision };
   } finally {
@@ -98,7 +98,7 @@ async function restore(backup: Buffer, nodes: readonly SimNode[], random: Random
   }
 }
 
-/** A watch from any revision of the cluster before would miss events: it is told so. */
+/** A watch from a revision of the old cluster would miss events: it gets an error. */
 function refusesThePast(
   nodes: readonly SimNode[],
   backupRevision: number,
@@ -108,7 +108,7 @@ function refusesThePast(
   for (const { name, store } of nodes) {
     for (const revision of [backupRevision, lastRevision]) {
       if (store && !isCompacted(() => store.watch(watchAfter(revision)).close())) {
-        const detail = `${name} lets a watch go on after ${revision}`;
+        const detail = `${name} lets a watch continue after ${revision}`;
         violations.push({ rule: 'restored cluster', detail });
       }
     }

@@ -1,13 +1,16 @@
 /**
- * One seed: a cluster under load and faults, then healed, then questioned. First only a random majority is
- * healed and must make progress by itself; then all of it, and every replica must come to the same.
+ * One seed: a cluster under load and faults, then healed, then questioned. First only a random
+ * majority is healed and must make progress by itself; then all of it, and every replica must come
+ * to the same.
  */
+import { setVerifying } from '@orch/component';
 import { collectMarks, type Member, ProcessGone } from '@orch/raft';
 import { checkHistory } from '../history/check-history.js';
 import { checkWatch } from '../history/check-watch.js';
 import type { Violation } from '../history/history.js';
 import { ReplayedState } from '../history/replayed-state.js';
 import { explains } from './fatal-causes.js';
+import { FaultContext } from './fault-context.js';
 import { FaultInjector } from './fault-injector.js';
 import { expiringPrefix } from './objects.js';
 import { Operator } from './operator.js';
@@ -46,7 +49,7 @@ export interface SeedOptions {
   readonly memberCount?: number;
   /** Staged, instead of faults by chance; `stepCount` of work follow. */
   readonly scenario?: string;
-  /** Told every line of what happens. */
+  /** Receives every line of the trace. */
   readonly show?: (line: string) => void;
 }
 
@@ -56,13 +59,14 @@ const watcherCount = 6;
 const progressMs = 60_000;
 /** Within which each step of a scenario must come about. */
 const stageMs = 60_000;
-/** How long everything runs without faults before it is looked at. */
+/** How long everything runs without faults before it is checked. */
 const healthyMs = 500;
 const workPerAcknowledged = 400;
-/** Of the runs that have a backup: it takes a fifth more steps. */
+/** Share of the runs with a backup: it takes a fifth more steps. */
 const restoreShare = 0.3;
 
 export async function runSeed(options: SeedOptions): Promise<SeedResult> {
+  setVerifying(true);
   const { seed, stepCount, faults, memberCount, show } = options;
   const scenario = options.scenario === undefined ? undefined : scenarioOf(options.scenario);
   const random = new Random(seed);
@@ -70,7 +74,9 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     ? new World(random, show, scenario.memberCount, scenario.tuning ?? steadyTuning)
     : new World(random, show, memberCount, undefined);
   const operator = new Operator(world, random.fork('operator'));
-  const injector = new FaultInjector(world, operator, random.fork('faults'), faults);
+  const isHasty = faults !== undefined;
+  const context = new FaultContext(world, operator, random.fork('faults'), isHasty);
+  const injector = new FaultInjector(context, faults);
   const marks = new Set<string>();
   collectMarks((name) => marks.add(name));
   const unexpected = (error: unknown) => {
@@ -83,7 +89,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
       world.failures.push(`${node.name}: ${error.stack ?? error.message}`);
     }
     node.crash({ machine: false });
-    injector.restartLater(node, 500);
+    context.restartLater(node, 500);
   };
   const violations: Violation[] = [];
   try {
@@ -97,7 +103,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     while (world.loop.stepCount < endsAtStep && isSound(world)) await world.loop.step();
     injector.stop();
     operator.stopped = true;
-    if (isSound(world)) violations.push(...(await healMajority(world, operator, injector, random)));
+    if (isSound(world)) violations.push(...(await healMajority(context, random)));
     if (isSound(world)) violations.push(...(await healAll(world, operator)));
     if (isSound(world) && violations.length === 0) {
       violations.push(...judge(world, await readContents(world)));
@@ -146,27 +152,24 @@ async function stage(scenario: Scenario, world: World, operator: Operator): Prom
 }
 
 /**
- * Machines with a sound log that are a majority must take a write: of both halves while members change, and
- * of every configuration that is in effect somewhere, since whoever leads next may have any of them.
+ * Machines with an intact log that are a majority must accept a write: of both halves while members
+ * change, and of every configuration that is in effect on some replica, because the next leader may
+ * have any of them.
  */
-async function healMajority(
-  world: World,
-  operator: Operator,
-  injector: FaultInjector,
-  random: Random,
-): Promise<Violation[]> {
+async function healMajority(context: FaultContext, random: Random): Promise<Violation[]> {
+  const { world, operator } = context;
   const halves = await votersOf(world, operator);
   const sound = world.nodes.filter((node) => !operator.lost.has(node));
   const isVoter = ({ name }: SimNode) =>
     halves.some((half) => half.some((voter) => voter.name === name));
   // Where one has lost its state, perhaps only the one that would stay away has it.
-  const majority: SimNode[] = injector.lacksState ? sound.filter(isVoter) : [];
+  const majority: SimNode[] = context.lacksState ? sound.filter(isVoter) : [];
   for (const node of sound.sort(() => random.next() - 0.5)) {
     const lacking = halves.filter((half) => !isMajority(majority, half));
     if (lacking.some((half) => half.some(({ name }) => name === node.name))) majority.push(node);
   }
   // A new cluster begins with all of its members; a majority alone need not be able to.
-  if (!injector.isFounded) return [];
+  if (!context.isFounded) return [];
   world.trace(`only ${majority.map(({ name }) => name).join(', ')} go on`);
   for (const node of world.nodes) {
     if (!majority.includes(node)) node.crash({ machine: false });
@@ -189,7 +192,7 @@ async function healAll(world: World, operator: Operator): Promise<Violation[]> {
   return comeToRest(world, (node) => operator.isMember(node) && !operator.lost.has(node));
 }
 
-/** Of every configuration that a replica has in effect. */
+/** For every configuration that is in effect on some replica. */
 async function votersOf(world: World, operator: Operator): Promise<(readonly Member[])[]> {
   const known = () =>
     world.nodes.flatMap(({ store, log }) => {

@@ -1,4 +1,4 @@
-/** What a scenario is made of, and what several of them do. */
+/** The building blocks of scenarios. */
 
 import { type Revision, StoreError } from '@orch/store';
 import type { Consistency, ReadRecord } from '../history/history.js';
@@ -6,12 +6,15 @@ import { inTime } from './in-time.js';
 import { versionOf } from './objects.js';
 import type { Operator } from './operator.js';
 import type { SimNode } from './sim-node.js';
-import type { Tuning, World } from './world.js';
+import type { Tuning } from './tuning.js';
+import type { World } from './world.js';
 
 export interface Stage {
   readonly world: World;
   readonly operator: Operator;
-  /** Throws when it does not come about within the simulated time: then the scenario shows nothing. */
+  /**
+   * Throws when it does not come about within the simulated time: then the scenario shows nothing.
+   */
   until(what: string, condition: () => boolean): Promise<void>;
 }
 
@@ -21,7 +24,7 @@ export interface Scenario {
   readonly found: string;
   readonly memberCount: number;
   readonly tuning?: Tuning;
-  /** From machines without a process to the moment in question. Clients are there from the start. */
+  /** Starts all machines and continues until the wanted moment. Clients run from the start. */
   play(stage: Stage): Promise<void>;
 }
 
@@ -37,7 +40,7 @@ export const steadyTuning: Tuning = {
 
 const readMs = 4_000;
 
-/** Reads everything at `node`, for the judge to see; undefined: refused, or no answer has come in time. */
+/** Reads everything at `node`, for the checker; undefined: refused, or no result in time. */
 export async function noteList(
   world: World,
   { name, store }: SimNode,

@@ -7,7 +7,7 @@ export const memberScenarios: readonly Scenario[] = [
   {
     name: 'disk-fails-while-noting-a-peer',
     found:
-      'a replica whose disk failed while it noted a peer told that peer, before it ended, that its directory was wiped: a healthy process ended',
+      'a replica whose disk failed while it recorded a peer responded, before it ended, that the directory of the peer was wiped: a healthy process ended',
     memberCount: 3,
     async play({ world, until }) {
       const [first, ...others] = world.nodes as [SimNode, ...SimNode[]];
@@ -22,7 +22,7 @@ export const memberScenarios: readonly Scenario[] = [
   {
     name: 'joiner-judges-the-past',
     found:
-      'a new member that was still reading the log of the past told a voter that came later in it that it had been removed: a healthy process ended',
+      'a new member that was still behind responded to a voter that the log adds later that it had been removed: a healthy process ended',
     memberCount: 3,
     tuning: {
       ...steadyTuning,
@@ -61,7 +61,7 @@ export const memberScenarios: readonly Scenario[] = [
   {
     name: 'configuration-not-rolled-back',
     found:
-      'a change of members that its leader had begun alone stayed in effect there when the entry was truncated: leader again, it removed a member that nobody wanted gone',
+      'a membership change of an isolated leader stayed in effect there when its entry was truncated: leader again, it removed a member without a request',
     memberCount: 3,
     async play({ world, until }) {
       const { nodes, network, truth } = world;

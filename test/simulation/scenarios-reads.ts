@@ -7,7 +7,7 @@ export const readScenarios: readonly Scenario[] = [
   {
     name: 'lease-round-before-own-term',
     found:
-      'with reads from the lease, a new leader answered readers before an entry of its term was committed: stale reads',
+      'with lease reads, a new leader served readers before an entry of its term was committed: stale reads',
     memberCount: 3,
     tuning: { ...steadyTuning, replica: { ...steadyTuning.replica, leaseReads: true } },
     async play({ world, until }) {
@@ -24,7 +24,8 @@ export const readScenarios: readonly Scenario[] = [
       const others = nodes.filter((node) => node !== leader);
       const urls = nodes.map(({ identity }) => identity.peerUrl);
       network.isolate(leader!.identity.peerUrl, urls, 'both');
-      // Heartbeats are answered, and entries are not: nothing of the new term is committed for a while.
+      // Heartbeats are acknowledged, and entries are not: no entry of the new term is committed for
+      // a while.
       let elected = false;
       truth.onNextLeader = () => {
         elected = true;
@@ -41,7 +42,7 @@ export const readScenarios: readonly Scenario[] = [
   {
     name: 'reader-joins-running-round',
     found:
-      'a reader was answered by a round that began before it came, while another led and had committed: a stale read',
+      'a reader was served by a round that began before its arrival, while another leader had committed entries: a stale read',
     memberCount: 5,
     async play({ world, until }) {
       const { nodes, network, truth } = world;
@@ -51,11 +52,11 @@ export const readScenarios: readonly Scenario[] = [
         leader = nodes.find(({ leads }) => leads);
         return leader !== undefined;
       });
-      // With readers of its own it would ask for all of them in turn.
+      // With readers of its own it would send all of them one after the other.
       const companion = nodes.find((node) => node !== leader)!;
       companion.isApart = true;
       await until('no client waits for it', after(world, 500));
-      await until('nothing is under way', () => nodes.every(hasAll(leader!)));
+      await until('nothing is in flight', () => nodes.every(hasAll(leader!)));
       const others = nodes.filter((node) => node !== leader && node !== companion);
       const successor = others[0]!;
       const clog = (from: SimNode, to: SimNode, clogged: boolean) =>
@@ -72,7 +73,7 @@ export const readScenarios: readonly Scenario[] = [
         clog(other, companion, true);
       }
       void noteList(world, leader!, { kind: 'quorum' });
-      await until('a round was answered, and most answers are held', after(world, 4));
+      await until('a round was acknowledged, and most responses are held', after(world, 4));
       let elected = false;
       truth.onNextLeader = () => {
         elected = true;
@@ -84,18 +85,18 @@ export const readScenarios: readonly Scenario[] = [
       void noteList(world, companion, { kind: 'quorum' }).then(() => {
         answered = true;
       });
-      await until('another reader has asked the one that led', after(world, 4));
+      await until('another reader has sent a request to the old leader', after(world, 4));
       for (const other of others) if (other !== successor) clog(other, leader!, false);
       await until('the round is over', after(world, 10));
       clog(successor, leader!, false);
       for (const other of others) clog(other, companion, false);
-      await until('the reader was answered', () => answered);
+      await until('the reader got a result', () => answered);
     },
   },
   {
     name: 'read-context-reused',
     found:
-      'the answer to a question that was asked before a write counted for a reader that came after it: a stale read',
+      'the response to a request from before a write counted for a reader that arrived after it: a stale read',
     memberCount: 3,
     // Long enough without a leader's word for a reader to give up.
     tuning: { ...steadyTuning, replica: { ...steadyTuning.replica, electionMs: 20_000 } },
@@ -111,7 +112,7 @@ export const readScenarios: readonly Scenario[] = [
       const link = network.link(leader.identity.peerUrl, follower.identity.peerUrl);
       link.set({ clogged: true });
       void noteList(world, follower, { kind: 'quorum' });
-      await until('its question was answered in vain', after(world, 10_100));
+      await until('the response to its request was lost', after(world, 10_100));
       await until('a write was acknowledged', writeAfter(world));
       let answered = false;
       void noteList(world, follower, { kind: 'quorum' }).then(() => {
@@ -119,7 +120,7 @@ export const readScenarios: readonly Scenario[] = [
       });
       await until('the second question is on its way', after(world, 2));
       link.set({ clogged: false });
-      await until('the second read was answered', () => answered);
+      await until('the second read got a result', () => answered);
     },
   },
 ];

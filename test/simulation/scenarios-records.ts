@@ -20,7 +20,7 @@ export const recordScenarios: readonly Scenario[] = [
         return place !== undefined;
       });
       const { revision, position, deletedRevision } = place!;
-      await until('what came after its deletion is in the database', () => {
+      await until('the writes after its deletion are in the database', () => {
         return isWritten(node, deletedRevision + 1);
       });
       await loseAndRead(stage, node, versionKey(revision, position), revision);
@@ -62,7 +62,7 @@ interface Place {
   readonly deletedRevision: number;
 }
 
-/** A key of a commit with several, which was there before and was deleted next. */
+/** A key of a commit with several keys, which existed before and was deleted next. */
 function oneOfSeveral(log: readonly LoggedEvent[]): Place | undefined {
   for (const { revision, kind, key } of log) {
     const commit = log.filter((event) => event.revision === revision);
@@ -90,7 +90,10 @@ interface Edge {
   readonly successorRevision: number;
 }
 
-/** A version at or below what is compacted that the next version of its key supersedes above it. */
+/**
+ * A version at or below the compacted revision that the next version of its key supersedes above
+ * it.
+ */
 function overEdge(log: readonly LoggedEvent[], compactedRevision: number): Edge | undefined {
   for (const { revision, kind, key } of log) {
     if (kind !== 'put' || revision > compactedRevision) continue;

@@ -1,7 +1,7 @@
 /**
- * What once went wrong, staged: members, limits and faults are fixed, and each step waits for what it needs,
- * so that a change of the random workload moves nothing. The bug that a scenario is about is planted again
- * by the canary of the same name, which shows that the scenario still finds it.
+ * Past bugs as scenarios: members, limits and faults are fixed, and each step waits for its
+ * condition, so that a change of the random workload has no effect. The canary of the same name
+ * plants the bug of a scenario again, which shows that the scenario still finds it.
  */
 import type { Scenario } from './scenario.js';
 import { memberScenarios } from './scenarios-members.js';

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { SeedOptions, SeedResult } from './run-seed.js';
 
-/** What a worker is asked. */
+/** The request to a worker. */
 export interface Question extends Omit<SeedOptions, 'show'> {
   /** Directory of the compiled simulation that is to be run. */
   readonly simulation: string;
 }
 
-/** In the child: answers what comes. */
+/** In the child: handles requests. */
 export function answerQuestions(): void {
   process.on('message', async ({ simulation, ...options }: Question) => {
     const { href } = pathToFileURL(join(simulation, 'run-seed.js'));
@@ -20,15 +20,15 @@ export function answerQuestions(): void {
 }
 
 export class SeedWorker {
-  #child: ChildProcess | undefined;
+  private child: ChildProcess | undefined;
 
-  /** `main` answers questions when it is started with `--worker`. */
+  /** `main` handles requests when it is started with `--worker`. */
   constructor(private readonly main: string) {}
 
   /** Rejects when the process ends or has no result in time; the next question gets another one. */
   run(question: Question, timeoutMs: number): Promise<SeedResult> {
-    this.#child ??= fork(this.main, ['--worker']);
-    const child = this.#child;
+    this.child ??= fork(this.main, ['--worker']);
+    const child = this.child;
     return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(timer);
@@ -37,7 +37,7 @@ export class SeedWorker {
       };
       const fail = (why: string) => {
         end();
-        this.#child = undefined;
+        this.child = undefined;
         child.kill('SIGKILL');
         reject(new Error(`seed ${question.seed}: ${why}`));
       };
@@ -54,6 +54,6 @@ export class SeedWorker {
   }
 
   close(): void {
-    if (this.#child?.connected) this.#child.disconnect();
+    if (this.child?.connected) this.child.disconnect();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The one event loop of a simulated world: what is due is run in order of time, then of scheduling, one
- * thing a step; promises that it wakes run to their end before the next. Nothing else makes time pass.
+ * The event loop of a simulated world: due work runs in order of time, then of scheduling, one item
+ * per step; its promises settle before the next. Nothing else advances the time.
  */
 
 interface Due {
@@ -17,15 +17,15 @@ export interface Scheduled {
 export class SimLoop {
   nowMs = 0;
   stepCount = 0;
-  #sequence = 0;
+  private sequence = 0;
   /** A binary heap: the earliest first. */
-  readonly #heap: Due[] = [];
+  private readonly heap: Due[] = [];
 
-  /** Runs `work` once at `atMs`, or at once when that has passed. */
+  /** Runs `work` once at `atMs`, or immediately when that has passed. */
   at(atMs: number, work: () => void): Scheduled {
-    this.#sequence += 1;
-    const due: Due = { atMs: Math.max(atMs, this.nowMs), sequence: this.#sequence, work };
-    this.#push(due);
+    this.sequence += 1;
+    const due: Due = { atMs: Math.max(atMs, this.nowMs), sequence: this.sequence, work };
+    this.push(due);
     return {
       cancel: () => {
         due.work = undefined;
@@ -39,7 +39,7 @@ export class SimLoop {
 
   /** One step; false when nothing is due any more. */
   async step(): Promise<boolean> {
-    for (let due = this.#pop(); due; due = this.#pop()) {
+    for (let due = this.pop(); due; due = this.pop()) {
       const { work, atMs } = due;
       if (!work) continue;
       this.nowMs = atMs;
@@ -51,8 +51,8 @@ export class SimLoop {
     return false;
   }
 
-  #push(due: Due): void {
-    const heap = this.#heap;
+  private push(due: Due): void {
+    const heap = this.heap;
     let at = heap.length;
     heap.push(due);
     while (at > 0) {
@@ -64,8 +64,8 @@ export class SimLoop {
     heap[at] = due;
   }
 
-  #pop(): Due | undefined {
-    const heap = this.#heap;
+  private pop(): Due | undefined {
+    const heap = this.heap;
     const first = heap[0];
     const last = heap.pop();
     if (!first || !last || heap.length === 0) return first;

@@ -1,6 +1,7 @@
 /**
- * One machine of the simulated cluster: a disk that stays, and the processes that run on it one after the
- * other: the real replica and the real store on a clock, a disk and a network that are not.
+ * One machine of the simulated cluster: a disk that stays, and the processes that run on it one
+ * after the other: the real replica and the real store on a clock, a disk and a network that are
+ * not.
  */
 import type { Logger, LoopClock, Timer } from '@orch/component';
 import type { Disk, LogObserver, ReplicatedLog, SimNetwork } from '@orch/raft';
@@ -13,7 +14,7 @@ import type { Post } from './post.js';
 import type { Random } from './random.js';
 import type { SimLoop } from './sim-loop.js';
 import type { Truth } from './truth.js';
-import type { Tuning } from './world.js';
+import type { Tuning } from './tuning.js';
 
 export interface NodeIdentity {
   readonly name: string;
@@ -58,7 +59,7 @@ export class SimNode implements Endpoint {
   isApart = false;
   /** Called once, when it next learns who else leads. */
   onNextFollowing: (() => void) | undefined;
-  /** How long its state takes to apply what it is given; 0: no time. */
+  /** How long its state takes to apply a delivery; 0: no time. */
   applyMs = 0;
   private readonly machineClock: MachineClock;
   private life = 0;
@@ -119,7 +120,7 @@ export class SimNode implements Endpoint {
       onFatal: (error) => {
         if (life !== this.life || !this.isRunning) return;
         trace(`${this.name} fails: ${error.message}`);
-        // The process ends when it has told; what it was doing is cut off.
+        // The process ends after it has reported; its operations are aborted.
         loop.after(0, () => {
           if (life !== this.life) return;
           this.around.onFatal(this, error);
@@ -145,7 +146,7 @@ export class SimNode implements Endpoint {
     trace(`${this.name} runs at ${store.revision()}`);
   }
 
-  /** The process is gone; `machine`: so is what it had not synced. */
+  /** The process has ended; `machine`: its unsynced data is lost as well. */
   crash({ machine }: { readonly machine: boolean }): void {
     if (!this.isRunning) return;
     this.around.trace(`${this.name} ends${machine ? ' with its machine' : ''}`);
@@ -221,7 +222,7 @@ const silent = Object.fromEntries(
 ) as unknown as Logger;
 Object.assign(silent, { child: () => silent });
 
-/** A disk as one process has it: what it still asks for after its end is never done. */
+/** A disk as one process has it: its operations after its end never run. */
 function diskOf(disk: SimDisk, isAlive: () => boolean): Disk {
   const alive = <Result>(work: () => Promise<Result>): Promise<Result> =>
     isAlive() ? work() : new Promise(() => undefined);

@@ -1,7 +1,7 @@
 /**
- * What all replicas together have applied. Each replica reports what it applies, as it does; the first to
- * report makes it the truth, everybody else has to agree. So two replicas that apply different things
- * at one place are found in the step in which it happens.
+ * The applied events of all replicas together. Each replica reports an event when it applies it;
+ * the first report becomes the truth, and all others must agree. So two replicas that apply
+ * different events at one place are detected in the step in which it happens.
  */
 import type { LoggedEvent, Violation } from '../history/history.js';
 

@@ -1,4 +1,4 @@
-/** A watch that goes on at another replica whenever its own ends or dies, as clients do. */
+/** A watch that continues at another replica whenever its own ends or dies, as clients do. */
 import { type Revision, StoreError, type WatchEvent, type WatchHandle } from '@orch/store';
 import type { WatchRecord } from '../history/history.js';
 import type { Endpoint } from './client.js';
@@ -26,7 +26,7 @@ export class SimWatcher {
     private readonly random: Random,
     private readonly endpoints: readonly Endpoint[],
     private readonly lifeMs: number,
-    /** How long it takes with what it was given before it takes more; 0: no time. */
+    /** How long it processes a batch before it reads the next; 0: no time. */
     private readonly slowMs: number,
   ) {
     this.record = {
@@ -43,7 +43,7 @@ export class SimWatcher {
     this.open(this.attempt);
   }
 
-  /** Ends it; what was delivered stays. */
+  /** Ends it; delivered events remain. */
   stop(): void {
     this.note();
     this.stopped = true;
@@ -55,7 +55,7 @@ export class SimWatcher {
     if (this.endpoint === endpoint && this.handle) this.retry();
   }
 
-  /** The handle's promise of how far it is, as a bookmark tells it. */
+  /** The position of the handle, as a bookmark reports it. */
   private note(): void {
     const { handle, record } = this;
     if (!handle || handle.revision <= record.progress) return;

@@ -1,66 +1,13 @@
-/** The simulated cluster: its machines, its clients, and what is drawn for them from the seed. */
-import { COMMAND_BYTES_MAX, type ReplicaTuning, SimNetwork } from '@orch/raft';
-import type { StoreOptions } from '@orch/store';
+/** The simulated cluster: its machines and clients, and their settings drawn from the seed. */
+import { SimNetwork } from '@orch/raft';
 import { type ClientNotes, SimClient } from './client.js';
 import { Post } from './post.js';
 import type { Random } from './random.js';
 import { SimLoop } from './sim-loop.js';
 import { SimNode } from './sim-node.js';
 import { Truth } from './truth.js';
+import { drawTuning, type Tuning } from './tuning.js';
 import { SimWatcher } from './watcher.js';
-
-export interface Tuning {
-  readonly replica: Partial<ReplicaTuning> & Pick<ReplicaTuning, 'electionMs' | 'heartbeatMs'>;
-  readonly store: Partial<StoreOptions>;
-  /** Clocks run at 1 plus or minus it. */
-  readonly clockRate: number;
-  readonly wallSpreadMs: number;
-  readonly clientPauseMs: number;
-  /** What an unsynced write takes. */
-  readonly writeMs: readonly [least: number, most: number];
-}
-
-const kib = 1024;
-
-/** Small limits, so that what happens once a week elsewhere happens in every run here. */
-export function drawTuning(random: Random): Tuning {
-  const heartbeatMs = random.pick([20, 50, 100]);
-  const entries = random.pick([8, 64, 1_000]);
-  const logKeepEntries = random.pick([5, 50, 400]);
-  const retentionMs = random.pick([1_000, 5_000, 60_000]);
-  return {
-    replica: {
-      heartbeatMs,
-      electionMs: heartbeatMs * random.pick([5, 10]),
-      logKeepEntries: random.pick([0, 20, 200]),
-      inFlightMessagesMax: random.pick([1, 4, 64]),
-      uncommittedBytesMax: random.pick([COMMAND_BYTES_MAX, 64 * 1024 * kib]),
-      appendEntriesMax: random.pick([1, 8, 512]),
-      cacheEntriesMax: random.pick([4, 64, 20_000]),
-      unappliedEntriesMax: random.pick([16, 4_096]),
-      heldMessagesMax: random.pick([12, 16_384]),
-      promoteLagMax: random.pick([10, 1_000]),
-      leaseReads: random.chance(0.15),
-    },
-    store: {
-      historyRetentionMs: retentionMs,
-      compactionIntervalMs: random.pick([300, 2_000, 10_000]),
-      expiryIntervalMs: random.pick([200, 1_000]),
-      ringEventsMax: entries,
-      ringBytesMax: random.pick([4 * kib, 1024 * kib]),
-      logKeepEntries,
-      hashIntervalEntries: random.pick([20, 200]),
-      quotaBytes: random.chance(0.15) ? 60 * kib : 64 * 1024 * kib,
-    },
-    clockRate: random.pick([0, 0.02, 0.1]),
-    wallSpreadMs: random.pick([0, 500, 3_600_000]),
-    clientPauseMs: random.pick([20, 100, 400]),
-    writeMs: random.pick([
-      [0, 0],
-      [0.05, 5],
-    ] as const),
-  };
-}
 
 const token = 'simulation';
 
@@ -73,7 +20,10 @@ export class World {
   readonly nodes: SimNode[] = [];
   readonly notes: ClientNotes = { writes: [], reads: [], faults: [] };
   readonly watchers: SimWatcher[] = [];
-  /** Unexpected ends of processes: broken invariants and everything else that has no cause in a fault. */
+  /**
+   * Unexpected ends of processes: broken invariants and everything else that has no cause in a
+   * fault.
+   */
   readonly failures: string[] = [];
   onFatal: (node: SimNode, error: Error) => void = () => undefined;
   private readonly clients: SimClient[] = [];
@@ -82,7 +32,7 @@ export class World {
   constructor(
     readonly random: Random,
     private readonly show: ((line: string) => void) | undefined,
-    /** Of the new cluster; drawn without it. */
+    /** Members of the new cluster; drawn if not given. */
     memberCount: number | undefined,
     tuning: Tuning | undefined,
   ) {
@@ -175,7 +125,7 @@ export class World {
     return (this.traceHash >>> 0).toString(16).padStart(8, '0');
   }
 
-  /** Another one takes its place when it had to list anew, so that there are always some. */
+  /** Another one replaces it when it had to list again, so that there are always some. */
   private startWatcher(random: Random, watcherCount: number): void {
     const prefix = random.pick(['', 'core/pods/', 'core/pods/one/', 'core/pods/one/hot-1']);
     const running = this.nodes.filter(({ store }) => store);

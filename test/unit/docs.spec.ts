@@ -1,4 +1,4 @@
-/** The pages: every link leads somewhere, and every page is found from the README. */
+/** Documentation pages: every link has a target, and the README leads to every page. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, it } from 'vitest';
@@ -13,12 +13,12 @@ const pages = [
 const texts = new Map(pages.map((page) => [page, readFileSync(join(root, page), 'utf8')]));
 
 interface Link {
-  /** Relative to the repository. */
+  /** The linked path, relative to the repository. */
   readonly target: string;
   readonly anchor: string | undefined;
 }
 
-/** Links to files, code aside. */
+/** Links to files, except those in code. */
 function linksOf(page: string): Link[] {
   const prose = texts
     .get(page)!
@@ -32,7 +32,7 @@ function linksOf(page: string): Link[] {
   );
 }
 
-/** As GitHub makes them of headings; the second of a name is `name-1`. */
+/** The anchors that GitHub derives from headings; the second of a name is `name-1`. */
 function anchorsOf(text: string): Set<string> {
   const counts = new Map<string, number>();
   const anchors = new Set<string>();
@@ -48,7 +48,7 @@ function anchorsOf(text: string): Set<string> {
   return anchors;
 }
 
-it('lead to files and headings that there are', () => {
+it('pages link to existing files and headings', () => {
   const anchors = new Map([...texts].map(([page, text]) => [page, anchorsOf(text)]));
   const broken = pages.flatMap((page) =>
     linksOf(page)
@@ -61,7 +61,7 @@ it('lead to files and headings that there are', () => {
   expect(broken).toEqual([]);
 });
 
-it('are all found from the README', () => {
+it('the README links to every page, directly or by way of others', () => {
   const found = new Set(['README.md']);
   for (const page of found) {
     for (const { target } of linksOf(page)) if (texts.has(target)) found.add(target);

@@ -1,4 +1,4 @@
-/** The short form of what `npm run fuzz` checks at length: a few objects of every kind, always the same. */
+/** A short run of the fuzz targets of kinds, with the same few objects each time. */
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { kindChangeTargets } from '../fuzz/targets/kind-changes.js';
@@ -8,7 +8,10 @@ const runCount = 300;
 const seed = 1;
 
 describe('random objects of every kind', () => {
-  it.each([...kindWriteTargets, ...kindChangeTargets])('$name', async ({ property, share }) => {
-    await fc.assert(property, { numRuns: Math.ceil(runCount * share), seed });
-  });
+  it.each([...kindWriteTargets, ...kindChangeTargets])(
+    'pass $name',
+    async ({ property, share }) => {
+      await fc.assert(property, { numRuns: Math.ceil(runCount * share), seed });
+    },
+  );
 });

@@ -1,9 +1,16 @@
 /** Flags of the API server. */
-import { CommonOptions, Flag, Flags, type TlsVersionName, tlsVersionNames } from '@orch/component';
-import { IsIn, IsInt, IsNotEmpty, Matches, Max, Min } from 'class-validator';
+import { CommonOptions, Flag, Flags, ProfilingOptions, TlsFlags } from '@orch/component';
+import { IsInt, IsNotEmpty, Matches, Max, Min } from 'class-validator';
+import { AdmissionOptions } from './admission-options.js';
+import { AggregationOptions } from './aggregation-options.js';
 import { AuditOptions } from './audit-options.js';
+import { AuthenticationOptions } from './authentication-options.js';
+import { AuthorizationOptions } from './authorization-options.js';
+import { ConnectionOptions } from './connection-options.js';
 import { ConsensusOptions } from './consensus-options.js';
+import { EncryptionOptions } from './encryption-options.js';
 import { EtcdOptions } from './etcd-options.js';
+import { OidcFlags } from './oidc-options.js';
 
 export class ApiServerOptions {
   @Flags(CommonOptions)
@@ -15,12 +22,34 @@ export class ApiServerOptions {
   @Flags(EtcdOptions)
   readonly etcd!: EtcdOptions;
 
+  @Flags(AuthenticationOptions)
+  readonly authentication!: AuthenticationOptions;
+
+  @Flags(AuthorizationOptions)
+  readonly authorization!: AuthorizationOptions;
+
+  @Flags(OidcFlags)
+  readonly oidc!: OidcFlags;
+
+  @Flags(AdmissionOptions)
+  readonly admission!: AdmissionOptions;
+
+  @Flags(EncryptionOptions)
+  readonly encryption!: EncryptionOptions;
+
+  @Flags(ConnectionOptions)
+  readonly connections!: ConnectionOptions;
+
+  @Flags(AggregationOptions)
+  readonly aggregation!: AggregationOptions;
+
   @Flags(AuditOptions)
   readonly audit!: AuditOptions;
 
   @Flag({
     name: 'data-dir',
-    description: 'directory of the store and of certificates made here; it belongs to this server',
+    description:
+      'directory of the store and of generated keys and certificates, used by this server only',
     type: 'string',
   })
   @IsNotEmpty()
@@ -28,14 +57,14 @@ export class ApiServerOptions {
 
   @Flag({
     name: 'bind-address',
-    description: 'address to listen on; 0.0.0.0 and :: mean all',
+    description: 'address to listen on; 0.0.0.0 and :: are all addresses',
     default: '0.0.0.0',
   })
   bindAddress!: string;
 
   @Flag({
     name: 'secure-port',
-    description: 'HTTPS port; 0 takes any free one and logs it',
+    description: 'HTTPS port; 0 selects a free port and logs it',
     default: 6443,
   })
   @IsInt()
@@ -46,7 +75,7 @@ export class ApiServerOptions {
   @Flag({
     name: 'advertise-address',
     description:
-      'address at which pods and nodes reach this server; without it the bind address or the first one of this machine',
+      'address at which pods and nodes reach this server; empty: the bind address or the first address of this machine',
     default: '',
   })
   advertiseAddress!: string;
@@ -54,31 +83,15 @@ export class ApiServerOptions {
   @Flag({
     name: 'runtime-config',
     description:
-      'versions and resources to serve or not, as batch/v1=false,api/alpha=false; api/all, api/ga, api/beta and api/alpha stand for many, the more particular key wins. Whoever still asks for what is off is told 404; its objects stay stored',
+      'versions and resources to enable or disable, as batch/v1=false,api/alpha=false; api/all, api/ga, api/beta and api/alpha select many versions, and the more specific key wins. Requests for a disabled resource get 404; its objects stay stored',
     type: 'list',
   })
   runtimeConfig: string[] = [];
 
   @Flag({
-    name: 'enable-admission-plugins',
-    description:
-      'admission plugins to run besides those that run by default; their order is fixed. docs/api.md says which there are',
-    type: 'list',
-  })
-  enableAdmissionPlugins: string[] = [];
-
-  @Flag({
-    name: 'disable-admission-plugins',
-    description:
-      'admission plugins not to run though they do by default; without ServiceAccount pods have no identity, without ResourceQuota and LimitRanger a namespace may take everything',
-    type: 'list',
-  })
-  disableAdmissionPlugins: string[] = [];
-
-  @Flag({
     name: 'tls-cert-file',
     description:
-      'PEM certificate to serve with, replaced without a restart when the file changes; without it one is made in the data directory',
+      'PEM serving certificate, reloaded when the file changes; empty: a self-signed certificate in the data directory',
     default: '',
   })
   tlsCertFile!: string;
@@ -86,82 +99,12 @@ export class ApiServerOptions {
   @Flag({ name: 'tls-private-key-file', description: 'PEM key of --tls-cert-file', default: '' })
   tlsPrivateKeyFile!: string;
 
-  @Flag({
-    name: 'tls-min-version',
-    description: `lowest TLS version, one of ${tlsVersionNames.join(', ')}; lower admits old and weak clients, higher shuts some out`,
-    default: 'VersionTLS12',
-    type: 'string',
-  })
-  @IsIn(tlsVersionNames)
-  tlsMinVersion!: TlsVersionName;
-
-  @Flag({
-    name: 'client-ca-file',
-    description:
-      'PEM authorities of client certificates: the common name is the user, organizations are groups',
-    default: '',
-  })
-  clientCaFile!: string;
-
-  @Flag({
-    name: 'token-auth-file',
-    description: 'CSV file of token,user,uid and optional groups; read at start only',
-    default: '',
-  })
-  tokenAuthFile!: string;
-
-  @Flag({
-    name: 'service-account-signing-key-file',
-    description:
-      'PEM private key (RSA or EC) that signs service account tokens; all servers of a cluster need the same; without it one is made in the data directory',
-    default: '',
-  })
-  serviceAccountSigningKeyFile!: string;
-
-  @Flag({
-    name: 'service-account-key-file',
-    description:
-      'PEM keys, private or public, whose service account tokens are believed besides those of the signing key; may be repeated',
-    type: 'texts',
-  })
-  serviceAccountKeyFiles: string[] = [];
-
-  @Flag({
-    name: 'service-account-issuer',
-    description:
-      "URL that names this cluster in its tokens, such as https://id.example; without it that of the API's own service. Changing it ends all tokens",
-    default: '',
-  })
-  @Matches(/^$|^https:\/\/[^\s?#]+$/, { message: 'must be an https URL without query' })
-  serviceAccountIssuer!: string;
-
-  @Flag({
-    name: 'service-account-jwks-uri',
-    description:
-      'https URL where others fetch the keys of the issuer; without it that of this server',
-    default: '',
-  })
-  @Matches(/^$|^https:\/\/[^\s]+$/, { message: 'must be an https URL' })
-  serviceAccountKeySetUri!: string;
-
-  @Flag({
-    name: 'api-audiences',
-    description:
-      'audiences of tokens for this API, the first ones given to tokens that name none; the issuer when left out',
-    type: 'list',
-  })
-  apiAudiences: string[] = [];
-
-  @Flag({
-    name: 'anonymous-auth',
-    description: 'let requests without credentials in as system:anonymous, who may see health only',
-    default: true,
-  })
-  anonymousAuth!: boolean;
+  @Flags(TlsFlags)
+  readonly tls!: TlsFlags;
 
   @Flag({
     name: 'service-cluster-ip-range',
-    description: 'CIDR of service addresses, two of different families with a comma between',
+    description: 'CIDR of service addresses, or two CIDRs of different families, comma-separated',
     default: '10.96.0.0/16',
     type: 'list',
   })
@@ -169,7 +112,7 @@ export class ApiServerOptions {
 
   @Flag({
     name: 'service-node-port-range',
-    description: 'ports of services on every node, as from-to',
+    description: 'range of node ports of services, as from-to',
     default: '30000-32767',
   })
   @Matches(/^\d+-\d+$/, { message: 'must be two ports with a dash between' })
@@ -177,7 +120,7 @@ export class ApiServerOptions {
 
   @Flag({
     name: 'kubelet-client-certificate',
-    description: 'PEM certificate to show to node agents',
+    description: 'PEM client certificate for node agents',
     default: '',
   })
   nodeAgentCertificate!: string;
@@ -191,23 +134,31 @@ export class ApiServerOptions {
 
   @Flag({
     name: 'kubelet-certificate-authority',
-    description: 'PEM authority of node agents; without it their certificates are not checked',
+    description: 'PEM authority of node agents; empty: their certificates are not verified',
     default: '',
   })
   nodeAgentAuthority!: string;
 
   @Flag({
     name: 'kubelet-preferred-address-types',
-    description: 'kinds of node addresses to reach node agents by, the most wanted first',
+    description: 'types of node addresses for connections to node agents, most preferred first',
     default: 'Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP',
     type: 'list',
   })
   nodeAgentAddressTypes!: string[];
 
   @Flag({
+    name: 'egress-selector-config-file',
+    description:
+      'file with the proxies for connections to the cluster and to the control plane; empty: all connections are direct',
+    default: '',
+  })
+  egressSelectorConfigFile!: string;
+
+  @Flag({
     name: 'request-timeout',
     description:
-      'time for a request that is neither a watch nor a log; a quarter of it a request may wait for its turn; higher: stuck requests hold their place longer, lower: long lists and slow quorums fail',
+      'time limit of a request except watches and logs; a request may wait for a quarter of it in a queue. Higher: stuck requests occupy a seat longer. Lower: long lists and slow quorums fail.',
     default: '1m0s',
     type: 'duration',
   })
@@ -217,7 +168,7 @@ export class ApiServerOptions {
   @Flag({
     name: 'max-requests-inflight',
     description:
-      'reading requests worked on at once; with priority and fairness priority levels share the sum of this and --max-mutating-requests-inflight, without it more get 429 and 0 is no limit; higher: more memory and longer answers under load, lower: waits and refusals earlier',
+      'read requests in flight; with priority and fairness the priority levels share the sum of this and --max-mutating-requests-inflight, without it further requests get 429 and 0 is no limit. Higher: more memory and latency under load. Lower: requests are queued and rejected earlier.',
     default: 400,
   })
   @IsInt()
@@ -227,7 +178,7 @@ export class ApiServerOptions {
   @Flag({
     name: 'max-mutating-requests-inflight',
     description:
-      'writing requests worked on at once; with priority and fairness priority levels share the sum of this and --max-requests-inflight, without it more get 429 and 0 is no limit; higher: longer writes under load, lower: waits and refusals earlier',
+      'write requests in flight; with priority and fairness the priority levels share the sum of this and --max-requests-inflight, without it further requests get 429 and 0 is no limit. Higher: more write latency under load. Lower: requests are queued and rejected earlier.',
     default: 200,
   })
   @IsInt()
@@ -237,7 +188,7 @@ export class ApiServerOptions {
   @Flag({
     name: 'enable-priority-and-fairness',
     description:
-      'share what is worked on at once among priority levels and let requests above it wait in fair queues, if the gate APIPriorityAndFairness is on; off: the two limits above count for everybody, so that one busy client can shut others out',
+      'divide the requests in flight among priority levels and queue the rest fairly, if the gate APIPriorityAndFairness is on; off: all clients share the two limits above, and one busy client can starve the others',
     default: true,
   })
   enablePriorityAndFairness!: boolean;
@@ -245,7 +196,7 @@ export class ApiServerOptions {
   @Flag({
     name: 'history-retention',
     description:
-      'how long changes are kept for watches that resume, exact lists and continue tokens; higher: more memory and disk, lower: clients that were away have to list again',
+      'time for which changes are retained for resumed watches, exact lists and continue tokens. Higher: more memory and disk. Lower: disconnected clients must list again.',
     default: '5m0s',
     type: 'duration',
   })
@@ -253,10 +204,35 @@ export class ApiServerOptions {
   @Max(7_200_000)
   historyRetentionMs!: number;
 
+  @Flags(ProfilingOptions)
+  profiles!: ProfilingOptions;
+
+  @Flag({
+    name: 'strict-transport-security-directives',
+    description:
+      'directives of the header Strict-Transport-Security, as max-age=31536000,includeSubDomains,preload; empty: no such header. Browsers then refuse plain HTTP for all ports of the host name',
+    type: 'list',
+  })
+  @Matches(/^(max-age=\d+|includeSubDomains|preload)$/, {
+    each: true,
+    message: 'must be some of max-age=<seconds>, includeSubDomains, preload',
+  })
+  strictTransportSecurity: string[] = [];
+
+  @Flag({
+    name: 'livez-grace-period',
+    description:
+      'time from the start during which /livez ignores unfinished steps of the start. Higher: a server that hangs at its start is restarted later. Lower: a slow start is interrupted by a restart.',
+    default: '0s',
+    type: 'duration',
+  })
+  @Min(0)
+  livezGraceMs!: number;
+
   @Flag({
     name: 'shutdown-delay-duration',
     description:
-      'time between readiness failing and the end of service, for load balancers to notice; higher: slower restarts, lower: requests that still come fail',
+      'time between the readiness failure and the end of service, for load balancers. Higher: slower restarts. Lower: late requests fail.',
     default: '0s',
     type: 'duration',
   })

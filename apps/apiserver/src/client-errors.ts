@@ -1,6 +1,6 @@
 /**
- * What a client hears that does not speak HTTP, or not as this server allows: a Status where it still
- * can be told, then the end of its connection. Nothing of it reaches the pipeline.
+ * Responds to input that is not valid HTTP or exceeds a limit of the server: with a Status if no
+ * response has begun, then the connection is closed. The request handler does not see it.
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -26,13 +26,15 @@ function statusOf(code: string | undefined): StatusError {
   return badRequest('the request is not valid HTTP');
 }
 
-/** Bytes of a whole HTTP/1.1 answer to a request that could not be read. */
-export function clientErrorAnswer(errorCode: string | undefined): string {
+/** Returns the complete HTTP/1.1 response to a request that cannot be parsed. */
+export function clientErrorResponse(errorCode: string | undefined): string {
   const { code, status } = statusOf(errorCode);
   const body = JSON.stringify(status);
   return [
     `HTTP/1.1 ${code} ${reasonPhrases[code]}`,
     'Content-Type: application/json',
+    'Cache-Control: no-cache, private',
+    'X-Content-Type-Options: nosniff',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
     '',
@@ -40,16 +42,16 @@ export function clientErrorAnswer(errorCode: string | undefined): string {
   ].join('\r\n');
 }
 
-/** The answer under way on a connection, which nothing may be written into. */
+/** A socket with the response in progress, which must not be interleaved. */
 interface HttpSocket extends Socket {
   readonly _httpMessage?: Pick<ServerResponse, 'headersSent'> | null;
 }
 
-export function answerClientError(error: NodeJS.ErrnoException, socket: HttpSocket): void {
-  const isAnswering = socket._httpMessage?.headersSent === true;
-  if (isAnswering || !socket.writable || error.code === 'ECONNRESET') {
+export function respondToClientError(error: NodeJS.ErrnoException, socket: HttpSocket): void {
+  const hasResponse = socket._httpMessage?.headersSent === true;
+  if (hasResponse || !socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  socket.end(clientErrorAnswer(error.code), () => socket.destroy());
+  socket.end(clientErrorResponse(error.code), () => socket.destroy());
 }

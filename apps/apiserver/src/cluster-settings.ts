@@ -1,11 +1,11 @@
-/** Ranges of the cluster from the command line. */
-import type { ClusterSettings } from '@orch/api';
+/** The address and port ranges of the cluster, from the flags. */
+import type { ClusterOptions } from '@orch/api';
 import { exitCodes, FatalError, type Features } from '@orch/component';
 import ipaddr from 'ipaddr.js';
 import type { ApiServerOptions } from './api-server-options.js';
 
-/** Throws FatalError for ranges that make no sense. */
-export function clusterSettings(options: ApiServerOptions, features: Features): ClusterSettings {
+/** Throws FatalError if a range is invalid. */
+export function clusterSettings(options: ApiServerOptions, features: Features): ClusterOptions {
   const ranges = options.serviceClusterIpRange;
   if (
     ranges.length === 0 ||
@@ -33,8 +33,8 @@ export function clusterSettings(options: ApiServerOptions, features: Features): 
   return { serviceClusterIpRanges: ranges, serviceNodePortRange: { from, to } };
 }
 
-/** The address of the API's own service: the first of the range. */
-export function firstServiceAddress({ serviceClusterIpRanges }: ClusterSettings): string {
+/** Returns the address of the API's own service: the first of the range. */
+export function firstServiceAddress({ serviceClusterIpRanges }: ClusterOptions): string {
   const [address, prefix] = ipaddr.parseCIDR(serviceClusterIpRanges[0]!);
   const network =
     address.kind() === 'ipv4'

@@ -17,7 +17,7 @@ describe('Connections', () => {
   let server: Http2SecureServer;
   let connections: Connections;
   let agent: Agent;
-  let answer: (response: ServerResponse) => void;
+  let respond: (response: ServerResponse) => void;
 
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), 'orch-connections-'));
@@ -32,7 +32,7 @@ describe('Connections', () => {
       (_request, response) => {
         const plain = response as never as ServerResponse;
         connections.began(plain);
-        answer(plain);
+        respond(plain);
       },
     );
     connections = new Connections(server);
@@ -46,7 +46,7 @@ describe('Connections', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  async function ask(): Promise<IncomingMessage> {
+  async function send(): Promise<IncomingMessage> {
     const { port } = server.address() as AddressInfo;
     const [response] = await once(get({ host: '127.0.0.1', port, agent }), 'response');
     return response as IncomingMessage;
@@ -58,44 +58,44 @@ describe('Connections', () => {
     return count;
   }
 
-  it('lets an answer that is written leave as a whole before the connection ends', async () => {
+  it('sends a written response completely before it closes the connection', async () => {
     const body = Buffer.alloc(8 * 1024 * 1024);
-    answer = (response) => response.end(body);
-    const response = await ask();
+    respond = (response) => response.end(body);
+    const response = await send();
     const closed = connections.close(graceMs);
     expect(await bytesOf(response)).toBe(body.length);
     await closed;
   });
 
-  it('waits for a request that runs, and ends its connection then', async () => {
+  it('waits for a running request, then closes its connection', async () => {
     let running: ServerResponse | undefined;
-    answer = (response) => {
+    respond = (response) => {
       running = response;
       response.write('begun');
     };
-    const response = await ask();
+    const response = await send();
     const closed = connections.close(graceMs);
     running!.end(', done');
     expect(await bytesOf(response)).toBe('begun, done'.length);
     await closed;
   });
 
-  it('ends connections that are kept for further requests', async () => {
-    answer = (response) => response.end('done');
-    await bytesOf(await ask());
-    // Resolves only once every connection has ended: the grace is longer than the test may take.
+  it('closes idle connections', async () => {
+    respond = (response) => response.end('done');
+    await bytesOf(await send());
+    // Resolves only when every connection is closed: the grace exceeds the timeout of the test.
     await connections.close(graceMs);
     expect(server.listening).toBe(false);
   });
 
-  it('cuts what does not end in time', async () => {
-    answer = (response) => response.write('begun');
-    const response = await ask();
+  it('closes the connection of a request that exceeds the grace', async () => {
+    respond = (response) => response.write('begun');
+    const response = await send();
     await connections.close(10);
     await expect(bytesOf(response)).rejects.toThrow(/aborted/);
   });
 
-  it('lets upgraded connections go on within the grace, and cuts them after it', async () => {
+  it('closes upgraded connections after the grace, and not earlier', async () => {
     server.on('upgrade', (_request, socket: Socket) => {
       connections.upgrading(socket);
       socket.on('error', () => socket.destroy());
@@ -104,8 +104,8 @@ describe('Connections', () => {
     });
     const { port } = server.address() as AddressInfo;
     const headers = { connection: 'Upgrade', upgrade: 'echo' };
-    const asked = get({ host: '127.0.0.1', port, agent, headers });
-    const [, socket] = (await once(asked, 'upgrade')) as [unknown, Socket];
+    const request = get({ host: '127.0.0.1', port, agent, headers });
+    const [, socket] = (await once(request, 'upgrade')) as [unknown, Socket];
     socket.on('error', () => undefined);
     const closed = connections.close(300);
     socket.write('still here');

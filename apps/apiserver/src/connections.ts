@@ -1,7 +1,7 @@
 /**
- * Open connections of the server and what runs on them, so that its end need not wait for clients that
- * stay and yet cuts no answer short. Node's own close takes an HTTP/1.1 connection for idle as soon as
- * the last of its answer is written, and destroys it with what has not left yet.
+ * The open connections of the server and their running requests, so that the shutdown neither waits
+ * for idle clients nor truncates responses. Node's own close treats an HTTP/1.1 connection as idle
+ * when the response has been written, and destroys it with the bytes that have not been sent.
  */
 import type { ServerResponse } from 'node:http';
 import type { Http2SecureServer, ServerHttp2Session } from 'node:http2';
@@ -11,7 +11,7 @@ import type { TLSSocket } from 'node:tls';
 export class Connections {
   private readonly sockets = new Set<Socket>();
   private readonly sessions = new Set<ServerHttp2Session>();
-  /** Of HTTP/1.1: how many requests of each connection are not answered to the last byte. */
+  /** The number of incomplete responses of each HTTP/1.1 connection. */
   private readonly runningCounts = new Map<Socket, number>();
   private closing = false;
 
@@ -33,7 +33,7 @@ export class Connections {
     });
   }
 
-  /** To be told of every request. */
+  /** Counts a request until its response is closed. Call for each request. */
   began(response: ServerResponse): void {
     const { socket } = response;
     const count = socket ? this.runningCounts.get(socket) : undefined;
@@ -43,7 +43,7 @@ export class Connections {
     response.once('close', () => this.ended(socket));
   }
 
-  /** To be told of every connection that may leave HTTP/1.1: it runs until it is closed. */
+  /** Counts an upgraded HTTP/1.1 connection until it is closed. Call for each upgrade. */
   upgrading(socket: Socket): void {
     const count = this.runningCounts.get(socket);
     if (count !== undefined) this.runningCounts.set(socket, count + 1);
@@ -56,7 +56,7 @@ export class Connections {
     if (this.closing && count === 1) socket.destroySoon();
   }
 
-  /** Takes no more connections, lets running requests end within `graceMs`, then cuts. */
+  /** Accepts no connections, waits up to `graceMs` for running requests, then closes all. */
   async close(graceMs: number): Promise<void> {
     this.closing = true;
     const closed = new Promise<void>((resolve) => {
@@ -64,10 +64,10 @@ export class Connections {
     });
     for (const session of this.sessions) session.close();
     for (const [socket, count] of this.runningCounts) if (count === 0) socket.destroySoon();
-    const cut = setTimeout(() => {
+    const deadline = setTimeout(() => {
       for (const socket of this.sockets) socket.destroy();
     }, graceMs);
     await closed;
-    clearTimeout(cut);
+    clearTimeout(deadline);
   }
 }

@@ -1,4 +1,4 @@
-/** Flags of the replica that every API server is: who it is, who the others are, and its pace. */
+/** Flags of the replica in every API server: its identity, its peers and its timing. */
 import { Flag, ValueError } from '@orch/component';
 import { IsIn, IsNotEmpty, Matches, Max, Min } from 'class-validator';
 
@@ -13,13 +13,14 @@ export interface InitialMember {
 }
 
 const peerUrlPattern = /^https:\/\/[^\s/?#]+:\d+$/;
-/** An election must not be called because of one late heartbeat. */
+/** One late heartbeat must not start an election. */
 const heartbeatsPerElectionMin = 5;
 
 export class ConsensusOptions {
   @Flag({
     name: 'member-name',
-    description: 'name of this replica, unique in the cluster and fixed once its directory is made',
+    description:
+      'name of this replica, unique in the cluster and fixed once its data directory exists',
     default: 'default',
   })
   @IsNotEmpty()
@@ -31,7 +32,7 @@ export class ConsensusOptions {
   @Flag({
     name: 'initial-cluster',
     description:
-      'replicas of a new cluster as name=https://host:port,... with this one among them, the same on all; with --initial-cluster-state=join those that are asked. Read only while the data directory is empty; only this replica when left out',
+      'replicas of a new cluster as name=https://host:port,..., including this replica and equal on all; with --initial-cluster-state=join the members to contact. Read only if the data directory is empty; empty: this replica only',
     type: 'list',
   })
   initialCluster: string[] = [];
@@ -39,7 +40,7 @@ export class ConsensusOptions {
   @Flag({
     name: 'initial-cluster-state',
     description:
-      'new: found the cluster together with the others; join: come into one that has this replica added (see orchctl cluster add-member). Read only while the data directory is empty',
+      'new: create the cluster with the other replicas; join: join a cluster to which this replica has been added (see orchctl cluster add-member). Read only if the data directory is empty',
     default: 'new',
     type: 'string',
   })
@@ -48,7 +49,7 @@ export class ConsensusOptions {
 
   @Flag({
     name: 'initial-cluster-token',
-    description: 'word that tells clusters with the same members apart',
+    description: 'token that distinguishes clusters with the same members',
     default: 'cluster',
   })
   @IsNotEmpty()
@@ -56,7 +57,8 @@ export class ConsensusOptions {
 
   @Flag({
     name: 'listen-peer-url',
-    description: 'where to listen for the other replicas; a cluster of one listens to nobody',
+    description:
+      'URL to listen on for the other replicas; the only replica of a cluster does not listen',
     default: 'https://127.0.0.1:6480',
   })
   @Matches(peerUrlPattern, { message: 'must be https://host:port' })
@@ -64,7 +66,7 @@ export class ConsensusOptions {
 
   @Flag({
     name: 'advertise-peer-url',
-    description: 'where the other replicas reach this one; the listen URL when left out',
+    description: 'URL at which the other replicas reach this replica; empty: the listen URL',
     default: '',
   })
   @Matches(/^$|^https:\/\/[^\s/?#]+:\d+$/, { message: 'must be https://host:port' })
@@ -73,7 +75,7 @@ export class ConsensusOptions {
   @Flag({
     name: 'advertise-client-url',
     description:
-      'where clients reach the API of this replica, told to operators; from the advertised address and the port when left out',
+      'URL of the API of this replica, shown to operators; empty: the advertised address and the port',
     default: '',
   })
   @Matches(/^$|^https:\/\/[^\s?#]+$/, { message: 'must be an https URL' })
@@ -81,7 +83,8 @@ export class ConsensusOptions {
 
   @Flag({
     name: 'peer-cert-file',
-    description: 'PEM certificate shown to the other replicas, for server and client use',
+    description:
+      'PEM certificate for connections with the other replicas, for server and client use',
     default: '',
   })
   peerCertFile!: string;
@@ -91,7 +94,8 @@ export class ConsensusOptions {
 
   @Flag({
     name: 'peer-trusted-ca-file',
-    description: 'PEM authorities of the replicas; whoever they vouch for may replicate',
+    description:
+      'PEM authorities of the replicas; every holder of their certificates may replicate',
     default: '',
   })
   peerTrustedCaFile!: string;
@@ -99,7 +103,7 @@ export class ConsensusOptions {
   @Flag({
     name: 'heartbeat-interval',
     description:
-      'time between two signs of life of the leader; higher: failures are noticed later, lower: more traffic while idle',
+      'time between heartbeats of the leader. Higher: failures are detected later. Lower: more traffic while idle.',
     default: '100ms',
     type: 'duration',
   })
@@ -110,7 +114,7 @@ export class ConsensusOptions {
   @Flag({
     name: 'election-timeout',
     description:
-      'silence of the leader after which others stand for election; higher: longer pause after its death, lower: a slow disk or network costs the lead',
+      'time without a heartbeat after which a follower starts an election. Higher: longer outage after a crash. Lower: a slow disk or network changes the leader.',
     default: '1s',
     type: 'duration',
   })
@@ -121,7 +125,7 @@ export class ConsensusOptions {
   @Flag({
     name: 'quota-backend-bytes',
     description:
-      'payload bytes of objects and kept history; higher: more memory and longer starts, lower: writes are refused earlier, deletes go on',
+      'payload bytes of objects and retained history. Higher: more memory and longer starts. Lower: writes except deletes are rejected earlier.',
     default: '8Gi',
     type: 'bytes',
   })
@@ -145,7 +149,7 @@ export class ConsensusOptions {
       }
       if (own.peerUrl !== this.peerUrl) {
         throw new ValueError(
-          `--initial-cluster: says ${own.peerUrl} for ${own.name}, --advertise-peer-url says ${this.peerUrl}`,
+          `--initial-cluster: has ${own.peerUrl} for ${own.name}, but --advertise-peer-url is ${this.peerUrl}`,
         );
       }
     } else if (this.initialCluster.length === 0) {
@@ -160,7 +164,7 @@ export class ConsensusOptions {
     }
     if (count === 0 && (members.length > 1 || this.initialClusterState === 'join')) {
       throw new ValueError(
-        '--peer-cert-file, --peer-key-file, --peer-trusted-ca-file: replicas speak to each other over mutual TLS only',
+        '--peer-cert-file, --peer-key-file, --peer-trusted-ca-file: replicas connect to each other over mutual TLS only',
       );
     }
   }
@@ -169,7 +173,7 @@ export class ConsensusOptions {
     return this.advertisePeerUrl === '' ? this.listenPeerUrl : this.advertisePeerUrl;
   }
 
-  /** Of `--initial-cluster`, or this replica alone. */
+  /** Returns the members of `--initial-cluster`, or this replica alone. */
   initialMembers(): InitialMember[] {
     if (this.initialCluster.length === 0) {
       return [{ name: this.memberName, peerUrl: this.peerUrl }];
@@ -179,7 +183,7 @@ export class ConsensusOptions {
       const values = members.map((member) => member[key]);
       const twice = values.find((value, at) => values.indexOf(value) !== at);
       if (twice !== undefined) {
-        throw new ValueError(`--initial-cluster: ${twice} is there twice`);
+        throw new ValueError(`--initial-cluster: ${twice} appears twice`);
       }
     }
     return members;

@@ -1,18 +1,18 @@
 /**
- * The data directory belongs to one cluster: it remembers the dialect that its objects are written in.
- * Everything is checked before anything is written.
+ * The data directory belongs to one cluster and records the dialect of its objects. All checks
+ * precede all writes.
  */
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dialect, exitCodes, FatalError, writeFileAtomic } from '@orch/component';
 
 const dialectFile = 'dialect';
-/** What a server makes in its directory. */
+/** The entries that a server creates. */
 const known = new Set([dialectFile, 'log', 'state', 'pki']);
-/** Hidden, or what takes the place of a directory as a whole, such as `state.incoming`. */
-const beside = /^(\.|log\.|state\.)/;
+/** Hidden entries, and replacements of a whole directory such as `state.incoming`. */
+const ignored = /^(\.|log\.|state\.)/;
 
-/** Throws FatalError for a directory that is another's, another dialect's or not writable. */
+/** Throws FatalError if the directory is not writable or belongs to another program or dialect. */
 export function checkDataDirectory(path: string): void {
   if (!existsSync(path)) return;
   let names: string[];
@@ -27,23 +27,23 @@ export function checkDataDirectory(path: string): void {
       { cause: error },
     );
   }
-  const foreign = names.find((name) => !known.has(name) && !beside.test(name));
+  const foreign = names.find((name) => !known.has(name) && !ignored.test(name));
   if (foreign !== undefined) {
     throw new FatalError(
       exitCodes.failed,
-      `--data-dir ${path} holds ${foreign}, which is not an API server's; give an empty directory or that of a server`,
+      `--data-dir ${path} holds ${foreign}, which no API server creates; give an empty directory or one of an API server`,
     );
   }
-  const kept = readDialect(path);
-  if (kept !== undefined && kept !== dialect().name) {
+  const recorded = readDialect(path);
+  if (recorded !== undefined && recorded !== dialect().name) {
     throw new FatalError(
       exitCodes.usage,
-      `--data-dir ${path} belongs to a cluster with --dialect=${kept}, not ${dialect().name}; a cluster keeps the dialect it was created with`,
+      `--data-dir ${path} belongs to a cluster with --dialect=${recorded}, not ${dialect().name}; a cluster keeps the dialect it was created with`,
     );
   }
 }
 
-/** Makes the directory when there is none and writes down the dialect. */
+/** Creates the directory if it is missing and records the dialect. */
 export function claimDataDirectory(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -54,7 +54,7 @@ export function claimDataDirectory(path: string): void {
     const cause = error instanceof Error ? error.message : String(error);
     throw new FatalError(
       exitCodes.failed,
-      `--data-dir ${path} cannot be made: ${cause}; give a directory this user may write to`,
+      `--data-dir ${path} cannot be created: ${cause}; give a directory this user may write to`,
       { cause: error },
     );
   }

@@ -6,7 +6,7 @@ const parse = (...flags: string[]) =>
   parseOptions(EtcdOptions, flags, { program: 'apiserver', description: '', version: '1' });
 
 describe('EtcdOptions', () => {
-  it('keep objects in the server itself unless told otherwise', () => {
+  it('select the replicas as storage unless flags select etcd', () => {
     expect(parse()).toMatchObject({ usesEtcd: false, etcdServers: [], etcdPrefix: '/registry' });
     const given = parse(
       '--storage-backend=etcd3',
@@ -20,7 +20,7 @@ describe('EtcdOptions', () => {
     });
   });
 
-  it('refuse what contradicts itself', () => {
+  it('reject contradictory flags', () => {
     const etcd = ['--storage-backend=etcd3', '--etcd-servers=https://a:2379'];
     for (const [flags, reason] of [
       [['--storage-backend=etcd2'], /storage-backend/],

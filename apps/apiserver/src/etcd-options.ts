@@ -1,5 +1,7 @@
-/** Flags of where the objects are kept: by the replicas themselves, or in an etcd that runs already. */
-import { readFileSync } from 'node:fs';
+/**
+ * Flags of the storage backend: the replicas themselves, or an existing etcd.
+ */
+import { createSecureContext } from 'node:tls';
 import {
   exitCodes,
   FatalError,
@@ -9,8 +11,15 @@ import {
   systemClock,
   ValueError,
 } from '@orch/component';
-import { openEtcdStore, StoreError, type StoreObserver, type VersionedStore } from '@orch/store';
+import {
+  type EtcdTls,
+  openEtcdStore,
+  StoreError,
+  type StoreObserver,
+  type VersionedStore,
+} from '@orch/store';
 import { IsIn, Matches } from 'class-validator';
+import { readPem, usingFilesOf } from './pem-files.js';
 
 export const storageBackends = ['raft', 'etcd3'] as const;
 export type StorageBackend = (typeof storageBackends)[number];
@@ -19,7 +28,7 @@ export class EtcdOptions {
   @Flag({
     name: 'storage-backend',
     description:
-      'where objects are kept: raft, in this server and its replicas; etcd3, in the etcd of --etcd-servers',
+      'where objects are stored: raft, in this server and its replicas; etcd3, in the etcd of --etcd-servers',
     default: 'raft',
     type: 'string',
   })
@@ -29,21 +38,22 @@ export class EtcdOptions {
   @Flag({
     name: 'etcd-servers',
     description:
-      'client URLs of the members of one etcd, as https://host:port,...; with one of them left out it is not turned to when others fail',
+      'client URLs of the members of one etcd, as https://host:port,...; a member that is not listed does not serve as a fallback',
     type: 'list',
   })
   etcdServers: string[] = [];
 
   @Flag({
     name: 'etcd-cafile',
-    description: 'PEM authorities of the certificates of etcd; those of the system when left out',
+    description:
+      'PEM authorities of the certificates of etcd; empty: the authorities of the system',
     default: '',
   })
   etcdCaFile!: string;
 
   @Flag({
     name: 'etcd-certfile',
-    description: 'PEM certificate to show to etcd; read at start only',
+    description: 'PEM client certificate for etcd; read at start only',
     default: '',
   })
   etcdCertFile!: string;
@@ -54,7 +64,7 @@ export class EtcdOptions {
   @Flag({
     name: 'etcd-prefix',
     description:
-      'what all keys in etcd begin with; each cluster on one etcd needs its own, changing it shows another cluster',
+      'prefix of all keys in etcd, different for each cluster on one etcd; a change selects another cluster',
     default: '/registry',
   })
   @Matches(/^(\/[^/\s]+)+$/, {
@@ -92,8 +102,8 @@ export interface EtcdStoreContext {
 }
 
 /**
- * The store over the etcd of the flags, open; it is stopped with the process. Throws FatalError for
- * options and files that cannot be used and when no server answers.
+ * Opens the store on the etcd of the flags; the shutdown stops it. Rejects with FatalError if an
+ * option or a file is invalid or no server responds.
  */
 export async function openStoreOnEtcd(
   options: EtcdOptions,
@@ -101,16 +111,7 @@ export async function openStoreOnEtcd(
 ): Promise<VersionedStore> {
   const { logger, lifecycle, observer, historyRetentionMs, compactionIntervalMs } = context;
   const { etcdServers: endpoints, etcdPrefix: prefix } = options;
-  const [authorityPem, certificatePem, keyPem] = [
-    options.etcdCaFile,
-    options.etcdCertFile,
-    options.etcdKeyFile,
-  ].map(readPemFile);
-  const tls = {
-    ...(authorityPem && { authorityPem }),
-    ...(certificatePem && { certificatePem }),
-    ...(keyPem && { keyPem }),
-  };
+  const tls = tlsOf(options);
   try {
     const store = await openEtcdStore(
       { endpoints, prefix, tls, historyRetentionMs, compactionIntervalMs },
@@ -135,12 +136,20 @@ function storageFailure(error: Error): FatalError {
   return new FatalError(exitCodes.storageFailed, error.message, { cause: error });
 }
 
-function readPemFile(path: string): Buffer | undefined {
-  if (path === '') return undefined;
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    throw new FatalError(exitCodes.failed, `cannot read ${path}: ${cause}`, { cause: error });
-  }
+/** The connections read the files later, where an invalid one would not be an expected failure. */
+function tlsOf({ etcdCaFile, etcdCertFile, etcdKeyFile }: EtcdOptions): EtcdTls {
+  const [authorityPem, certificatePem, keyPem] = [etcdCaFile, etcdCertFile, etcdKeyFile].map(
+    (path) => {
+      const pem = readPem(path);
+      return pem === undefined ? undefined : Buffer.from(pem);
+    },
+  );
+  usingFilesOf('--etcd-certfile, --etcd-keyfile', () =>
+    createSecureContext({ cert: certificatePem, key: keyPem }),
+  );
+  return {
+    ...(authorityPem && { authorityPem }),
+    ...(certificatePem && { certificatePem }),
+    ...(keyPem && { keyPem }),
+  };
 }

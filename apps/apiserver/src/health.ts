@@ -1,65 +1,48 @@
-/** What this server says of its own health, check by check. */
-import type { ClaimIndex, CustomResources } from '@orch/apiserver';
-import { HealthChecks, type Lifecycle, pingCheck } from '@orch/component';
-import type { VersionedStore } from '@orch/store';
+/**
+ * The health checks of the server, in the upstream order. Without a quorum the server is live, so
+ * that it is not restarted, but not ready; the check of the store reports the reason.
+ */
 
-export interface HealthParts {
-  readonly store: VersionedStore;
-  readonly claims: ClaimIndex;
-  readonly customResources: CustomResources;
-  readonly lifecycle: Lifecycle;
-  readonly bootstrap: { readonly done: boolean };
+import {
+  BootChecks,
+  type Clock,
+  HealthChecks,
+  type HealthEndpoint,
+  logCheck,
+  pingCheck,
+} from '@orch/component';
+import { StoreError, type VersionedStore } from '@orch/store';
+import type { ApiServerContext } from './api-server-context.js';
+import { type BootDependencies, type BootStep, bootSteps } from './boot-steps.js';
+
+export interface HealthDependencies extends BootDependencies {
+  readonly context: Pick<ApiServerContext, 'lifecycle' | 'options'>;
+  readonly store: Pick<VersionedStore, 'status' | 'get'>;
+  readonly clock: Clock;
 }
 
-/**
- * Without a quorum the server lives, so that nobody restarts it for that, but is not ready; the reason is
- * told by the check of the store. A store that is lost for good ends the process, so that the check of
- * the living need not ask it.
- */
-export function serverHealth(parts: HealthParts): HealthChecks {
-  const { store, claims, customResources, lifecycle, bootstrap } = parts;
-  const health = new HealthChecks();
+const memoryReadTimeoutMs = 4_000;
+
+export function serverHealth(dependencies: HealthDependencies): HealthChecks {
+  const { context, store, clock } = dependencies;
+  const { lifecycle, options } = context;
+  const health = new HealthChecks(clock);
   health.add(pingCheck);
-  health.add({ name: 'log', run: () => undefined });
-  // Existing probes ask for the store's check under either name.
-  for (const name of ['etcd', 'store']) {
-    health.add({ name, run: () => checkReady(store) }, ['healthz', 'readyz']);
-    health.add({ name, run: () => undefined }, ['livez']);
-  }
-  health.add(
-    {
-      name: 'informer-sync',
-      run() {
-        if (!claims.isSynced) throw new Error('what is allocated has not been read yet');
-      },
-    },
-    ['readyz'],
-  );
-  health.add(
-    {
-      name: 'poststarthook/crd-informer-synced',
-      run() {
-        if (!customResources.isSynced) {
-          throw new Error('definitions of custom resources have not been read yet');
-        }
-      },
-    },
-    ['readyz'],
-  );
-  health.add(
-    {
-      name: 'poststarthook/bootstrap-controller',
-      run() {
-        if (!bootstrap.done) throw new Error('what a cluster begins with has not been made yet');
-      },
-    },
-    ['readyz'],
-  );
+  health.add(logCheck);
+  addStoreCheck(health, store);
+  const steps = bootSteps(dependencies);
+  health.add(informerCheck(steps), ['readyz']);
+  const boot = new BootChecks(health, {
+    graceMs: options.livezGraceMs,
+    isBlocked: () => !store.status().ready,
+    clock,
+  });
+  for (const { name, missing } of steps) boot.add(name, missing);
   health.add(
     {
       name: 'shutdown',
       run() {
-        if (lifecycle.stopping.aborted) throw new Error('the process is ending');
+        if (lifecycle.stopping.aborted) throw new Error('the process is stopping');
       },
     },
     ['readyz'],
@@ -67,7 +50,35 @@ export function serverHealth(parts: HealthParts): HealthChecks {
   return health;
 }
 
-function checkReady(store: VersionedStore): void {
-  const { ready, reason } = store.status();
-  if (!ready) throw new Error(reason ?? 'the store is not ready');
+/** The store of probes that were written for an external one has the name `etcd`. */
+function addStoreCheck(health: HealthChecks, store: HealthDependencies['store']): void {
+  const add = (endpoints: readonly HealthEndpoint[], run: () => Promise<void> | void) =>
+    health.add({ name: 'etcd', aliases: ['store'], run }, endpoints);
+  add(['healthz', 'readyz'], () => {
+    const { ready, reason } = store.status();
+    if (!ready) throw new Error(reason ?? 'the store is not ready');
+  });
+  add(['livez'], () => checkMemory(store));
+}
+
+/** Rejects if this replica does not serve reads, unless it waits for the state of the leader. */
+async function checkMemory(store: HealthDependencies['store']): Promise<void> {
+  try {
+    await store.get('health', { consistency: { kind: 'any' }, timeoutMs: memoryReadTimeoutMs });
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'Unavailable') throw error;
+  }
+}
+
+/** Names every step that waits for a first read. */
+function informerCheck(steps: readonly BootStep[]) {
+  return {
+    name: 'informer-sync',
+    run() {
+      const pending = steps
+        .filter(({ isRead }) => isRead)
+        .flatMap(({ missing }) => missing() ?? []);
+      if (pending.length > 0) throw new Error(pending.join('; '));
+    },
+  };
 }

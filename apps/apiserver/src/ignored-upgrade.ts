@@ -1,12 +1,12 @@
 /**
- * Requests that ask for an upgrade and carry a body: nothing here is upgraded with one, so they are served
- * as if they had not asked. Node takes what follows the head of such a request for the other protocol;
- * the connection therefore begins anew, with the request as it would be without its wish, at a server
- * that does not upgrade, and ends with the answer.
+ * Serves upgrade requests with a body as plain requests, because no upgrade here has a body. Node
+ * treats the bytes after the head of such a request as the other protocol; the connection is
+ * therefore passed, with the request without its upgrade headers, to a server without upgrades, and
+ * closed after the response.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { answerClientError } from './client-errors.js';
+import { respondToClientError } from './client-errors.js';
 import { headerBytesMax, type Listener } from './serving.js';
 
 const aboutConnection: ReadonlySet<string> = new Set(['connection', 'upgrade', 'http2-settings']);
@@ -15,12 +15,12 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 }
 
-/** `head`: what has come after the head of the request. */
+/** `head`: the bytes received after the head of the request. */
 export type ServeIgnoring = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
 
 export function ignoringUpgrades(listener: Listener): ServeIgnoring {
   const server = createServer({ maxHeaderSize: headerBytesMax, requestTimeout: 0 }, listener);
-  server.on('clientError', answerClientError);
+  server.on('clientError', respondToClientError);
   return (request, socket, head) => {
     socket.unshift(Buffer.concat([headWithoutUpgrade(request), head]));
     server.emit('connection', socket);

@@ -6,7 +6,7 @@ import { startApiServer } from './start-api-server.js';
 await runComponent({
   program: 'orch-apiserver',
   component: 'apiserver',
-  description: 'Serves the API of the cluster and keeps its objects.',
+  description: 'Serves the API of the cluster and stores its objects.',
   optionsClass: ApiServerOptions,
   start: startApiServer,
 });

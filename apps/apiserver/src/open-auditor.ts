@@ -1,4 +1,4 @@
-/** The audit log as the flags want it: policy and backends, opened at start and emptied at the end. */
+/** Opens the audit log with the policy and backends of the flags, and flushes it at shutdown. */
 import {
   type AuditBackend,
   AuditMetrics,
@@ -17,26 +17,29 @@ import {
   TruncatingSink,
 } from '@orch/apiserver';
 import {
-  type ComponentContext,
   connectionOf,
+  errorMessage,
   exitCodes,
   FatalError,
   KubeconfigError,
   type Metrics,
   systemClock,
 } from '@orch/component';
-import type { ApiServerOptions } from './api-server-options.js';
-import type { AuditBackendOptions, AuditOptions } from './audit-options.js';
-
-type Context = Pick<ComponentContext<ApiServerOptions>, 'options' | 'logger' | 'lifecycle'>;
+import type { ApiServerContext } from './api-server-context.js';
+import type { AuditBackendOptions } from './audit-backend-options.js';
+import type { AuditOptions } from './audit-options.js';
+import type { Egress } from './egress.js';
 
 const megabyte = 1024 * 1024;
 const dayMs = 24 * 3_600_000;
 const logMegabytesDefault = 100;
 
-/** Undefined when nothing is to be recorded. Rejects with FatalError when it cannot be as wanted. */
+/**
+ * Returns undefined if auditing is off. Rejects with FatalError if a file of the flags is missing
+ * or invalid.
+ */
 export async function openAuditor(
-  { options, logger, lifecycle }: Context,
+  { options, settings, logger, lifecycle }: ApiServerContext,
   metrics: Metrics,
 ): Promise<Auditor | undefined> {
   const { audit } = options;
@@ -56,7 +59,7 @@ export async function openAuditor(
       backends.push(backendOf(sink, audit.log, report, 1));
     }
     if (audit.webhookConfigFile !== '') {
-      backends.push(backendOf(await webhookSink(audit), audit.webhook, report));
+      backends.push(backendOf(await webhookSink(audit, settings.egress), audit.webhook, report));
     }
     lifecycle.onStop('audit', async () => {
       await Promise.all(backends.map((backend) => backend.stop()));
@@ -64,7 +67,7 @@ export async function openAuditor(
     return new Auditor({ policy, backends, metrics: auditMetrics, clock: systemClock });
   } catch (error) {
     if (error instanceof AuditPolicyError || error instanceof KubeconfigError) {
-      throw new FatalError(exitCodes.usage, error.message, { cause: error });
+      throw new FatalError(exitCodes.usage, error.message);
     }
     throw error;
   }
@@ -86,42 +89,40 @@ async function logOutput(audit: AuditOptions, { logger }: LossReport): Promise<L
   try {
     await file.open();
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    throw new FatalError(exitCodes.failed, `cannot open the audit log: ${cause}`, { cause: error });
+    throw new FatalError(exitCodes.failed, `cannot open the audit log: ${errorMessage(error)}`);
   }
   return file;
 }
 
-async function webhookSink(audit: AuditOptions): Promise<AuditSink> {
+async function webhookSink(audit: AuditOptions, egress: Egress): Promise<AuditSink> {
   const { WebhookSink } = await loadWebhookSink();
   return new WebhookSink({
     connection: connectionOf(audit.webhookConfigFile),
     initialBackoffMs: audit.webhookBackoffMs,
+    dial: egress.controlPlane,
     random: Math.random,
   });
 }
 
 function backendOf(
   sink: AuditSink,
-  options: AuditBackendOptions,
+  { mode, batch, truncation }: AuditBackendOptions,
   report: LossReport,
   runningMax?: number,
 ): AuditBackend {
-  const { eventBytesMax, batchBytesMax } = options;
-  const target = options.truncates
+  const { eventBytesMax, batchBytesMax } = truncation;
+  const target = truncation.enabled
     ? new TruncatingSink(sink, { eventBytesMax, batchBytesMax }, report)
     : sink;
-  if (options.mode !== 'batch') {
-    return new BlockingBackend(target, options.mode === 'blocking-strict', report);
-  }
+  if (mode !== 'batch') return new BlockingBackend(target, mode === 'blocking-strict', report);
   return new BatchBackend(
     target,
     {
-      bufferSize: options.bufferSize,
-      maxSize: options.batchSizeMax,
-      maxWaitMs: options.batchWaitMs,
-      throttle: options.isThrottled
-        ? { qps: options.throttleQps, burst: options.throttleBurst }
+      bufferSize: batch.bufferSize,
+      maxSize: batch.maxSize,
+      maxWaitMs: batch.maxWaitMs,
+      throttle: batch.isThrottled
+        ? { qps: batch.throttleQps, burst: batch.throttleBurst }
         : undefined,
       ...(runningMax !== undefined && { runningMax }),
     },

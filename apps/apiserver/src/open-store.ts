@@ -1,18 +1,12 @@
 /**
- * Opens where the objects are kept: the replica of this server, or an external store. What operators can
- * ask of the replicas comes along.
+ * Opens the store: the replica of this server with the operations on the cluster of replicas, or an
+ * external store.
  */
-import { ConsensusMetrics, StorageMetrics } from '@orch/apiserver';
+import { ConsensusMetrics, type StorageMetrics } from '@orch/apiserver';
+import { exitCodes, FatalError, type Metrics, systemClock } from '@orch/component';
+import { LogError, TransportError } from '@orch/raft';
 import {
-  type ComponentContext,
-  exitCodes,
-  FatalError,
-  type Metrics,
-  systemClock,
-} from '@orch/component';
-import { LogError } from '@orch/raft';
-import {
-  DEFAULT_STORE_OPTIONS,
+  defaultStoreOptions,
   openReplicatedStore,
   type ReplicatedStoreOptions,
   StoreError,
@@ -22,26 +16,27 @@ import type { ApiServerOptions } from './api-server-options.js';
 import { ClusterOperations } from './cluster/cluster-operations.js';
 import { ReplicaFacts } from './cluster/replica-facts.js';
 import { openStoreOnEtcd } from './etcd-options.js';
+import type { ProcessContext } from './process-context.js';
+import { clientUrl } from './serving.js';
 
-type Context = Pick<ComponentContext<ApiServerOptions>, 'options' | 'logger' | 'lifecycle'>;
-
-export interface OpenedStore {
-  readonly store: VersionedStore;
-  /** Absent where the store is external. */
-  readonly cluster?: ClusterOperations;
-  /** Brings the metrics of the replica up to date. */
-  refreshMetrics(): void;
+export class OpenedStore {
+  constructor(
+    readonly store: VersionedStore,
+    /** Undefined if the store is external. */
+    readonly cluster: ClusterOperations | undefined,
+    /** Updates the metrics of the replica. */
+    readonly refreshMetrics: () => void,
+  ) {}
 }
 
-/** Longest wait at the end for another replica to take the lead. */
+/** Limit on the shutdown's wait for another replica to become the leader. */
 const handOverTimeoutMs = 5_000;
 
-/** Resolves without a quorum. Rejects with FatalError. */
+/** Does not wait for a quorum. Rejects with FatalError. */
 export async function openStore(
-  context: Context,
+  context: ProcessContext,
   metrics: Metrics,
   { observer }: StorageMetrics,
-  clientUrl: string,
 ): Promise<OpenedStore> {
   const { options, logger, lifecycle } = context;
   if (options.etcd.usesEtcd) {
@@ -51,11 +46,11 @@ export async function openStore(
       observer,
       ...historyOptions(options),
     });
-    return { store, refreshMetrics: () => undefined };
+    return new OpenedStore(store, undefined, () => undefined);
   }
   const consensusMetrics = new ConsensusMetrics(metrics);
   try {
-    const { store, log } = await openReplicatedStore(replicaOptions(options, clientUrl), {
+    const { store, log } = await openReplicatedStore(replicaOptions(options), {
       clock: systemClock,
       logger,
       onFatal: (error) => lifecycle.fail(storageFailure(error)),
@@ -69,35 +64,36 @@ export async function openStore(
       await store.stop();
     });
     const cluster = new ClusterOperations(log, store, systemClock, options.requestTimeoutMs);
-    return { store, cluster, refreshMetrics: () => consensusMetrics.refresh(log.status()) };
+    return new OpenedStore(store, cluster, () => consensusMetrics.refresh(log.status()));
   } catch (error) {
     if (error instanceof StoreError || error instanceof LogError) throw storageFailure(error);
+    if (error instanceof TransportError) throw new FatalError(exitCodes.failed, error.message);
     throw error;
   }
 }
 
-/** Gives the lead away, so that nobody has to wait for an election. The end goes on in any case. */
+/** Transfers the leadership, so that clients need not wait for an election. Never rejects. */
 export async function handOver(
   cluster: ClusterOperations | undefined,
-  logger: Context['logger'],
+  logger: ProcessContext['logger'],
 ): Promise<void> {
   if (!cluster?.leadsOthers()) return;
   try {
     await cluster.moveLeader(undefined, handOverTimeoutMs);
-    logger.info({}, 'another replica leads');
+    logger.info({}, 'another replica is the leader');
   } catch (error) {
-    logger.warn({ err: error }, 'ending as the leader: an election has to follow');
+    logger.warn({ err: error }, 'stopping as the leader: an election must follow');
   }
 }
 
-function replicaOptions(options: ApiServerOptions, clientUrl: string): ReplicatedStoreOptions {
+function replicaOptions(options: ApiServerOptions): ReplicatedStoreOptions {
   const { consensus } = options;
   return {
     dataDirectory: options.dataDir,
     identity: {
       memberName: consensus.memberName,
       peerUrl: consensus.peerUrl,
-      clientUrl,
+      clientUrl: clientUrl(options),
       initialMembers: consensus.initialMembers(),
       initialState: consensus.initialClusterState,
       clusterToken: consensus.initialClusterToken,
@@ -123,7 +119,7 @@ function replicaOptions(options: ApiServerOptions, clientUrl: string): Replicate
 function historyOptions({ historyRetentionMs }: ApiServerOptions) {
   return {
     historyRetentionMs,
-    compactionIntervalMs: Math.min(DEFAULT_STORE_OPTIONS.compactionIntervalMs, historyRetentionMs),
+    compactionIntervalMs: Math.min(defaultStoreOptions.compactionIntervalMs, historyRetentionMs),
   };
 }
 

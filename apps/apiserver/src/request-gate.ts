@@ -1,4 +1,5 @@
-/** What keeps the server from being overrun: priority and fairness, or where that is off two plain limits. */
+/** Overload protection: priority and fairness or, if it is disabled, two fixed limits. */
+import type { OnModuleInit } from '@nestjs/common';
 import {
   FlowControl,
   FlowControlMetrics,
@@ -6,68 +7,75 @@ import {
   InFlight,
   type RequestGate,
   type RequestLimits,
-  type ResourceTable,
 } from '@orch/apiserver';
-import {
-  type ComponentContext,
-  exitCodes,
-  FatalError,
-  type Metrics,
-  systemClock,
-} from '@orch/component';
-import type { VersionedStore } from '@orch/store';
-import type { ApiServerOptions } from './api-server-options.js';
+import { exitCodes, FatalError, type Metrics, systemClock } from '@orch/component';
+import type { ResourceTable } from '@orch/registry';
+import type { StoreReader } from '@orch/store';
+import type { ProcessContext } from './process-context.js';
 
-type Context = Pick<
-  ComponentContext<ApiServerOptions>,
-  'options' | 'features' | 'logger' | 'lifecycle'
->;
-
-interface GateParts {
-  readonly store: VersionedStore;
+export interface ServerGateDependencies {
+  readonly context: ProcessContext;
+  readonly limits: RequestLimits;
+  readonly store: StoreReader;
   readonly table: ResourceTable;
   readonly metrics: Metrics;
 }
 
-/** The flag means something only where the gate is on. */
-export function usesFlowControl({ options, features }: Context): boolean {
+/** The gate of all requests. */
+export class ServerGate implements OnModuleInit {
+  readonly gate: RequestGate;
+  /** Undefined if priority and fairness is disabled. */
+  readonly flowControl: FlowControl | undefined;
+  private followed: FollowedConfiguration | undefined;
+
+  constructor(private readonly dependencies: ServerGateDependencies) {
+    const { context, limits, metrics } = dependencies;
+    if (usesFlowControl(context)) {
+      this.flowControl = new FlowControl({
+        limits,
+        requestTimeoutMs: context.options.requestTimeoutMs,
+        clock: systemClock,
+        metrics: new FlowControlMetrics(metrics, limits, systemClock.monotonicMs()),
+      });
+    }
+    this.gate = this.flowControl ?? new InFlight(limits);
+  }
+
+  onModuleInit(): void {
+    const { flowControl } = this;
+    if (!flowControl) return;
+    const { context, store, table } = this.dependencies;
+    const { logger, lifecycle } = context;
+    this.followed = new FollowedConfiguration({
+      store,
+      table,
+      logger,
+      configure: (objects) => flowControl.configure(objects),
+    });
+    this.followed.start();
+    lifecycle.onStop('flow control', () => this.followed?.stop());
+  }
+
+  /** Whether the stored schemas and priority levels apply. */
+  get isConfigured(): boolean {
+    return this.followed?.isSynced ?? false;
+  }
+}
+
+/** The flag has an effect only if the feature gate is on. */
+function usesFlowControl({ options, features }: ProcessContext): boolean {
   return options.enablePriorityAndFairness && features.enabled('APIPriorityAndFairness');
 }
 
-/** The limits of the flags. Throws FatalError where priority and fairness would have nothing to share. */
-export function requestLimits(context: Context): RequestLimits {
+/** Returns the limits of the flags. Throws FatalError if priority levels would share no seats. */
+export function requestLimits(context: ProcessContext): RequestLimits {
   const { maxRequestsInflight, maxMutatingRequestsInflight } = context.options;
   const limits = { readOnly: maxRequestsInflight, mutating: maxMutatingRequestsInflight };
   if (usesFlowControl(context) && limits.readOnly + limits.mutating === 0) {
     throw new FatalError(
       exitCodes.usage,
-      '--max-requests-inflight and --max-mutating-requests-inflight are both 0; with priority and fairness they must add up to something positive',
+      '--max-requests-inflight and --max-mutating-requests-inflight are both 0; with priority and fairness their sum must be positive',
     );
   }
   return limits;
-}
-
-export function requestGate(
-  context: Context,
-  limits: RequestLimits,
-  { store, table, metrics }: GateParts,
-): RequestGate {
-  const { options, logger, lifecycle } = context;
-  if (!usesFlowControl(context)) return new InFlight(limits);
-  const clock = systemClock;
-  const gate = new FlowControl({
-    limits,
-    requestTimeoutMs: options.requestTimeoutMs,
-    clock,
-    metrics: new FlowControlMetrics(metrics, limits, clock.monotonicMs()),
-  });
-  const followed = new FollowedConfiguration({
-    store,
-    table,
-    logger,
-    configure: (objects) => gate.configure(objects),
-  });
-  followed.start();
-  lifecycle.onStop('flow control', () => followed.stop());
-  return gate;
 }

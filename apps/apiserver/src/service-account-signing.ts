@@ -2,34 +2,43 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  createSigningKeyPem,
-  type KeyFile,
-  ServiceAccountKeyError,
-  ServiceAccountTokens,
-  serviceAccountKeys,
-} from '@orch/apiserver';
-import { dialect, exitCodes, FatalError, systemClock, writeFileAtomic } from '@orch/component';
+  dialect,
+  exitCodes,
+  FatalError,
+  systemClock,
+  TokenKeyError,
+  type TokenKeyFile,
+  writeFileAtomic,
+} from '@orch/component';
+import { createSigningKeyPem, ServiceAccountTokens, serviceAccountKeys } from '@orch/security';
 import type { ApiServerOptions } from './api-server-options.js';
-import { readPem } from './serving.js';
+import { readPem } from './pem-files.js';
 
-/** Makes a signing key in the data directory where none is given or kept. Rejects with FatalError. */
+/**
+ * Returns the issuer with its keys; generates a signing key in the data directory if the flags and
+ * the directory have none. Rejects with FatalError.
+ */
 export async function serviceAccountTokens(
   options: ApiServerOptions,
 ): Promise<ServiceAccountTokens> {
-  const issuer =
-    options.serviceAccountIssuer || `https://${dialect().word}.default.svc.cluster.local`;
-  const apiAudiences = options.apiAudiences.length > 0 ? options.apiAudiences : [issuer];
-  const path = options.serviceAccountSigningKeyFile || (await keptSigningKey(options.dataDir));
+  const { serviceAccounts, apiAudiences: audiences } = options.authentication;
+  const issuer = serviceAccounts.issuer || `https://${dialect().word}.default.svc.cluster.local`;
+  const apiAudiences = audiences.length > 0 ? audiences : [issuer];
+  const lifetimes = {
+    secondsMax: Math.floor(serviceAccounts.maxTokenExpirationMs / 1_000),
+    extendExpiration: serviceAccounts.extendTokenExpiration,
+  };
+  const path = serviceAccounts.signingKeyFile || (await storedSigningKey(options.dataDir));
   try {
-    const keys = serviceAccountKeys(keyFile(path), options.serviceAccountKeyFiles.map(keyFile));
-    return new ServiceAccountTokens({ issuer, keys, apiAudiences, clock: systemClock });
+    const keys = serviceAccountKeys(keyFile(path), serviceAccounts.keyFiles.map(keyFile));
+    return new ServiceAccountTokens({ issuer, keys, apiAudiences, lifetimes, clock: systemClock });
   } catch (error) {
-    if (!(error instanceof ServiceAccountKeyError)) throw error;
-    throw new FatalError(exitCodes.usage, error.message, { cause: error });
+    if (!(error instanceof TokenKeyError)) throw error;
+    throw new FatalError(exitCodes.usage, error.message);
   }
 }
 
-async function keptSigningKey(dataDirectory: string): Promise<string> {
+async function storedSigningKey(dataDirectory: string): Promise<string> {
   const directory = join(dataDirectory, 'pki');
   const path = join(directory, 'service-account.key');
   if (existsSync(path)) return path;
@@ -38,6 +47,6 @@ async function keptSigningKey(dataDirectory: string): Promise<string> {
   return path;
 }
 
-function keyFile(path: string): KeyFile {
+function keyFile(path: string): TokenKeyFile {
   return { path, pem: readPem(path) ?? '' };
 }

@@ -1,9 +1,8 @@
 /** Certificates, addresses and the listening socket of the API server. */
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
-import { createServer, isIP } from 'node:net';
-import { hostname, networkInterfaces } from 'node:os';
+import { createServer } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { TlsOptions } from 'node:tls';
 import {
@@ -12,33 +11,27 @@ import {
   exitCodes,
   FatalError,
   type KeyPairPem,
+  reachableAddress,
   serverTlsOptions,
   systemClock,
+  urlHost,
 } from '@orch/component';
 import type { ApiServerOptions } from './api-server-options.js';
+import { readPem, usingFilesOf } from './pem-files.js';
 
 const selfSignedValidMs = 365 * 86_400_000;
 const headersTimeoutMs = 30_000;
-const keepAliveTimeoutMs = 180_000;
+/** Time for which an idle connection stays open. */
+export const keepAliveTimeoutMs = 180_000;
+const handshakeTimeoutMs = 10_000;
 const concurrentStreamsMax = 1_000;
 /**
- * Request line and headers of HTTP/1.1. Higher: more memory for connections that only ever begin a
- * request; lower: long selectors are refused. HTTP/2 has a fixed maximum of 64 KiB.
+ * Bytes of the request line and headers of HTTP/1.1. Higher: more memory for incomplete requests.
+ * Lower: long selectors are rejected. HTTP/2 has a fixed maximum of 64 KiB.
  */
 export const headerBytesMax = 128 * 1024;
 
-/** Throws FatalError for a file that cannot be read; undefined for no path. */
-export function readPem(path: string): string | undefined {
-  if (path === '') return undefined;
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    throw new FatalError(exitCodes.failed, `cannot read ${path}: ${cause}`, { cause: error });
-  }
-}
-
-/** The configured certificate, or one kept in the data directory. */
+/** Returns the configured certificate, or the self-signed one of the data directory. */
 export async function servingPair(
   options: ApiServerOptions,
   hosts: readonly string[],
@@ -66,7 +59,7 @@ export async function servingPair(
   );
 }
 
-/** Names and addresses a client may know this server by. */
+/** Returns the names and addresses at which clients may reach this server. */
 export function servingHosts(options: ApiServerOptions, serviceAddress: string): string[] {
   const { word } = dialect();
   const advertised = advertiseAddress(options);
@@ -85,29 +78,19 @@ export function servingHosts(options: ApiServerOptions, serviceAddress: string):
   return [...new Set(hosts)];
 }
 
-/** Where operators are told to reach the API of this server. */
+/** Returns the URL of the API of this server that operators see. */
 export function clientUrl(options: ApiServerOptions): string {
   const { advertiseClientUrl } = options.consensus;
   if (advertiseClientUrl !== '') return advertiseClientUrl;
-  const host = advertiseAddress(options);
-  return `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
+  return `https://${urlHost(advertiseAddress(options))}:${options.securePort}`;
 }
 
-/** Where nodes reach this server: a loopback address when only this machine can. */
+/** Returns the address for nodes: a loopback address if only this machine can connect. */
 export function advertiseAddress(options: ApiServerOptions): string {
-  if (options.advertiseAddress !== '') return options.advertiseAddress;
-  const { bindAddress } = options;
-  if (isIP(bindAddress) && !isAny(bindAddress)) return bindAddress;
-  const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
-  const first = addresses.find(({ internal, family }) => !internal && family === 'IPv4');
-  return first?.address ?? '127.0.0.1';
+  return options.advertiseAddress || reachableAddress(options.bindAddress);
 }
 
-function isAny(address: string): boolean {
-  return address === '0.0.0.0' || address === '::';
-}
-
-/** Rejects with FatalError when the address cannot be listened on; nothing stays open. */
+/** Rejects with FatalError if the server cannot listen on the address; leaves no socket open. */
 export async function checkAddress(host: string, port: number): Promise<void> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {
@@ -120,34 +103,40 @@ export function listenFailure(host: string, port: number, error: NodeJS.ErrnoExc
   const why =
     error.code === 'EADDRINUSE'
       ? 'is in use; choose another --secure-port'
-      : `cannot be listened on: ${error.message}`;
-  return new FatalError(exitCodes.failed, `${host}:${port} ${why}`, { cause: error });
+      : `cannot be used: ${error.message}`;
+  return new FatalError(exitCodes.failed, `${host}:${port} ${why}`);
 }
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** The authenticators decide which of the authorities may issue users, and which proxies. */
+function joinedPem(...paths: readonly string[]): string | undefined {
+  const texts = paths.flatMap((path) => readPem(path) ?? []);
+  return texts.length > 0 ? texts.join('\n') : undefined;
+}
+
 export function tlsOptions(pair: KeyPairPem, options: ApiServerOptions): TlsOptions {
-  const clientAuthoritiesPem = readPem(options.clientCaFile);
+  const { clientCaFile, proxy } = options.authentication;
+  const clientAuthoritiesPem = joinedPem(clientCaFile, proxy.clientCaFile);
   return serverTlsOptions({
     pair,
-    minVersion: options.tlsMinVersion,
+    ...options.tls,
     ...(clientAuthoritiesPem !== undefined && { clientAuthoritiesPem }),
   });
 }
 
-/** One server for HTTP/1.1 and HTTP/2, told apart when the connection is made. */
-export function createHttpsServer(
-  pair: KeyPairPem,
-  options: ApiServerOptions,
-  listener: Listener,
-): Http2SecureServer {
-  const server = createSecureServer(
-    {
+/**
+ * Creates a server for HTTP/1.1 and HTTP/2; the TLS handshake selects the protocol. Throws
+ * FatalError if the certificate is invalid.
+ */
+export function createHttpsServer(pair: KeyPairPem, options: ApiServerOptions): Http2SecureServer {
+  const server = usingFilesOf('--tls-cert-file, --tls-private-key-file', () =>
+    createSecureServer({
       ...tlsOptions(pair, options),
       allowHTTP1: true,
+      handshakeTimeout: handshakeTimeoutMs,
       settings: { maxConcurrentStreams: concurrentStreamsMax },
-    },
-    listener as never,
+    }),
   );
   Object.assign(server, {
     headersTimeout: headersTimeoutMs,

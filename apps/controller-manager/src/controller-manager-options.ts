@@ -6,7 +6,7 @@ import {
   LeaderElectionOptions,
   ServingOptions,
 } from '@orch/component';
-import { ControllersOptions } from '@orch/controllers';
+import { AccountOptions, ControllersOptions } from '@orch/controllers';
 
 export class ControllerManagerOptions {
   @Flags(CommonOptions)
@@ -20,6 +20,9 @@ export class ControllerManagerOptions {
 
   @Flags(ServingOptions, { 'secure-port': 10_257 })
   serving!: ServingOptions;
+
+  @Flags(AccountOptions)
+  accounts!: AccountOptions;
 
   @Flags(ControllersOptions)
   controllers!: ControllersOptions;

@@ -1,22 +1,20 @@
 /** The parts of the controller manager process, put together once. Each is a plain class. */
 import { readFileSync } from 'node:fs';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { clientOfFlags, RestClient } from '@orch/client';
+import { componentProviders, RestClient } from '@orch/client';
 import {
   connectionOf,
   type Features,
-  HealthChecks,
   type Lifecycle,
   type Logger,
   Metrics,
-  pingCheck,
   systemClock,
   UsageError,
 } from '@orch/component';
 import { ControllerManager } from '@orch/controllers';
 import type { ControllerManagerOptions } from './controller-manager-options.js';
 
-export interface ProcessParts {
+export interface ProcessDependencies {
   readonly options: ControllerManagerOptions;
   readonly features: Features;
   readonly logger: Logger;
@@ -30,17 +28,11 @@ export function controllerManagerModule({
   options,
   features,
   logger,
-}: ProcessParts): DynamicModule {
+}: ProcessDependencies): DynamicModule {
   return {
     module: ControllerManagerModule,
     providers: [
-      { provide: HealthChecks, useFactory: healthChecks },
-      { provide: Metrics, useFactory: () => new Metrics(options.common.shownMetricsRelease) },
-      {
-        provide: RestClient,
-        inject: [Metrics],
-        useFactory: (metrics: Metrics) => clientOfFlags(options.client, logger, metrics),
-      },
+      ...componentProviders(options, logger),
       {
         provide: ControllerManager,
         inject: [RestClient, Metrics],
@@ -48,6 +40,9 @@ export function controllerManagerModule({
           new ControllerManager(
             {
               client,
+              ...(options.accounts.useServiceAccountCredentials && {
+                anonymousClient: client.withoutCredentials(),
+              }),
               authorityPem: authorityPem(options),
               qps: options.client.apiQps,
               burst: options.client.apiBurst,
@@ -64,13 +59,10 @@ export function controllerManagerModule({
   };
 }
 
-function healthChecks(): HealthChecks {
-  const health = new HealthChecks();
-  health.add(pingCheck);
-  return health;
-}
-
-/** What pods check the API's certificate with: a file of its own, or what this process checks it with. */
+/**
+ * What pods check the API's certificate with: a file of its own, or what this process checks it
+ * with.
+ */
 function authorityPem(options: ControllerManagerOptions): string | undefined {
   const { rootCaFile } = options.controllers;
   if (rootCaFile === '') {

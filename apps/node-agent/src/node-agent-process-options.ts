@@ -1,6 +1,6 @@
 /** All flags of the node agent process. */
 import { ClientOptions, CommonOptions, Flag, Flags } from '@orch/component';
-import { NodeAgentOptions } from '@orch/node';
+import { CertificateOptions, NodeAgentOptions } from '@orch/node';
 
 export class NodeAgentProcessOptions {
   @Flags(CommonOptions)
@@ -11,6 +11,9 @@ export class NodeAgentProcessOptions {
 
   @Flags(NodeAgentOptions)
   agent!: NodeAgentOptions;
+
+  @Flags(CertificateOptions)
+  certificates!: CertificateOptions;
 
   @Flag({
     name: 'teardown-only',

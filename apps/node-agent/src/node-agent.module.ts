@@ -1,20 +1,22 @@
 /** The parts of the node agent process, put together once. Each is a plain class. */
 import { join, resolve } from 'node:path';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { clientOfFlags, RestClient } from '@orch/client';
+import { componentProviders, RestClient } from '@orch/client';
 import {
+  type Features,
   HealthChecks,
   type Lifecycle,
   type Logger,
   Metrics,
-  pingCheck,
   systemClock,
 } from '@orch/component';
 import { NodeAgent, nodeNameOf, ProcessRuntime } from '@orch/node';
 import type { NodeAgentProcessOptions } from './node-agent-process-options.js';
+import { certificateDirectory } from './node-identity.js';
 
-export interface ProcessParts {
+export interface ProcessDependencies {
   readonly options: NodeAgentProcessOptions;
+  readonly features: Features;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
 }
@@ -22,17 +24,16 @@ export interface ProcessParts {
 @Module({})
 class NodeAgentModule {}
 
-export function nodeAgentModule({ options, logger, lifecycle }: ProcessParts): DynamicModule {
+export function nodeAgentModule({
+  options,
+  features,
+  logger,
+  lifecycle,
+}: ProcessDependencies): DynamicModule {
   return {
     module: NodeAgentModule,
     providers: [
-      { provide: HealthChecks, useFactory: healthChecks },
-      { provide: Metrics, useFactory: () => new Metrics(options.common.shownMetricsRelease) },
-      {
-        provide: RestClient,
-        inject: [Metrics],
-        useFactory: (metrics: Metrics) => clientOfFlags(options.client, logger, metrics),
-      },
+      ...componentProviders(options, logger),
       { provide: ProcessRuntime, useFactory: () => processRuntime(options, logger) },
       {
         provide: NodeAgent,
@@ -45,6 +46,10 @@ export function nodeAgentModule({ options, logger, lifecycle }: ProcessParts): D
         ) =>
           new NodeAgent({
             options: options.agent,
+            ...(options.certificates.rotateServerCertificates &&
+              features.enabled('RotateKubeletServerCertificate') && {
+                requestedCertificates: certificateDirectory(options),
+              }),
             client,
             runtime,
             health,
@@ -70,10 +75,4 @@ export function processRuntime(options: NodeAgentProcessOptions, logger: Logger)
     clock: systemClock,
     logger,
   });
-}
-
-function healthChecks(): HealthChecks {
-  const health = new HealthChecks();
-  health.add(pingCheck);
-  return health;
 }

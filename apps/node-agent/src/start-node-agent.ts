@@ -1,12 +1,12 @@
 /** Starts the agent of one node, or only cleans up after one that is gone. */
 import { NestFactory } from '@nestjs/core';
-import { RestClient } from '@orch/client';
-import { nestLogger } from '@orch/component';
+import { createComponent } from '@orch/client';
 import { NodeAgent } from '@orch/node';
-import { nodeAgentModule, type ProcessParts, processRuntime } from './node-agent.module.js';
+import { nodeAgentModule, type ProcessDependencies, processRuntime } from './node-agent.module.js';
+import { ensureJoined, renewClientCertificate } from './node-identity.js';
 
-export async function startNodeAgent(parts: ProcessParts): Promise<void> {
-  const { options, logger, lifecycle } = parts;
+export async function startNodeAgent(dependencies: ProcessDependencies): Promise<void> {
+  const { options, logger, lifecycle } = dependencies;
   if (options.teardownOnly) {
     const runtime = processRuntime(options, logger);
     await runtime.start();
@@ -14,13 +14,9 @@ export async function startNodeAgent(parts: ProcessParts): Promise<void> {
     lifecycle.stop('torn down');
     return;
   }
-  const context = await NestFactory.createApplicationContext(nodeAgentModule(parts), {
-    logger: nestLogger(logger),
-    abortOnError: false,
-  });
-  lifecycle.onStop('application context', () => context.close());
-  const client = context.get(RestClient);
-  lifecycle.onStop('client', () => client.close());
+  await ensureJoined(dependencies);
+  const context = await createComponent(NestFactory, nodeAgentModule(dependencies), dependencies);
+  if (options.certificates.rotateCertificates) renewClientCertificate(context, dependencies);
   const agent = context.get(NodeAgent);
   lifecycle.onStop('node agent', () => agent.stop());
   await agent.start();

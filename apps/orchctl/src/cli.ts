@@ -1,63 +1,56 @@
 /**
- * One run of the command line. Only the file of the command that was asked for is loaded, and nothing of the
- * framework: starting up is most of the time of a short command.
+ * One run of the command line. Loads only the file of the given command and nothing of Nest,
+ * because start-up is most of the time of a short command.
  */
+import { CommandRun, commands, type GlobalOptions, type Io, processIo, repeated } from '@orch/cli';
 import { orchVersion } from '@orch/component';
 import { Command } from 'commander';
-import { commands } from './commands/index.js';
-import { errorLine, exitCodeOf } from './lib/errors.js';
-import type { GlobalOptions } from './lib/global-options.js';
-import type { Io } from './lib/io.js';
-import type { Session } from './lib/session.js';
 
 const globalFlags: readonly [flags: string, description: string][] = [
   [
     '--kubeconfig <file>',
-    'where the cluster is and who you are; else $KUBECONFIG, .orch/kubeconfig, ~/.orch/config',
+    'kubeconfig to use; default: $KUBECONFIG, .orch/kubeconfig, ~/.orch/config',
   ],
   ['--context <name>', 'context of the kubeconfig to use'],
-  ['-n, --namespace <name>', 'namespace to work in'],
-  ['-s, --server <url>', 'address of the API server to use, over all those of the kubeconfig'],
-  ['--token <token>', 'bearer token, over the credentials of the kubeconfig'],
-  ['--certificate-authority <file>', 'authority to trust, over that of the kubeconfig'],
+  ['-n, --namespace <name>', 'namespace of the request'],
+  ['-s, --server <url>', 'URL of the API server; overrides the servers of the kubeconfig'],
+  ['--token <token>', 'bearer token; overrides the credentials of the kubeconfig'],
+  ['--certificate-authority <file>', 'CA certificate to trust; overrides that of the kubeconfig'],
   [
     '--insecure-skip-tls-verify',
-    'accept any certificate: anybody on the way could read and change everything',
+    'accept any server certificate; an attacker on the network can then read and change all traffic',
   ],
-  ['--request-timeout <duration>', 'longest wait for one answer, such as 30s'],
+  ['--request-timeout <duration>', 'timeout of one request, such as 30s'],
+  ['--as <user>', 'user to impersonate, such as ann or system:serviceaccount:NAMESPACE:NAME'],
 ];
 
 const exitCodesHelp = `
-Exit codes: 0 done, 1 failed, 2 wrong command line, 124 a wait ran into its timeout.
+Exit codes: 0 done, 1 failed, 2 wrong command line, 124 a wait timed out.
 `;
 
-/** Run by `main.ts` itself, with flags of their own; here for the help. */
+/** Listed for the help only: `main.ts` runs them itself, with their own flags. */
 const clusterCommands: readonly [name: string, description: string][] = [
-  ['up', 'start a cluster on this machine and keep it running'],
-  ['down', 'stop the cluster that `up` started; its data stays'],
+  ['up', 'start a cluster on this machine and restart its processes when they die'],
+  ['down', 'stop the cluster that `up` started; its data is retained'],
 ];
 
-/** Runs one command line and gives its exit code. */
+/** Runs one command line on the streams of this process and returns its exit code. */
+export function runProcess(argv: readonly string[]): Promise<number> {
+  return run(argv, processIo());
+}
+
+/** Runs one command line and returns its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const program = new Command('orchctl')
     .description('Controls an Orch cluster.')
-    .version(orchVersion, '--version', 'print the version of this program and end')
-    .helpOption('-h, --help', 'print help and end')
+    .version(orchVersion, '--version', 'print the version of this program and exit')
+    .helpOption('-h, --help', 'print help and exit')
     .addHelpText('after', exitCodesHelp)
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text) });
   for (const [flags, description] of globalFlags) program.option(flags, description);
-  let opened: Promise<Session> | undefined;
-  const context = {
-    io,
-    get globals() {
-      return program.opts<GlobalOptions>();
-    },
-    session: () => {
-      opened ??= import('./lib/session.js').then(({ openSession }) => openSession(program.opts()));
-      return opened;
-    },
-  };
+  program.option('--as-group <group>', 'group to impersonate; may be repeated', repeated);
+  const context = new CommandRun(io, () => program.opts<GlobalOptions>());
   const wanted = commandName(argv, program);
   try {
     for (const { name, description, aliases = [], load } of commands) {
@@ -73,10 +66,9 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...argv], { from: 'user' });
     return 0;
   } catch (error) {
-    io.err(errorLine(error));
-    return exitCodeOf(error);
+    return await context.report(error);
   } finally {
-    await (await opened?.catch(() => undefined))?.client.close();
+    await context.close();
   }
 }
 

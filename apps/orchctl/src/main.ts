@@ -1,14 +1,15 @@
-/** Entry of the command line. */
-import { processIo } from './lib/io.js';
-
+/** Entry point of the command line. */
 const [first, ...rest] = process.argv.slice(2);
 if (first === 'up' || first === 'down') {
-  const { runClusterCommand } = await import('./up/run.js');
-  // A running cluster leaves timers and listeners behind; its end is the end of the process.
+  const { runClusterCommand } = await import('@orch/cli');
+  // A running cluster leaves timers and listeners behind, so the process ends explicitly.
   process.exit(await runClusterCommand(first, rest));
 }
-const { run } = await import('./cli.js');
-// The libraries' timers do not keep a process alive; this one does until the command has ended.
+// Only `cli.js` imports the library statically: the build bundles both into one file.
+const { runProcess } = await import('./cli.js');
+// The libraries' timers do not keep the process alive; this one does until the command has ended.
 const alive = setInterval(() => undefined, 2 ** 30);
-process.exitCode = await run(process.argv.slice(2), processIo());
+process.exitCode = await runProcess(process.argv.slice(2));
 clearInterval(alive);
+
+export {};

@@ -1,19 +1,12 @@
 /** The parts of the service proxy process, put together once. Each is a plain class. */
 import { resolve } from 'node:path';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { clientOfFlags, RestClient } from '@orch/client';
-import {
-  HealthChecks,
-  type Lifecycle,
-  type Logger,
-  Metrics,
-  pingCheck,
-  systemClock,
-} from '@orch/component';
+import { componentProviders, RestClient } from '@orch/client';
+import { type Lifecycle, type Logger, Metrics, systemClock } from '@orch/component';
 import { ServiceProxy } from '@orch/proxying';
 import type { ProxyProcessOptions } from './proxy-process-options.js';
 
-export interface ProcessParts {
+export interface ProcessDependencies {
   readonly options: ProxyProcessOptions;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
@@ -22,16 +15,11 @@ export interface ProcessParts {
 @Module({})
 class ProxyModule {}
 
-export function proxyModule({ options, logger, lifecycle }: ProcessParts): DynamicModule {
+export function proxyModule({ options, logger, lifecycle }: ProcessDependencies): DynamicModule {
   return {
     module: ProxyModule,
     providers: [
-      { provide: Metrics, useFactory: () => new Metrics(options.common.shownMetricsRelease) },
-      {
-        provide: RestClient,
-        inject: [Metrics],
-        useFactory: (metrics: Metrics) => clientOfFlags(options.client, logger, metrics),
-      },
+      ...componentProviders(options, logger),
       {
         provide: ServiceProxy,
         inject: [RestClient, Metrics],
@@ -46,17 +34,6 @@ export function proxyModule({ options, logger, lifecycle }: ProcessParts): Dynam
             logger,
           }),
       },
-      { provide: HealthChecks, inject: [ServiceProxy], useFactory: healthChecks },
     ],
   };
-}
-
-function healthChecks(proxy: ServiceProxy): HealthChecks {
-  const health = new HealthChecks();
-  health.add(pingCheck);
-  const run = () => {
-    if (!proxy.ready) throw new Error('services have not been seen yet');
-  };
-  health.add({ name: 'services', run }, ['healthz', 'readyz']);
-  return health;
 }

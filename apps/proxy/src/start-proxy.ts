@@ -1,33 +1,25 @@
-/** Starts the service proxy, or only cleans up after one that is gone. */
+/** Starts the service proxy, or only removes the addresses that an earlier one has left. */
 import { NestFactory } from '@nestjs/core';
-import { RestClient } from '@orch/client';
-import { HealthChecks, Metrics, nestLogger, startComponentServer } from '@orch/component';
+import { createComponent, serveComponent } from '@orch/client';
+import { HealthChecks } from '@orch/component';
 import { ServiceProxy } from '@orch/proxying';
-import { type ProcessParts, proxyModule } from './proxy.module.js';
+import { type ProcessDependencies, proxyModule } from './proxy.module.js';
 
-export async function startProxy(parts: ProcessParts): Promise<void> {
-  const { options, logger, lifecycle } = parts;
-  const context = await NestFactory.createApplicationContext(proxyModule(parts), {
-    logger: nestLogger(logger),
-    abortOnError: false,
-  });
-  lifecycle.onStop('application context', () => context.close());
-  const client = context.get(RestClient);
-  lifecycle.onStop('client', () => client.close());
+export async function startProxy(dependencies: ProcessDependencies): Promise<void> {
+  const { options, lifecycle } = dependencies;
+  const context = await createComponent(NestFactory, proxyModule(dependencies), dependencies);
   const proxy = context.get(ServiceProxy);
   if (options.teardownOnly) {
     lifecycle.onStop('service proxy', () => proxy.stop({ teardown: true }));
     lifecycle.stop('torn down');
     return;
   }
-  await startComponentServer(options.serving, {
-    health: context.get(HealthChecks),
-    metrics: context.get(Metrics),
-    postReview: async (path, body) => (await client.request('POST', path, { body })).json(),
-    configuration: () => ({ proxy: options.proxy }),
-    logger,
-    lifecycle,
-  });
+  const checkServices = () => {
+    if (!proxy.ready) throw new Error('services have not been listed yet');
+  };
+  const health = context.get(HealthChecks);
+  health.add({ name: 'services', run: checkServices }, ['healthz', 'readyz']);
+  await serveComponent(options.serving, context, dependencies, () => ({ proxy: options.proxy }));
   lifecycle.onStop('service proxy', () => proxy.stop());
   await proxy.start();
 }

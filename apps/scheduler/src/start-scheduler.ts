@@ -1,84 +1,77 @@
-/**
- * Starts the scheduler: serves health at once, fills the caches, stands for election and places pods
- * while leading. A process that loses the lease ends: its state may be behind that of the next leader.
- */
+/** Starts the scheduler: serves health, fills the caches, and schedules pods while leading. */
 import { NestFactory } from '@nestjs/core';
 import {
-  EventRecorder,
-  electionOfFlags,
+  createComponent,
   InformerFactory,
-  LeaderElector,
   RestClient,
+  serveComponent,
+  servingUrl,
+  startElectedComponent,
 } from '@orch/client';
-import {
-  exitCodes,
-  FatalError,
-  HealthChecks,
-  Metrics,
-  nestLogger,
-  retry,
-  startComponentServer,
-} from '@orch/component';
-import { Scheduler } from '@orch/scheduling';
-import { type ProcessParts, schedulerModule } from './scheduler.module.js';
+import { HealthChecks, Metrics, retry, startInsecureServer } from '@orch/component';
+import { resolveConfiguration, Scheduler } from '@orch/scheduling';
+import { applyConfiguration } from './apply-configuration.js';
+import { explainPage, explainPath } from './explain-page.js';
+import { type ProcessDependencies, ProfileRecorders, schedulerModule } from './scheduler.module.js';
 
-/** Longest wait for the first lists; without them half a cluster would be taken for all of it. */
+/**
+ * Longest wait for the first lists; without them the scheduler would see only a part of the
+ * cluster.
+ */
 const syncTimeoutMs = 120_000;
 
-export async function startScheduler(parts: ProcessParts): Promise<void> {
-  const { options, logger, lifecycle } = parts;
-  const context = await NestFactory.createApplicationContext(schedulerModule(parts), {
-    logger: nestLogger(logger),
-    abortOnError: false,
-  });
-  lifecycle.onStop('application context', () => context.close());
+export async function startScheduler(dependencies: ProcessDependencies): Promise<void> {
+  const { options, features, lifecycle, logger } = dependencies;
+  const configuration = resolveConfiguration(options.scheduling, features);
+  for (const warning of configuration.warnings) logger.warn({ warning }, 'configuration file');
+  applyConfiguration(options, configuration.process);
+  const module = schedulerModule(dependencies, configuration);
+  const context = await createComponent(NestFactory, module, dependencies);
   const client = context.get(RestClient);
   const informers = context.get(InformerFactory);
-  const recorder = context.get(EventRecorder);
-  const health = context.get(HealthChecks);
-  lifecycle.onStop('client', () => client.close());
-  lifecycle.onStop('event recorder', () => recorder.stop());
+  const recorders = context.get(ProfileRecorders);
+  lifecycle.onStop('event recorders', () => recorders.stop());
   const scheduler = context.get(Scheduler);
 
   let isSynced = false;
-  const synced = () => {
-    if (!isSynced) throw new Error('the caches are not filled yet');
+  const checkSynced = () => {
+    if (!isSynced) throw new Error('the caches have not synced yet');
   };
-  health.add({ name: 'informer-sync', run: synced }, ['readyz']);
-  await startComponentServer(options.serving, {
-    health,
-    metrics: context.get(Metrics),
-    postReview: async (path, body) => (await client.request('POST', path, { body })).json(),
-    configuration: () => ({ scheduler: options.scheduling }),
-    logger,
-    lifecycle,
-  });
+  context.get(HealthChecks).add({ name: 'informer-sync', run: checkSynced }, ['readyz']);
+  const configured = () => ({ scheduler: options.scheduling });
+  const pages = { [explainPath]: explainPage(scheduler) };
+  await serveComponent(options.serving, context, dependencies, configured, pages);
+  const { insecureAddress: address, insecurePort: port } = options.scheduling;
+  const [health, metrics] = [context.get(HealthChecks), context.get(Metrics)];
+  await startInsecureServer({ address, port }, { health, metrics, ...dependencies });
 
-  const served = await servedResources(client, parts);
-  scheduler.followOwners(({ group, plural }) => served.has(`${group}/${plural}`));
+  const served = await servedResources(client, dependencies);
+  scheduler.follow(({ group, plural }) => served.has(`${group}/${plural}`));
   lifecycle.onStop('informers', () => informers.stop());
   informers.start();
   await informers.whenSynced(syncTimeoutMs);
   isSynced = true;
-  lifecycle.onStop('scheduler', () => scheduler.stop());
-  if (!options.election.enabled) {
-    scheduler.start();
-    return;
-  }
-  const elector = electorFor(parts, client, scheduler, context.get(Metrics));
-  elector.start();
-  lifecycle.onStop('leader election', () => elector.stop());
+  startElectedComponent(options.election, {
+    ...dependencies,
+    component: 'scheduler',
+    servingUrl: servingUrl(options.serving),
+    client,
+    metrics: context.get(Metrics),
+    health: context.get(HealthChecks),
+    start: () => scheduler.start(),
+    stop: () => scheduler.stop(),
+  });
 }
 
-/** `group/plural` of everything that the server has; asks until the server answers. */
+/** `group/plural` of all served resources. Retries until the server responds. */
 async function servedResources(
   client: RestClient,
-  { logger, lifecycle }: ProcessParts,
+  { logger, lifecycle }: ProcessDependencies,
 ): Promise<ReadonlySet<string>> {
   const { resources } = await retry(
     () =>
       client.discover().catch((error: unknown) => {
-        logger.warn({ err: error }, 'the server does not answer yet');
+        logger.warn({ err: error }, 'the server does not respond yet');
         throw error;
       }),
     {
@@ -92,26 +85,4 @@ async function servedResources(
     },
   );
   return new Set(resources.map(({ group, plural }) => `${group}/${plural}`));
-}
-
-function electorFor(
-  parts: ProcessParts,
-  client: RestClient,
-  scheduler: Scheduler,
-  metrics: Metrics,
-): LeaderElector {
-  const { options, logger, lifecycle } = parts;
-  return new LeaderElector({
-    client,
-    ...electionOfFlags(options.election, 'scheduler'),
-    logger,
-    metrics,
-    onStartedLeading: (signal) => {
-      signal.addEventListener('abort', () => scheduler.stop(), { once: true });
-      scheduler.start();
-    },
-    onLost: () =>
-      lifecycle.fail(new FatalError(exitCodes.leadershipLost, 'the leadership was lost')),
-    onNewLeader: (leader) => logger.info({ leader }, 'leader seen'),
-  });
 }

@@ -1,4 +1,4 @@
-{{/* Which Secret holds which certificate in each mode, and the hosts that they are for. */}}
+{{/* The Secret of each certificate by mode, and the hosts of the certificates. */}}
 
 {{- define "orch.servingSecret" -}}
 {{- if eq .Values.certificates.mode "provided" -}}
@@ -16,7 +16,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Empty: controller manager and scheduler make their own. */}}
+{{/* Empty: controller manager and scheduler use self-signed certificates. */}}
 {{- define "orch.componentSecret" -}}
 {{- if eq .Values.certificates.mode "provided" -}}
 {{ .Values.certificates.provided.componentSecret }}
@@ -34,12 +34,30 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Empty: nothing is shown to node agents. */}}
+{{/* Empty: no client certificate for node agents. */}}
 {{- define "orch.nodeClientSecret" -}}
 {{- if eq .Values.certificates.mode "provided" -}}
 {{ .Values.certificates.provided.nodeClientSecret }}
 {{- else -}}
 {{ include "orch.fullname" . }}-node-client-tls
+{{- end -}}
+{{- end -}}
+
+{{/* Empty: no client certificate for aggregated API servers. */}}
+{{- define "orch.frontProxySecret" -}}
+{{- if eq .Values.certificates.mode "provided" -}}
+{{ .Values.certificates.provided.frontProxySecret }}
+{{- else -}}
+{{ include "orch.fullname" . }}-front-proxy-tls
+{{- end -}}
+{{- end -}}
+
+{{/* Empty: approved certificate signing requests are not signed. */}}
+{{- define "orch.signingSecret" -}}
+{{- if eq .Values.certificates.mode "provided" -}}
+{{ .Values.certificates.provided.signingSecret }}
+{{- else if .Values.controllerManager.signCertificates -}}
+{{ include "orch.fullname" . }}-ca
 {{- end -}}
 {{- end -}}
 
@@ -51,7 +69,7 @@
 {{ .Values.credentials.serviceAccountKey.existingSecret | default (printf "%s-service-account-key" (include "orch.fullname" .)) }}
 {{- end -}}
 
-{{/* The first address of the range of services: that of the API's own service inside the cluster. */}}
+{{/* The address of the API's own service in the cluster: the first one of the service range. */}}
 {{- define "orch.firstServiceAddress" -}}
 {{- $network := .Values.apiserver.serviceClusterIpRange | splitList "," | first | splitList "/" | first -}}
 {{- if contains ":" $network -}}
@@ -62,7 +80,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* All with a comma between. */}}
+{{/* All hosts, separated by commas. */}}
 {{- define "orch.servingHosts" -}}
 {{- $service := include "orch.apiserver.name" . -}}
 {{- $peers := include "orch.peers.name" . -}}

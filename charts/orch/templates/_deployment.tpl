@@ -1,6 +1,7 @@
 {{/*
-A component of which one process works while the others wait for its lease: Deployment, Service for metrics and
-disruption budget. Arguments: root, component (name), settings (its values), port, args.
+A component with one active process, while the others wait for its lease: Deployment, Service for metrics
+and disruption budget. Arguments: root, component (name), settings (its values), port, args, secrets (further
+Secrets to mount at /etc/orch/<name>: a list of dicts of name and secret).
 */}}
 {{- define "orch.elected" -}}
 {{- $root := .root -}}
@@ -109,6 +110,9 @@ spec:
             {{- if $clientAuthority }}
             - {name: client-authority, mountPath: /etc/orch/client-authority, readOnly: true}
             {{- end }}
+            {{- range .secrets }}
+            - {name: {{ .name }}, mountPath: /etc/orch/{{ .name }}, readOnly: true}
+            {{- end }}
       volumes:
         - name: tmp
           emptyDir: {sizeLimit: 64Mi}
@@ -124,6 +128,10 @@ spec:
             defaultMode: 0440
             items:
               - {key: ca.crt, path: ca.crt}
+        {{- end }}
+        {{- range .secrets }}
+        - name: {{ .name }}
+          secret: {secretName: {{ .secret }}, defaultMode: 0440}
         {{- end }}
 ---
 apiVersion: v1

@@ -1,4 +1,4 @@
-{{/* A Job of an upgrade that changes membership. Arguments: root, name (of its script), hook. */}}
+{{/* A Job of an upgrade that changes the membership. Arguments: root, name (of its script), hook. */}}
 {{- define "orch.membershipJob" -}}
 {{- $root := .root -}}
 {{- $membership := $root.Values.apiserver.membership -}}

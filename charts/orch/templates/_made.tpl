@@ -1,7 +1,7 @@
 {{/*
-What the chart makes once and keeps: keys, certificates, tokens, and how the cluster began. Made at most once a
-rendering and held in `.Values.made`, so that all templates see the same. A part whose Secret exists is taken
-from there; where Helm cannot look into the cluster everything is made anew.
+The values that the chart generates once and stores: keys, certificates, tokens, and the initial
+configuration. Generated at most once per rendering, in `.Values.made`, so that all templates use the
+same ones. An existing Secret is reused. If Helm cannot read from the cluster, everything is generated again.
 */}}
 {{- define "orch.make" -}}
 {{- if not (hasKey .Values "made") -}}
@@ -11,6 +11,8 @@ from there; where Helm cannot look into the cluster everything is made anew.
 {{- if eq .Values.certificates.mode "chart" -}}
 {{- include "orch.makeAuthority" (list . "ca" "cluster") -}}
 {{- include "orch.makeAuthority" (list . "peer-ca" "replicas") -}}
+{{- include "orch.makeAuthority" (list . "front-proxy-ca" "front proxy") -}}
+{{- include "orch.makePair" (list . "front-proxy-tls" "front-proxy-ca" "front-proxy-client" "") -}}
 {{- include "orch.makePair" (list . "apiserver-tls" "ca" (printf "%s-apiserver" .Values.dialect) (include "orch.servingHosts" .)) -}}
 {{- include "orch.makePair" (list . "peer-tls" "peer-ca" (include "orch.peers.name" .) (include "orch.peerHosts" .)) -}}
 {{- include "orch.makePair" (list . "component-tls" "ca" (printf "%s-component" .Values.dialect) (include "orch.componentHosts" .)) -}}
@@ -36,8 +38,9 @@ from there; where Helm cannot look into the cluster everything is made anew.
 {{- end -}}
 
 {{/*
-Arguments: (list root name authority commonName hosts). Sets made[name] to a dict with Cert, Key, made (seconds) and
-fingerprint (of what it was made for). Kept while it is for the same hosts and authority and not too old.
+Arguments: (list root name authority commonName hosts). Sets made[name] to a dict with Cert, Key, made
+(seconds) and fingerprint (of names and authority). Reuses the stored pair while its hosts and authority are
+the same and it is not too old.
 */}}
 {{- define "orch.makePair" -}}
 {{- $root := index . 0 -}}
@@ -98,7 +101,7 @@ fingerprint (of what it was made for). Kept while it is for the same hosts and a
 {{- $kept := (lookup "v1" "ConfigMap" .Release.Namespace $name).data | default dict -}}
 {{- $replicas := .Values.apiserver.initialReplicas | default $kept.initialReplicas | default .Values.apiserver.replicas | int -}}
 {{- if and .Release.IsInstall $kept.initialReplicas (not .Values.apiserver.initialReplicas) (ne $replicas (int .Values.apiserver.replicas)) -}}
-{{- fail (printf "an earlier installation began with %d replicas (ConfigMap %s): install with apiserver.replicas=%d to go on with its volumes and scale afterwards, or delete that ConfigMap and the volumes" $replicas $name $replicas) -}}
+{{- fail (printf "an earlier installation started with %d replicas (ConfigMap %s): install with apiserver.replicas=%d to continue with its volumes and scale afterwards, or delete that ConfigMap and the volumes" $replicas $name $replicas) -}}
 {{- end -}}
 {{- $token := .Values.apiserver.clusterToken | default $kept.clusterToken | default (randAlphaNum 16) -}}
 {{- $_ := set .Values.made "initialReplicas" $replicas -}}

@@ -1,10 +1,10 @@
-{{/* Replicas as the API server and orchctl name them. */}}
+{{/* The names of the replicas for the API server and orchctl. */}}
 
 {{- define "orch.member.peerUrl" -}}
 https://{{ include "orch.apiserver.name" (index . 0) }}-{{ index . 1 }}.{{ include "orch.peers.domain" (index . 0) }}:6480
 {{- end -}}
 
-{{/* The replicas of the first installation, as `name=url,...`: also whom a new one asks to be let in. */}}
+{{/* The replicas of the first installation, as `name=url,...`: also the servers through which a new one joins. */}}
 {{- define "orch.initialCluster" -}}
 {{- $members := list -}}
 {{- range until (int .Values.made.initialReplicas) -}}
@@ -13,7 +13,7 @@ https://{{ include "orch.apiserver.name" (index . 0) }}-{{ index . 1 }}.{{ inclu
 {{- join "," $members -}}
 {{- end -}}
 
-{{/* A restored cluster is another one: its ids are made of another word. */}}
+{{/* A restored cluster is a new one, so its ids are derived from another token. */}}
 {{- define "orch.clusterToken" -}}
 {{- if .Values.restore.enabled -}}
 {{ .Values.made.clusterToken }}-{{ .Values.restore.file | sha256sum | trunc 8 }}

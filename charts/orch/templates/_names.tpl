@@ -4,7 +4,7 @@
 {{- .Values.nameOverride | default .Chart.Name | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* At most 40 characters: the longest name made of it still fits a label. */}}
+{{/* At most 40 characters: the longest derived name still fits a label. */}}
 {{- define "orch.fullname" -}}
 {{- $name := include "orch.name" . -}}
 {{- if .Values.fullnameOverride -}}
@@ -62,7 +62,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- end }}
 {{- end -}}
 
-{{/* Host of the client Service, as the host cluster's DNS has it. */}}
+{{/* Host of the client Service in the DNS of the host cluster. */}}
 {{- define "orch.apiserver.host" -}}
 {{ include "orch.apiserver.name" . }}.{{ .Release.Namespace }}.svc.{{ .Values.clusterDomain }}
 {{- end -}}
@@ -71,12 +71,12 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 https://{{ include "orch.apiserver.host" . }}:{{ .Values.apiserver.service.port }}
 {{- end -}}
 
-{{/* What follows the pod's name in the host name of a replica. */}}
+{{/* The suffix after the pod name in the host name of a replica. */}}
 {{- define "orch.peers.domain" -}}
 {{ include "orch.peers.name" . }}.{{ .Release.Namespace }}.svc.{{ .Values.clusterDomain }}
 {{- end -}}
 
-{{/* Where people reach the API: from outside if a name for that was given. */}}
+{{/* The URL of the API for users: the external one if there is one. */}}
 {{- define "orch.adminUrl" -}}
 {{- $host := first .Values.apiserver.service.externalHosts | default (include "orch.apiserver.host" .) -}}
 https://{{ contains ":" $host | ternary (printf "[%s]" $host) $host }}:{{ .Values.apiserver.service.port }}

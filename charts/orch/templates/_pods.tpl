@@ -1,4 +1,4 @@
-{{/* What all pods have in common: restricted security, the volumes of certificates and credentials. */}}
+{{/* Common parts of all pods: restricted security, the volumes of certificates and credentials. */}}
 
 {{- define "orch.podSecurityContext" -}}
 runAsNonRoot: true
@@ -30,7 +30,7 @@ securityContext:
   {{- include "orch.podSecurityContext" . | nindent 2 }}
 {{- end -}}
 
-{{/* Where a component's pods may run. Argument: the component's values. */}}
+{{/* The scheduling constraints of a component's pods. Argument: the component's values. */}}
 {{- define "orch.placement" -}}
 {{- with .nodeSelector }}
 nodeSelector:
@@ -94,7 +94,7 @@ podAntiAffinity:
   value: /etc/orch/client/kubeconfig
 {{- end -}}
 
-{{/* Changes with what the programs read once at start, so that a change restarts them. */}}
+{{/* A hash of the files that the programs read only at start, so that a change restarts them. */}}
 {{- define "orch.readAtStart" -}}
 {{- include "orch.make" . -}}
 orch.io/read-at-start: {{ toJson (omit .Values.made "initialReplicas" "clusterToken") | sha256sum }}

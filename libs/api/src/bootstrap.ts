@@ -1,13 +1,16 @@
-/** Objects that a fresh cluster has: its namespaces, and the API server's own service with its endpoints. */
+/**
+ * Initial objects of a cluster: its namespaces, and the API server's own service with its
+ * endpoints.
+ */
 import { isIPv6 } from 'node:net';
 import { dialect } from '@orch/component';
 import type { EndpointSubset, Endpoints, Namespace, Service } from '@orch/types/core/v1';
 import type { EndpointSlice } from '@orch/types/discovery/v1beta1';
-import { addressAt } from './core/address-range.js';
+import { addressAt } from './core/service/address-range.js';
 
 export { systemPriorityClasses as bootstrapPriorityClasses } from './scheduling/system-classes.js';
 
-/** Made at start when they are missing; `default` first. */
+/** Created at start if they are missing; `default` first. */
 export function bootstrapNamespaces(): Namespace[] {
   const { systemNamespace, publicNamespace, nodeLeaseNamespace } = dialect();
   return ['default', systemNamespace, publicNamespace, nodeLeaseNamespace].map((name) => ({
@@ -17,7 +20,7 @@ export function bootstrapNamespaces(): Namespace[] {
   }));
 }
 
-/** How the API is reached from inside: the first address of the service range. */
+/** The service through which pods reach the API: the first address of the service range. */
 export function apiService(serviceClusterIpRange: string, securePort: number): Service {
   const { word } = dialect();
   const clusterIP = addressAt(serviceClusterIpRange, 1);
@@ -39,13 +42,13 @@ export function apiService(serviceClusterIpRange: string, securePort: number): S
   };
 }
 
-/** Where one API server is reached. */
+/** The address of one API server. */
 export interface ServerAddress {
   readonly ip: string;
   readonly port: number;
 }
 
-/** The servers behind that address. They are kept by the servers themselves, so nothing may mirror them. */
+/** The endpoints of that service. The servers maintain them, so mirroring is disabled. */
 export function apiEndpoints(servers: readonly ServerAddress[]): Endpoints {
   return {
     apiVersion: 'v1',
@@ -59,7 +62,7 @@ export function apiEndpoints(servers: readonly ServerAddress[]): Endpoints {
   };
 }
 
-/** The same as a slice, which has room for one set of ports: for the servers of the first one. */
+/** The same as a slice, which can hold one set of ports only: the servers of the first subset. */
 export function apiEndpointSlice({ subsets = [] }: Endpoints): EndpointSlice {
   const { addresses = [], ports = [] } = subsets[0] ?? {};
   return {
@@ -76,7 +79,7 @@ export function apiEndpointSlice({ subsets = [] }: Endpoints): EndpointSlice {
   };
 }
 
-/** One subset for each port, since a subset means all its addresses at all its ports. */
+/** One subset per port, because every address of a subset serves every port of it. */
 function subsetsOf(servers: readonly ServerAddress[]): EndpointSubset[] {
   const ports = [...new Set(servers.map(({ port }) => port))].sort((left, right) => left - right);
   return ports.map((port) => ({

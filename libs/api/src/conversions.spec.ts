@@ -16,7 +16,7 @@ const converted = definitions.flatMap((definition) =>
 );
 
 describe('conversions between versions', () => {
-  it.each(converted)('$name: what has come in goes out and comes back as it is', (it) => {
+  it.each(converted)('$name: round-trips without loss', (it) => {
     const codec = codecFor<ApiObject>(it.name);
     const storedCodec = codecFor<ApiObject>(it.storedName);
     const toStored = (object: ApiObject) =>
@@ -25,9 +25,9 @@ describe('conversions between versions', () => {
       fc.property(arbitraryObject(it.name, 6), (object) => {
         const stored = toStored(object as ApiObject);
         const before = structuredClone(stored);
-        const shown = it.version.fromStored!(stored);
+        const converted = it.version.fromStored!(stored);
         expect(stored).toEqual(before);
-        expect(toStored(shown)).toEqual(before);
+        expect(toStored(converted)).toEqual(before);
       }),
     );
   });

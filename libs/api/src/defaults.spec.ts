@@ -1,4 +1,4 @@
-/** What is filled in where clients say nothing, beside what is known of it: `test/conformance/facts`. */
+/** Compares defaults with the recorded fixtures in `test/conformance/facts`. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { codecFor } from '@orch/apimachinery';
@@ -9,7 +9,7 @@ import { definitions } from './definitions.js';
 
 interface Fact {
   readonly value: unknown;
-  /** Off by default, and on here. */
+  /** Off by default, enabled in this test. */
   readonly gate?: string;
 }
 
@@ -18,7 +18,7 @@ const { defaulting } = JSON.parse(readFileSync(file, 'utf8')) as {
   defaulting: Record<string, Record<string, Fact>>;
 };
 
-/** `apps/v1 DeploymentSpec.replicas` and what is known of it. */
+/** `apps/v1 DeploymentSpec.replicas` and its recorded default. */
 const facts = Object.entries(defaulting).flatMap(([groupVersion, fields]) => {
   const at = groupVersion.lastIndexOf('.');
   const head = groupVersion.slice(0, at).replace(/\.orch\.io$/, '');
@@ -26,15 +26,15 @@ const facts = Object.entries(defaulting).flatMap(([groupVersion, fields]) => {
   return Object.entries(fields).map(([field, fact]) => [schemaPackage, field, fact] as const);
 });
 
-/** Where a default depends on more than its field: an object of a kind, and where to look for what. */
+/** For a default that depends on other fields: an object of a kind, and the paths to check. */
 interface Example {
   readonly kind: string;
   readonly object: object;
   readonly at: readonly (string | number)[];
-  /** The value of the fact when left out. */
+  /** The recorded value if omitted. */
   readonly value?: unknown;
   readonly isAbsent?: boolean;
-  /** As it is shown, after it was stored. */
+  /** Checks the response instead of the stored object. */
   readonly isShown?: boolean;
 }
 
@@ -156,29 +156,20 @@ const examples: Readonly<Record<string, Example>> = {
     value: labels,
   },
   ...Object.fromEntries(
-    ['backoffLimit', 'completions', 'parallelism'].map((field) => [
+    ['backoffLimit', 'completions', 'parallelism', 'completionMode', 'suspend'].map((field) => [
       `batch/v1 JobSpec.${field}`,
       { kind: 'Job', object: { spec: {} }, at: ['spec', field] },
-    ]),
-  ),
-  // Their features are not here, whatever their gates say: see docs/feature-gates.md.
-  ...Object.fromEntries(
-    ['completionMode', 'suspend'].map((field) => [
-      `batch/v1 JobSpec.${field}`,
-      { kind: 'Job', object: { spec: {} }, at: ['spec', field], isAbsent: true },
     ]),
   ),
   'core/v1 ServiceSpec.internalTrafficPolicy': {
     kind: 'Service',
     object: { spec: {} },
     at: ['spec', 'internalTrafficPolicy'],
-    isAbsent: true,
   },
   'networking/v1 IngressClassParametersReference.scope': {
     kind: 'IngressClass',
     object: { spec: { parameters: { kind: 'a', name: 'b' } } },
     at: ['spec', 'parameters', 'scope'],
-    isAbsent: true,
   },
   'certificates/v1beta1 CertificateSigningRequestSpec.signerName': {
     kind: 'CertificateSigningRequest',
@@ -299,11 +290,11 @@ const examples: Readonly<Record<string, Example>> = {
   'rbac.authorization/v1alpha1 Subject.apiVersion': subject('apiVersion'),
 };
 
-/** Decoded and with defaults, in a version of its kind. */
+/** Decodes the object with defaults, in a version of its kind. */
 function defaulted(schemaPackage: string, { kind, object, isShown }: Example, gate?: string) {
-  const definition = definitions.find((one) => one.kind === kind)!;
+  const definition = definitions.find((candidate) => candidate.kind === kind)!;
   const served = definition.versions.find(
-    (one) => `${one.group}/${one.version}` === schemaPackage,
+    (version) => `${version.group}/${version.version}` === schemaPackage,
   )!;
   const features = new FeatureGates('apiserver');
   if (gate) features.set({ [gate]: 'true' });
@@ -318,7 +309,7 @@ function valueAt(object: unknown, at: readonly (string | number)[]): unknown {
   return at.reduce<unknown>((value, key) => (value as Record<string, unknown>)?.[key], object);
 }
 
-it('has no example of what is not known', () => {
+it('has no example without a fixture', () => {
   const known = new Set(facts.map(([schemaPackage, field]) => `${schemaPackage} ${field}`));
   expect(Object.keys(examples).filter((name) => !known.has(name))).toEqual([]);
 });
@@ -326,7 +317,7 @@ it('has no example of what is not known', () => {
 describe.each(facts)('%s %s', (schemaPackage, field, { value, gate }) => {
   const example = examples[`${schemaPackage} ${field}`];
 
-  it('is what is known', () => {
+  it('matches the fixture', () => {
     if (example) {
       const found = valueAt(defaulted(schemaPackage, example, gate), example.at);
       expect(found).toEqual(example.isAbsent ? undefined : (example.value ?? value));

@@ -1,13 +1,13 @@
 /**
- * What a kind tells the registry about itself: everything particular to the kind and nothing that the
- * registry can do for all. One file a kind exports one `ResourceDefinition`; `definitions.ts` lists them.
+ * The contract between a kind and the registry: everything specific to the kind, and nothing that
+ * the registry can do for all kinds. One file per kind exports one `ResourceDefinition`;
+ * `definitions.ts` lists them.
  */
 import type { FieldError } from '@orch/apimachinery';
 import type { Features } from '@orch/component';
+import type { CustomResourceConversion } from '@orch/types/apiextensions/v1beta1';
 import type { ObjectMeta } from '@orch/types/meta/v1';
-import type { CustomKind } from './apiextensions/custom-kind.js';
-import type { StructuralSchema } from './apiextensions/schema/index.js';
-import type { GatedField } from './shared/gated-fields.js';
+import type { StructuralSchema } from './schema/index.js';
 
 /** Any API object in memory: plain JSON values in the shape of its message. */
 export interface ApiObject {
@@ -26,8 +26,8 @@ export type Verb =
   | 'update'
   | 'watch';
 
-/** What decisions about an object may need beyond it. */
-export interface RequestContext {
+/** Inputs of decisions about an object, beside the object. */
+export interface StrategyContext {
   /** RFC 3339, seconds; the time of the request. */
   readonly now: string;
   readonly user: {
@@ -38,40 +38,46 @@ export interface RequestContext {
   };
   readonly dryRun: boolean;
   readonly features: Features;
-  /** The version the client wrote in, where rules differ by version; absent: the stored one. */
+  /** The version of the request, for rules that differ by version. Absent: the stored version. */
   readonly requestVersion?: { readonly group: string; readonly version: string };
 }
 
-/** A version in which the resource is served. Its message is `<head>/<version>.<kind>` of the schema. */
+/**
+ * A version in which the resource is served. Its message is `<head>/<version>.<kind>` of the
+ * schema.
+ */
 export interface ServedVersion<T extends ApiObject = ApiObject> {
-  /** API group head, such as `core`, `apps`, `events`. */
+  /** Group head, such as `core`, `apps`, `events`. */
   readonly group: string;
   readonly version: string;
-  /** Present when this version's shape differs from the stored one: both ways, without loss. */
-  readonly toStored?: (object: ApiObject) => T;
+  /**
+   * Present if the shape of the version differs from the stored one; lossless in both directions.
+   * The object is of this version: a method may declare it as the version's type.
+   */
+  toStored?(object: ApiObject): T;
   readonly fromStored?: (object: T) => ApiObject;
   /**
-   * Defaults of this version that depend on other fields; static ones come from the schema and are
-   * there already. Also brings mirrored fields into step. Runs on every decoded body; may run twice.
+   * Sets defaults that depend on other fields; the constant defaults of the schema are already set.
+   * Also synchronises mirrored fields. Runs on every decoded body; must be idempotent.
    */
-  readonly setDefaults?: (object: ApiObject, features: Features) => void;
-  /** Names that this version gives to selectable fields: its label -> the label in `selectableFields`. */
+  setDefaults?(object: ApiObject, features: Features): void;
+  /** Names of selectable fields in this version: its label -> the label in `selectableFields`. */
   readonly selectableFieldAliases?: Readonly<Record<string, string>>;
-  /** Fields that may be selected by in this version and that nothing sets: they compare as empty. */
+  /** Selectable fields of this version that are never set: they compare as empty. */
   readonly emptySelectableFields?: readonly string[];
-  /** In place of the kind's, where versions differ. */
+  /** Overrides the kind's value for this version. */
   readonly defaultPropagation?: DefaultPropagation;
-  /** Served without the `status` subresource: the version is older than that. */
+  /** The version predates the `status` subresource. */
   readonly withoutStatus?: boolean;
-  /** Warn clients of this version (`Warning` header). Releases are `major.minor`. */
+  /** Adds a `Warning` header to responses in this version. Releases are `major.minor`. */
   readonly deprecation?: Deprecation;
-  /** Of a custom resource: what its objects look like; it has no message. */
+  /** The schema of a custom resource, which has no message. */
   readonly schema?: StructuralSchema;
-  /** Of a custom resource: the warning, in place of one that is made from `deprecation`. */
+  /** The warning of a custom resource, instead of one generated from `deprecation`. */
   readonly warning?: string;
 }
 
-/** What a delete does with dependents when it does not say. `unsupported`: they are never looked at. */
+/** What a delete does with dependents by default. `unsupported`: dependents are ignored. */
 export type DefaultPropagation = 'background' | 'orphan' | 'unsupported';
 
 export interface Deprecation {
@@ -84,15 +90,15 @@ export interface TableColumn<T extends ApiObject> {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   readonly format?: string;
-  /** 0 is always shown, 1 with wide output. */
+  /** 0: always shown. 1: shown in wide output. */
   readonly priority?: number;
-  /** Our own words. */
+  /** In our own words. */
   readonly description: string;
-  /** `nowMs`: for ages. */
+  /** `nowMs` is for ages. */
   readonly cell: (object: T, nowMs: number) => string | number | boolean | null;
 }
 
-/** What a table says about a row beyond its cells. */
+/** A condition of a table row. */
 export interface TableRowCondition {
   readonly type: 'Completed';
   readonly status: 'True';
@@ -100,125 +106,177 @@ export interface TableRowCondition {
   readonly message: string;
 }
 
-/** One more key that is written in the same commit as the object: an allocation. */
+/** A key that is written in the same commit as the object, for an allocation. */
 export interface Claim {
   /** Key below the allocator, unique in the cluster, such as `clusterip/10.96.0.7`. */
   readonly key: string;
-  /** Who holds it, for errors and repair: the object's key. */
+  /** Key of the object that holds it, for errors and repair. */
   readonly holder: string;
 }
 
-/** Gives out values that must be unique in the cluster; backed by keys claimed with the object's commit. */
+/** Looks up allocated keys. The registry claims new keys in the commit of the object. */
 export interface Allocator {
-  /** Is this key claimed by anybody? */
-  taken(key: string): boolean;
+  /** Reports whether any object holds this key. */
+  isClaimed(key: string): boolean;
 }
 
-/** Ranges and other settings of the cluster that kinds decide by. */
-export interface ClusterSettings {
-  /** CIDRs of service addresses, the first is the default family's. */
+/** Cluster-wide settings that kinds depend on. */
+export interface ClusterOptions {
+  /** CIDRs of service addresses; the first one has the default family. */
   readonly serviceClusterIpRanges: readonly string[];
   readonly serviceNodePortRange: { readonly from: number; readonly to: number };
 }
 
-export interface AllocationContext extends RequestContext {
+export interface AllocationContext extends StrategyContext {
   readonly allocator: Allocator;
-  readonly settings: ClusterSettings;
+  readonly settings: ClusterOptions;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
 
 /**
- * A subresource whose body is the whole object (`status`, `finalize`, `approval`). The registry reports the errors of
- * the metadata twice, as for other updates, and then these; `validate` of the kind does not run.
+ * A subresource whose body is the whole object (`status`, `finalize`, `approval`). The registry
+ * reports metadata errors twice, as for other updates, and then these errors; `validate` of the
+ * kind does not run.
  */
 export interface SubresourceStatus<T extends ApiObject> {
-  /** Takes over from `old` what the write may not change; for status by default the `spec`. */
-  readonly prepareForUpdate?: (object: T, old: T, context: RequestContext) => void;
-  readonly validateUpdate?: (object: T, old: T, context: RequestContext) => readonly FieldError[];
+  /** Restores the fields that this write may not change; for status, the default is the `spec`. */
+  readonly prepareForUpdate?: (object: T, old: T, context: StrategyContext) => void;
+  readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => readonly FieldError[];
   /**
-   * What `prepareForUpdate` takes over from `old`, as paths such as `metadata.labels`: nobody comes to
-   * own it by this write. By default the `spec`, and the `status` where `spec` is what is written.
+   * The fields that `prepareForUpdate` restores, as paths such as `metadata.labels`: this write
+   * does not change their ownership. Default: `spec` for status, `status` for the others.
    */
   readonly resetFields?: readonly string[];
 }
 
-/** How the `scale` subresource reads and writes the object. */
+/** Reads and writes the object for the `scale` subresource. */
 export interface SubresourceScale<T extends ApiObject> {
-  /** Undefined where the object does not say. */
+  /** Undefined if the object does not set it. */
   readonly replicas: (object: T) => number | undefined;
-  /** Where that would stand; for kinds that may not say. */
+  /** Path of the replicas, for kinds that may not set them. */
   readonly replicasPath?: string;
-  /** The kind's own rules refuse numbers that cannot be. */
-  readonly isChecked?: boolean;
+  /** The kind's own rules reject invalid numbers. */
+  readonly validatesReplicas?: boolean;
   readonly setReplicas: (object: T, replicas: number) => void;
   readonly statusReplicas: (object: T) => number;
-  /** Selector in its text form. */
+  /** Selector in query form. */
   readonly selector: (object: T) => string;
-  /** What is not found where the object is missing; `<plural>/scale` of its group when absent. */
+  /** The resource in a NotFound error; default `<plural>/scale` in its group. */
   readonly notFoundAs?: { readonly group: string; readonly resource: string };
 }
+
+export interface GatedField {
+  readonly gate: string;
+  /** Member names from the object on; `[]` after a name means every element of a list. */
+  readonly path: string;
+  /** For a map at `path`: the affected keys. */
+  readonly keys?: (key: string) => boolean;
+  /** Computes the replacement of a value; without it, the value is dropped. */
+  readonly off?: (value: unknown) => unknown;
+}
+
+export interface CustomVersion {
+  readonly isServed: boolean;
+  readonly definition: ResourceDefinition;
+}
+
+export interface CustomKind {
+  /** Name of the CustomResourceDefinition. */
+  readonly name: string;
+  readonly group: string;
+  readonly plural: string;
+  readonly kind: string;
+  /** The version in which objects are stored. */
+  readonly storageVersion: string;
+  /** The objects are being deleted; no new ones are accepted. */
+  readonly isTerminating: boolean;
+  readonly conversion: CustomResourceConversion;
+  readonly versions: readonly CustomVersion[];
+}
+
+/**
+ * One check of a write. `metadata`: the metadata of the new object. `metadataUpdate`: its changes.
+ * `object`: `validate`, with `validateCreate` at creation. `update`: `validateUpdate`.
+ */
+export type WriteCheck = 'metadata' | 'metadataUpdate' | 'object' | 'update';
 
 export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly plural: string;
   readonly singular: string;
   readonly kind: string;
-  /** `<kind>List` when absent. */
+  /** Default: `<kind>List`. */
   readonly listKind?: string;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   readonly namespaced: boolean;
-  /** Present: a custom resource in one of its versions, of which each has a definition like this. */
+  /** Present for a custom resource; each of its versions has its own definition. */
   readonly custom?: CustomKind;
-  /** All when absent. */
+  /** Default: all verbs. */
   readonly verbs?: readonly Verb[];
-  /** Versions served, preferred first within a group; a resource may be served in several groups. */
+  /**
+   * Served versions, preferred first within a group; a resource may be served in several groups.
+   */
   readonly versions: readonly ServedVersion<T>[];
   /** The version in which objects are stored: the hub. */
   readonly stored: { readonly group: string; readonly version: string };
-  /** Head of the group that refusals of invalid objects name; that of the request when absent. */
+  /** Group head in errors for invalid objects; default: that of the request. */
   readonly errorGroup?: string;
-  /** Nothing is stored: what is sent is a question or an order, and what a create does is the server's. */
+  /** Not stored: a create is an action that the server performs. */
   readonly virtual?: boolean;
 
-  /** Metadata.name format; DNS subdomain when absent. Returns messages. */
-  readonly validateName?: (name: string, prefix: boolean) => readonly string[];
   /**
-   * The kind counts `metadata.generation`: the registry sets it to 1 at creation and keeps it at update;
-   * the kind's `prepareForUpdate` adds one when what it counts has changed.
+   * Validates metadata.name, or a prefix of it, and returns messages; default: DNS subdomain.
+   */
+  readonly validateName?: (name: string, prefix: boolean, object: T) => readonly string[];
+  /**
+   * The kind has a `metadata.generation`: the registry sets it to 1 at creation and preserves it on
+   * update; the kind's `prepareForUpdate` increments it.
    */
   readonly hasGeneration?: boolean;
   /** Finalizers without a slash must be well-known (default true). */
   readonly strictFinalizers?: boolean;
 
-  /** Fields of features that may be off; the registry drops them before it prepares an object. */
+  /**
+   * Fields of feature gates; the registry drops them before it prepares an object if the gate is
+   * off.
+   */
   readonly gatedFields?: readonly GatedField[];
-  /** After decoding and defaulting, before validation: clears what a client may not set, fills in. */
-  readonly prepareForCreate?: (object: T, context: RequestContext) => void;
-  readonly prepareForUpdate?: (object: T, old: T, context: RequestContext) => void;
   /**
-   * At creation, after `prepareForCreate`, once the object has its name: puts it where it stands beside
-   * the metadata. Again when a generated name (`before`) was taken and another one took its place.
+   * Runs after decoding and defaulting, before validation: clears fields that clients may not set,
+   * sets others.
    */
-  readonly prepareNamed?: (object: T, before: string | undefined, context: RequestContext) => void;
+  readonly prepareForCreate?: (object: T, context: StrategyContext) => void;
+  readonly prepareForUpdate?: (object: T, old: T, context: StrategyContext) => void;
   /**
-   * Rules for the object alone, metadata excepted (`validateObjectMeta` is the registry's). At creation
-   * and, before `validateUpdate`, for the new object at update. The order of an update's errors:
-   * `validateObjectMetaUpdate` twice, `validateObjectMeta`, `validate`, `validateUpdate`.
+   * Runs at creation after `prepareForCreate`, when the name is known, to copy it outside the
+   * metadata. Runs again if a generated name (`before`) was taken and replaced.
    */
-  readonly validate?: (object: T, context: RequestContext) => readonly FieldError[];
-  /** Rules that hold at creation only; after `validate`. */
-  readonly validateCreate?: (object: T, context: RequestContext) => readonly FieldError[];
-  /** Rules between old and new. */
-  readonly validateUpdate?: (object: T, old: T, context: RequestContext) => readonly FieldError[];
+  readonly prepareNamed?: (object: T, before: string | undefined, context: StrategyContext) => void;
+  /** Validates the object without its metadata, at creation and for the new object on update. */
+  readonly validate?: (object: T, context: StrategyContext) => readonly FieldError[];
+  /** Rules for creation only; after `validate`. */
+  readonly validateCreate?: (object: T, context: StrategyContext) => readonly FieldError[];
+  /** Rules between the old and the new object. */
+  readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => readonly FieldError[];
+  /** Runs at creation after validating admission: sets what webhooks do not see. */
+  readonly prepareForStorage?: (object: T) => void;
+  /**
+   * The kind's own checks of a write, in the order of their errors. The checks of all kinds run
+   * before those of an update, and after those of a creation that do not include the metadata.
+   * Default of an update: `metadataUpdate`, `metadata`, `object`, `update`.
+   */
+  readonly createChecks?: readonly Extract<WriteCheck, 'metadata' | 'object'>[];
+  readonly updateChecks?: readonly WriteCheck[];
   /** Warnings for the client (`Warning` header), such as deprecated fields. */
   readonly warnings?: (object: T) => readonly string[];
 
   /**
-   * Values unique in the cluster that the object holds. Called with the new object (and the old one
-   * at update) after validation; fills free choices in (may mutate `object`) and returns all that it
-   * holds now. The registry claims and releases the difference in the same commit and calls again
-   * when a claim was lost to another writer. Throws StatusError for what cannot be had.
+   * Allocates values that are unique in the cluster. Called after validation with the new object,
+   * and the old one on update; sets unset values (may mutate `object`) and returns all keys that
+   * the object holds now. The registry claims and releases the difference in the same commit, and
+   * calls again if another writer claimed a key first. Throws StatusError if a value cannot be
+   * allocated.
    */
   readonly allocate?: (
     object: T,
@@ -226,36 +284,36 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
     context: AllocationContext,
   ) => readonly Claim[];
 
-  /** Replacing an object that does not exist creates it. */
+  /** Updating an object that does not exist creates it. */
   readonly createOnUpdate?: boolean;
-  /** A replace without resourceVersion is taken (default true). */
+  /** An update without resourceVersion is accepted (default true). */
   readonly unconditionalUpdate?: boolean;
-  /** DELETE answers with the object instead of a Status. */
+  /** DELETE returns the object instead of a Status. */
   readonly deleteReturnsObject?: boolean;
-  /** `background` when absent. */
+  /** Default: `background`. */
   readonly defaultPropagation?: DefaultPropagation;
   /**
-   * Graceful deletion: seconds to keep the object after a delete was asked for; 0 is at once. The
-   * registry sets deletionTimestamp and deletionGracePeriodSeconds from it. `requested` is the
-   * client's gracePeriodSeconds.
+   * Graceful deletion: the number of seconds between the delete request and removal; 0 removes
+   * immediately. The registry sets deletionTimestamp and deletionGracePeriodSeconds from it.
+   * `requested` is the client's gracePeriodSeconds.
    */
   readonly deletionGracePeriodSeconds?: (object: T, requested: number | undefined) => number;
-  /** Changes the object when its deletion begins (namespace phase). */
-  readonly prepareForDelete?: (object: T, context: RequestContext) => void;
-  /** A finalizer that is set when the deletion begins: something has to be cleared away first. */
+  /** Mutates the object when its deletion begins (namespace phase). */
+  readonly prepareForDelete?: (object: T, context: StrategyContext) => void;
+  /** A finalizer to add when the deletion begins, if a controller has to clean up first. */
   readonly cleanupFinalizer?: () => string;
-  /** Finalizers in the spec that also hold the object (namespaces). */
+  /** Finalizers in the spec, which also hold the object (namespaces). */
   readonly specFinalizers?: (object: T) => readonly string[];
-  /** Refuses a delete (protected namespaces). */
+  /** Rejects a delete (protected namespaces). */
   readonly validateDelete?: (object: T) => readonly FieldError[] | undefined;
 
   readonly columns: readonly TableColumn<T>[];
-  /** Conditions of the object's row, such as a pod that has ended. */
+  /** Conditions of the object's row, such as the one of a terminated pod. */
   readonly rowConditions?: (object: T) => readonly TableRowCondition[];
   /**
-   * Field selectors beyond metadata.name and, for namespaced kinds, metadata.namespace: label -> value.
-   * Present: other fields are refused with `unsupportedFieldMessage`; absent: with `unknownFieldMessage`
-   * and metadata.namespace is taken for every kind.
+   * Field selectors beside metadata.name and, for namespaced kinds, metadata.namespace: label ->
+   * value. If present, other fields are rejected with `unsupportedFieldMessage`; if absent, with
+   * `unknownFieldMessage`, and metadata.namespace is accepted for every kind.
    */
   readonly selectableFields?: Readonly<Record<string, (object: T) => string>>;
 
@@ -267,13 +325,13 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly scale?: SubresourceScale<T>;
   /** The `ephemeralcontainers` subresource (pods), of a feature that is off by default. */
   readonly ephemeralContainers?: SubresourceStatus<T>;
-  /** Objects disappear that long after the last write (events). */
+  /** Objects expire this long after the last write (events). */
   readonly timeToLiveMs?: number;
 }
 
 /**
- * Closes a definition over its type. Safe because the registry only ever hands an object of the kind to
- * the functions of that kind.
+ * Erases the type of a definition. Safe because the registry only passes objects of the kind to the
+ * functions of that kind.
  */
 export function define<T extends ApiObject>(definition: ResourceDefinition<T>): ResourceDefinition {
   return definition as unknown as ResourceDefinition;

@@ -1,4 +1,4 @@
-/** Every kind of a group of the interface, beside what is known of it: `test/conformance/facts`. */
+/** Compares every kind of the interface with the recorded fixtures in `test/conformance/facts`. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { dialect } from '@orch/component';
@@ -21,7 +21,7 @@ interface ResourceFacts {
 
 interface GroupFacts {
   readonly name: string;
-  /** Versions whose warnings the facts do not have. */
+  /** Versions whose warnings are not recorded. */
   readonly notServedAtRelease?: readonly string[];
   readonly resources: Readonly<Record<string, Readonly<Record<string, ResourceFacts>>>>;
 }
@@ -80,7 +80,7 @@ function warningOf({ deprecation }: ServedVersion): ResourceFacts['warning'] {
   };
 }
 
-/** Undefined where no field but those of the metadata may be selected by. */
+/** Undefined if only metadata fields can be selected. */
 function selectableOf(
   { selectableFields, namespaced }: ResourceDefinition,
   { selectableFieldAliases = {}, emptySelectableFields = [] }: ServedVersion,
@@ -99,7 +99,7 @@ describe.each(served)('%s', (_name, apiVersion, definition, version) => {
   const facts = resourcesOf(version)[definition.plural];
   const hasWarning = !groupOf(version)?.notServedAtRelease?.includes(version.version);
 
-  it('is what it is known to be', () => {
+  it('matches the fixture', () => {
     expect({
       kind: definition.kind,
       namespaced: definition.namespaced,
@@ -117,7 +117,7 @@ describe.each(served)('%s', (_name, apiVersion, definition, version) => {
     });
   });
 
-  it('has the subresources that every kind may have', () => {
+  it('has the recorded subresources', () => {
     const known = Object.keys(resourcesOf(version))
       .filter((name) => name.startsWith(`${definition.plural}/`))
       .map((name) => name.slice(definition.plural.length + 1))
@@ -128,7 +128,7 @@ describe.each(served)('%s', (_name, apiVersion, definition, version) => {
     expect([...own].sort()).toEqual(known.sort());
   });
 
-  it('has the columns that are known of it', () => {
+  it('has the recorded columns', () => {
     const columns = tables[apiVersion]?.[definition.plural];
     if (!columns) return;
     expect(
@@ -141,10 +141,10 @@ describe.each(served)('%s', (_name, apiVersion, definition, version) => {
     ).toEqual(columns);
   });
 
-  it('can be selected by the fields that are known of it', () => {
+  it('supports the recorded field selectors', () => {
     const known = selectable.special[apiVersion]?.[definition.plural];
     const own = selectableOf(definition, version);
-    // Where a version has names of its own for fields, the stored ones are taken as well.
+    // Versions with their own field names accept the stored names as well.
     if (version.selectableFieldAliases)
       expect(own).toEqual(expect.arrayContaining([...(known ?? [])]));
     else expect(own?.sort()).toEqual(known && [...known].sort());

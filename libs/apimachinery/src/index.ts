@@ -1,24 +1,42 @@
 /** Shared machinery of the API: errors, names, selectors, patches, metadata. */
 export {
-  type Applied,
   ApplyConflictError,
+  type ApplyResult,
   applyConfiguration,
   applyShapes,
   checkTyped,
   conflictStatus,
   type FieldSet,
+  fieldSetOf,
   type KeyField,
   managedFieldsAfterUpdate,
   managerName,
   type Shape,
-  setOfFields,
   shapeOf,
   type TrackedApply,
   type TrackedUpdate,
   TypedError,
   type VersionedType,
 } from './apply/index.js';
+export {
+  type CronFields,
+  type CronSchedule,
+  CronScheduleError,
+  parseCronSchedule,
+} from './cron/cron-schedule.js';
+export type {
+  Encoding,
+  FieldDescriptor,
+  FieldKind,
+  FileDescriptor,
+  Lifecycle,
+  TypeDescriptor,
+  TypeName,
+} from './descriptors/descriptor.js';
 export { type IntOrString, percentOf, scaledValue } from './intstr/int-or-string.js';
+export { type JsonPath, type JsonPathSyntax, readJsonPath } from './jsonpath/json-path.js';
+export { JsonPathError } from './jsonpath/json-path-steps.js';
+export { StepBudget, TooManyStepsError } from './jsonpath/step-budget.js';
 export * from './limits.js';
 export { conditionOf, isConditionTrue } from './meta/conditions.js';
 export * from './meta/owner-references.js';
@@ -42,7 +60,11 @@ export {
   randomSuffix,
   subdomainName,
 } from './names/object-names.js';
-export { applyJsonPatch } from './patch/json-patch.js';
+export {
+  applyJsonPatch,
+  applyJsonPatchOperations,
+  JsonPatchError,
+} from './patch/json-patch.js';
 export {
   deepCopy,
   deepEqual,
@@ -50,36 +72,31 @@ export {
   isJsonObject,
   type Json,
   type JsonObject,
+  membersOf,
   semanticallyEqual,
   setKey,
 } from './patch/json-values.js';
 export { applyMergePatch } from './patch/merge-patch.js';
-export { freeShape, type MergeField, type MergeSchema } from './patch/merge-schema.js';
+export { freeFormShape, type MergeField, type MergeSchema } from './patch/merge-schema.js';
 export { applyStrategicMergePatch } from './patch/strategic-merge.js';
+export { mergeSchemaOf } from './patch/type-merge-schema.js';
 export {
   Quantity,
   QuantityError,
   type QuantityFormat,
 } from './quantity/quantity.js';
-export { type Amounts, addAmounts, amountsOf, listOf, onlyNamed } from './quota/amounts.js';
 export {
-  type CountedResource,
-  countName,
-  type QuotaEvaluator,
-  type QuotaObject,
-  quotaEvaluator,
-} from './quota/evaluator.js';
+  type Amounts,
+  addAmounts,
+  amountsOf,
+  pickAmounts,
+  resourceListOf,
+} from './quota/amounts.js';
+export type { QuotaEvaluator, QuotaObject } from './quota/evaluator.js';
+export { type CountedResource, countName, quotaEvaluator } from './quota/evaluators.js';
 export * from './quota/quota.js';
 export { Codec, codecFor } from './schema/codec.js';
-export type {
-  Encoding,
-  FieldDescriptor,
-  FieldKind,
-  FileDescriptor,
-  Lifecycle,
-  TypeDescriptor,
-  TypeName,
-} from './schema/descriptor.js';
+export { hasMembers } from './schema/compiled-type.js';
 export { type Envelope, unwrapUnknown, wrapUnknown } from './schema/envelope.js';
 export {
   enumValues,
@@ -100,8 +117,15 @@ export {
   validateLabelSelector,
   validateLabels,
 } from './selectors/label-selector.js';
+export {
+  type NodePredicate,
+  nodeSelectorPredicate,
+  nodeTermPredicate,
+  requiredNodesPredicate,
+  type SelectableNode,
+} from './selectors/node-selector.js';
 export { type Labels, type Requirement, SelectorError } from './selectors/requirement.js';
-export { firstUntolerated, tolerates, toleratesTaint } from './selectors/tolerations.js';
+export { firstUntoleratedTaint, tolerates, toleratesTaint } from './selectors/tolerations.js';
 export * from './status/errors.js';
 export {
   type FieldError,
@@ -113,6 +137,15 @@ export {
 export { FieldPath, path } from './status/field-path.js';
 export type { Status, StatusCause, StatusDetails, StatusReason } from './status/status.js';
 export { type Failure, isStatus, StatusError } from './status/status-error.js';
-export { formatValue, Literal, quote, stringList, stringMap } from './status/value-format.js';
+export {
+  formatValue,
+  Literal,
+  quote,
+  stringList,
+  stringMap,
+  structLiteral,
+} from './status/value-format.js';
 export * from './time/time.js';
-export { isMergeFault, readOptions, writtenTags } from './yaml/tags.js';
+export * from './volumes/bindings.js';
+export * from './volumes/storage-keys.js';
+export { isMergeFault, yamlReadOptions, yamlWriteTags } from './yaml/tags.js';

@@ -1,67 +1,91 @@
-/** Named maximums of this lib. */
+/** Named limits of this library. */
 
 /**
- * Operations in one JSON patch. Higher lets one request hold the event loop for longer; lower refuses
- * patches that clients of this interface may send.
+ * Maximum number of operations in one JSON patch. Higher: one request can block the event loop
+ * longer. Lower: patches that clients may send are rejected.
  */
 export const jsonPatchOperationCountMax = 10_000;
 
-/** Keys and values of all annotations of one object. Part of the interface. */
+/** Maximum size of all annotation keys and values of one object. Part of the interface. */
 export const annotationBytesMax = 256 * 1024;
 
 /**
- * Depth of nesting in patches. Higher risks the stack on hostile input; lower may refuse real schemas
- * of custom resources.
+ * Maximum nesting depth of patches. Higher: hostile input can exhaust the stack. Lower: patches to
+ * schemas of custom resources may be rejected.
  */
 export const patchDepthMax = 1_000;
 
 /**
- * Characters that the `copy` operations of one JSON patch may add up to. Higher lets a short patch grow
- * a large document; lower refuses patches that duplicate large parts.
+ * Maximum total characters that the `copy` operations of one JSON patch may add. Higher: a short
+ * patch can create a larger document. Lower: patches that duplicate large values are rejected.
  */
 export const jsonPatchCopiedLengthMax = 3 * 1024 * 1024;
 
 /**
- * Characters of a selector. Higher lets one request cost more to parse and match; lower refuses what
- * fits into a request line.
+ * Maximum characters of a selector. Higher: a request can cost more to parse and match. Lower:
+ * selectors that fit in a request line are rejected.
  */
 export const selectorLengthMax = 64 * 1024;
 
-/** Characters of a quantity. Higher lets big-number arithmetic cost more; lower refuses odd but valid amounts. */
+/**
+ * Maximum characters of a quantity. Higher: arithmetic on huge numbers costs more. Lower: unusual
+ * but valid quantities are rejected.
+ */
 export const quantityLengthMax = 256;
 
-/** Largest power of ten in a quantity such as `1e3`. Higher lets a short text become a huge number. */
+/**
+ * Maximum power of ten in a quantity such as `1e3`. Higher: a short text can become a larger
+ * number. Lower: valid quantities are rejected.
+ */
 export const quantityExponentMax = 128;
 
 /**
- * Depth of nesting in decoded objects. Higher risks the stack on hostile input; lower refuses deeply
- * nested schemas of custom resources.
+ * Maximum nesting depth of decoded objects. Higher: hostile input can exhaust the stack. Lower:
+ * deeply nested schemas of custom resources are rejected.
  */
 export const objectDepthMax = 256;
 
 /**
- * Bytes of one object or list in its protobuf form. Higher lets one request take more memory; lower
- * refuses long lists that are asked for in one piece.
+ * Maximum size of one object or list encoded as protobuf. Higher: one request can use more memory.
+ * Lower: long unpaginated lists are rejected.
  */
 export const protobufBytesMax = 512 * 1024 * 1024;
 
-/** Scratch memory kept between two protobuf encodings. Lower allocates more often; higher holds more for good. */
-export const protobufScratchBytesKept = 1024 * 1024;
+/**
+ * Maximum scratch memory retained between two protobuf encodings. Higher: more memory stays
+ * allocated. Lower: large encodings allocate again each time.
+ */
+export const protobufScratchBytesMax = 1024 * 1024;
 
 /**
- * Errors of one object that its refusal names. Higher lets a short request have a very long answer; lower
- * makes users with many mistakes try more often.
+ * Maximum number of field errors in one rejection. Higher: a short request can cause a longer
+ * response. Lower: users with many errors need more attempts.
  */
-export const fieldErrorsShownMax = 1_000;
-
-/** Mistakes in an applied configuration that its refusal names. Higher lets a short request have a long answer. */
-export const typedErrorsMax = 100;
+export const reportedFieldErrorCountMax = 1_000;
 
 /**
- * Managers of plain writes that an object remembers one by one; the oldest beyond are kept together. Part
- * of the interface.
+ * Maximum number of type errors reported for an applied configuration. Higher: a short request can
+ * cause a longer response. Lower: users with many errors need more attempts.
  */
-export const updateManagersMax = 10;
+export const reportedTypeErrorCountMax = 100;
 
-/** Bytes of a manager's name. Part of the interface. */
+/**
+ * Maximum number of update managers recorded separately per object; older ones are merged. Part of
+ * the interface.
+ */
+export const updateManagerCountMax = 10;
+
+/** Maximum size of a manager's name. Part of the interface. */
 export const managerNameBytesMax = 128;
+
+/**
+ * Characters of a JSON path. Higher: a printer column may cost more to parse and evaluate. Lower:
+ * unusual valid paths are rejected.
+ */
+export const jsonPathLengthMax = 4 * 1024;
+
+/**
+ * Values that the evaluation of one JSON path on a server may visit. Higher: one table cell may
+ * take more memory and time. Lower: paths that match many values find nothing.
+ */
+export const jsonPathStepCountMax = 100_000;

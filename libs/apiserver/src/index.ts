@@ -1,15 +1,11 @@
-/** The API server's pipeline, from request to store and back. Wiring is in `apps/apiserver`. */
-export {
-  Admission,
-  type AdmissionObserver,
-  type AdmissionPlugin,
-  type AdmissionRequest,
-} from './admission/admission.js';
-export { kindRules } from './admission/kind-rules.js';
-export { NamespaceAutoProvision } from './admission/namespace-auto-provision.js';
-export { NamespaceLifecycle } from './admission/namespace-lifecycle.js';
-export { type PluginNames, selectPlugins } from './admission/plugin-selection.js';
-export { ResourceQuotaAdmission } from './admission/resource-quota.js';
+/**
+ * HTTP: filters, handlers, watches, discovery and OpenAPI. The composition is in `apps/apiserver`.
+ */
+
+export { AggregatedApis } from './aggregation/aggregated-apis.js';
+export { checkAvailability } from './aggregation/availability-check.js';
+export { identityHeaders } from './aggregation/forwarded-request.js';
+export { ServerDocuments } from './aggregation/server-documents.js';
 export {
   type AuditBackend,
   type AuditMode,
@@ -31,70 +27,42 @@ export {
 export { AuditPolicyError, readAuditPolicy } from './audit/read-policy.js';
 export { RotatingFile } from './audit/rotating-file.js';
 export { TruncatingSink } from './audit/truncating-sink.js';
-export { Authenticator } from './authentication/authenticator.js';
-export { IssuerDocuments } from './authentication/issuer-documents.js';
-export { ServiceAccountAuthenticator } from './authentication/service-account-authenticator.js';
-export {
-  createSigningKeyPem,
-  type KeyFile,
-  ServiceAccountKeyError,
-  serviceAccountKeys,
-} from './authentication/service-account-keys.js';
-export { ServiceAccountTokens } from './authentication/service-account-tokens.js';
-export { readTokenFile, TokenFileError } from './authentication/token-file.js';
-export { anonymousUser, authenticated, type User } from './authentication/user.js';
-export {
-  type Attributes,
-  type Authorizer,
-  allowAuthenticated,
-  type Decision,
-  permissionsOfAuthenticated,
-} from './authorization/authorizer.js';
-export { apiServiceUpkeep, registerLocalServices } from './bootstrap/api-services.js';
-export {
-  type BootstrapSettings,
-  bootstrapPriorities,
-  systemObjectsUpkeep,
-} from './bootstrap/bootstrap.js';
-export { flowControlUpkeep } from './bootstrap/flow-control.js';
-export { reconcileRoles } from './bootstrap/roles.js';
-export { ServerEndpoints } from './bootstrap/server-endpoints.js';
-export { CustomParts } from './customresources/custom-parts.js';
-export { CustomResources } from './customresources/custom-resources.js';
-export { definitionUpkeep } from './customresources/definition-upkeep.js';
-export { converterFor } from './customresources/webhook-converter.js';
 export { Discovery } from './discovery/discovery.js';
+export { EncryptedStore } from './encryption/encrypted-store.js';
+export { Reencryption, type ReencryptionReport } from './encryption/reencryption.js';
 export { dumpPriorityLevels, dumpQueues, dumpRequests } from './flowcontrol/dumps.js';
 export { FlowControl } from './flowcontrol/flow-control.js';
 export { FollowedConfiguration } from './flowcontrol/followed-configuration.js';
+export { InFlight } from './flowcontrol/in-flight.js';
 export type { NodeAgentTls } from './handlers/node-agents.js';
-export { AdmissionMetrics } from './observability/admission-metrics.js';
-export { AuthenticationMetrics } from './observability/authentication-metrics.js';
+export {
+  type RawRequest,
+  RequestContext,
+  type RequestContextOptions,
+} from './http/request-context.js';
+export type { RequestGate, RequestLimits } from './http/request-gate.js';
+export { isResourceTarget, type RequestInfo } from './http/request-info.js';
+export { headersFor, sendBody, writeHead } from './http/respond.js';
+export { acceptUpgrade } from './http/upgrade.js';
 export { ConsensusMetrics } from './observability/consensus-metrics.js';
 export { FlowControlMetrics } from './observability/flow-control-metrics.js';
 export { MeasuredStore } from './observability/measured-store.js';
 export { PodLogMetrics } from './observability/pod-log-metrics.js';
 export { RequestMetrics } from './observability/request-metrics.js';
 export { StorageMetrics } from './observability/storage-metrics.js';
-export { WatchRegistry } from './observability/watch-registry.js';
 export { OpenApiDocuments } from './openapi/openapi-documents.js';
 export { serveGroupVersion, serveIndex, serveWholeDocument } from './openapi/serve-openapi.js';
-export { ClaimIndex } from './registry/claims.js';
-export { createObject } from './registry/create.js';
-export type { RegistryParts } from './registry/registry-parts.js';
-export { ResourceTable } from './registry/resource-table.js';
-export { RuntimeConfig } from './registry/runtime-config.js';
+export { FollowedNodeGraph } from './policy/followed-node-graph.js';
+export { FollowedRoles } from './policy/followed-roles.js';
 export { readBody } from './request/read-body.js';
-export { isResourceTarget } from './request/request-info.js';
-export { type Exchange, headersFor, sendBody, writeHead } from './response/exchange.js';
 export { sendNotFoundText, sendUnknownPath } from './response/unknown-path.js';
-export { ApiHandler, type ApiHandlerSettings } from './server/api-handler.js';
-export type { Admitted, Answer } from './server/dispatcher.js';
-export { InFlight } from './server/in-flight.js';
-export type { RequestGate, RequestLimits } from './server/request-gate.js';
-export { upgradeExchange } from './server/upgrade.js';
-export { serviceResolver } from './webhooks/service-place.js';
-export { WebhookClient } from './webhooks/webhook-client.js';
+export { RequestHandler, type RequestHandlerDependencies } from './server/request-handler.js';
+export { WatchRegistry } from './watch/watch-registry.js';
+export { clusterAddressResolver } from './webhooks/cluster-address-resolver.js';
+export { serviceResolver } from './webhooks/service-resolver.js';
+export { converterFactory } from './webhooks/webhook-converter.js';
 
-/** Of weight only to servers with an audit webhook. */
+/** Loaded only by servers with a webhook for tokens or authorization. */
+export const loadReviewClient = () => import('./webhooks/review-client.js');
+/** Loaded only by servers with an audit webhook. */
 export const loadWebhookSink = () => import('./audit/webhook-sink.js');

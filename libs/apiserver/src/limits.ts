@@ -1,149 +1,256 @@
-/** Named maxima of the API server: every queue, wait and payload it keeps has one here. */
+/** Named maxima of the API server: every queue, wait and payload has one here. */
 
-/** Request bodies above it are refused with 413. */
+/**
+ * Maximum request body; a larger one is rejected with 413. Higher: more memory. Lower: smaller
+ * objects.
+ */
 export const requestBodyBytesMax = 3 * 1024 * 1024;
-/** Tokens of a YAML body. Higher: one body holds up others for longer (some 4 us a token), lower: long
- *  manifests have to be sent as JSON. */
+/**
+ * Tokens of a YAML body. Higher: one body blocks other requests for longer (about 4 us a token).
+ * Lower: clients have to send long manifests as JSON.
+ */
 export const yamlTokensMax = 100_000;
-/** Nesting of a YAML body. Higher risks the stack, lower refuses deep custom resources. */
+/** Nesting of a YAML body. Higher: risks a stack overflow. Lower: rejects deep custom resources. */
 export const yamlDepthMax = 256;
-/** What anchors in a YAML body may multiply to. */
+/** Expansion of the anchors in a YAML body. Higher: more memory. Lower: rejects more bodies. */
 export const yamlAliasesMax = 100;
-/** Merge keys (`<<`) of a YAML body: each copies a map, which may be most of the body. */
+/** Merge keys (`<<`) of a YAML body; each copies a map, which may be most of the body. */
 export const yamlMergesMax = 100;
-/** A body must have arrived within this time, whatever the request's own deadline. */
+/** Time limit for a request body, independent of the request's own deadline. */
 export const bodyReadTimeoutMs = 30_000;
-/** Bytes of one gathered write of a long answer. */
+/** Size of one gathered write of a long response. Higher: more memory. Lower: more writes. */
 export const gatherBlockBytes = 256 * 1024;
-/** Idle gather blocks kept for the next long answer. */
+/** Idle gather blocks that are pooled. Higher: more memory. Lower: more allocations. */
 export const gatherBlocksIdleMax = 8;
-/** Answers at least this long are compressed when the client accepts gzip. */
+/**
+ * Responses of at least this size are compressed if the client accepts gzip. Higher: more traffic.
+ * Lower: more CPU.
+ */
 export const gzipThresholdBytes = 128 * 1024;
-/** Events and bytes waiting for one watcher; beyond either it is ended and resumes by version. */
-export const watchQueueEventsMax = 10_000;
+/**
+ * Bytes queued for one watcher; beyond it the watch ends and the client resumes by version. Higher:
+ * more memory. Lower: slow watchers restart more often.
+ */
 export const watchQueueBytesMax = 32 * 1024 * 1024;
-/** A watcher whose socket holds more unsent bytes than this gets no further writes until it drains. */
+/**
+ * Unsent bytes in the socket of a watcher above which writes pause until it drains. Higher: more
+ * memory. Lower: more pauses.
+ */
 export const watchSocketBufferBytesMax = 1024 * 1024;
-/** A client must take the objects a watch begins with at least that often. */
+/**
+ * Time limit for a client to drain the initial objects of a watch. Higher: slow clients hold memory
+ * for longer. Lower: they are disconnected sooner.
+ */
 export const watchDrainTimeoutMs = 60_000;
-/** Time in one turn of the event loop for writing to watchers. */
+/**
+ * Time per tick of the event loop for writes to watchers. Higher: other requests wait longer.
+ * Lower: events arrive later.
+ */
 export const watchFlushSliceMs = 4;
-/** Bytes gathered in one write to a watcher. */
+/** Bytes gathered in one write to a watcher. Higher: more memory. Lower: more writes. */
 export const watchWriteBytesMax = 256 * 1024;
-/** A message of a client that has nothing to say: of a watch or a log over WebSocket. */
+/**
+ * Size of a message that a client sends over the WebSocket of a watch or log; such messages are
+ * ignored.
+ */
 export const webSocketInputBytesMax = 64 * 1024;
-/** Watches without a client limit end within this range, spread so that clients do not return together. */
+/**
+ * Duration of watches without a client limit, spread over a range so that clients do not reconnect
+ * simultaneously.
+ */
 export const watchDurationMsMin = 30 * 60_000;
 export const watchDurationMsMax = 60 * 60_000;
-/** Time between bookmarks of one watch. */
+/**
+ * Time between bookmarks of a watch. Higher: clients resume from older versions. Lower: more
+ * traffic.
+ */
 export const bookmarkIntervalMs = 60_000;
-/** A bookmark is sent that long before a watch reaches its time limit. */
+/** Time before the end of a watch at which its last bookmark is sent. */
 export const bookmarkBeforeEndMs = 2_000;
-/** How long a read at a given version waits for this replica to reach it. */
-export const resourceVersionWaitMs = 3_000;
-/** Attempts of an update loop that lost against other writers. */
-export const updateAttemptsMax = 10;
-/** Attempts to find a free generated name. */
-export const generatedNameAttemptsMax = 8;
-/** Attempts of an allocation that lost its claim to another writer. */
-export const allocationAttemptsMax = 16;
-/** Objects examined for a selective list before the event loop is let go. */
-export const selectorScanBatch = 500;
-/** Entries read from the store at once while a selective or very long list is put together. */
-export const listPageEntries = 10_000;
-/** Source bytes of parsed objects kept on entries; the oldest are dropped beyond it. */
-export const parsedCacheBytesMax = 64 * 1024 * 1024;
-/** Objects that one collection delete works on at a time. */
+/** Objects that one collection delete processes concurrently. */
 export const deleteCollectionConcurrency = 16;
-/** Users whose credentials are remembered. */
-export const credentialCacheEntriesMax = 10_000;
-/** How long the account behind a token may take to be read. */
-export const credentialReadTimeoutMs = 5_000;
-/** What an agent says about a log that it does not give, as far as it is handed on. */
+/** Size of a node agent's error message about a log that is forwarded to the client. */
 export const logRefusalBytesMax = 50_000;
-/** How long a node agent may take to accept the connection for a pod's log. */
+/** Time limit for a node agent to accept the connection for a pod's log. */
 export const proxyConnectTimeoutMs = 10_000;
-/** A server that has died is among the API's endpoints for that long. Higher: clients are led to it
- *  longer; lower: a short stall takes a living server out. */
-export const serverKeyLifeMs = 15_000;
-/** Time between two renewals: several fit into the life. */
-export const serverKeyRenewMs = 5_000;
-/** Servers of one cluster that are told as endpoints. */
-export const serversMax = 64;
-/** Joined connections without a byte, pings included, are cut after it. */
+/**
+ * Bytes of the head of a proxied response. Higher: a faulty target can use more memory. Lower:
+ * responses with many cookies fail.
+ */
+export const proxyHeaderBytesMax = 64 * 1024;
+/** Time without a byte, pings included, after which joined connections are closed. */
 export const joinedIdleTimeoutMs = 4 * 3_600_000;
-/** Between two questions of the system whether the other machine is still there. */
+/** Interval of TCP keep-alive probes on joined connections. */
 export const joinedKeepAliveMs = 30_000;
-/** A longer tag of a proxied page is left as it is. */
+/** Size of a tag of a proxied page above which its links are not rewritten. */
 export const htmlTagBytesMax = 16 * 1024;
-/** Connections that are joined to others at a time. Higher: more sockets, lower: streams get 429. */
+/**
+ * Concurrent joined connections. Higher: more sockets. Lower: more streams are rejected with 429.
+ */
 export const joinedConnectionsMax = 5_000;
 
 /**
- * Times that an apply finds the object gone and then, on making it, there again. Lower gives up sooner
- * under a storm of creations and deletions; higher holds the request for longer.
+ * Attempts of an apply when the object is deleted and created concurrently. Higher: the request
+ * takes longer. Lower: it fails sooner under many creations and deletions.
  */
 export const applyAttemptsMax = 5;
 
-/** From a change to the round that looks at it; higher: later, but fewer rounds for many changes. */
-export const upkeepSettleMs = 100;
-/** Between rounds without changes. */
-export const upkeepPeriodMs = 60_000;
-/** For one round. */
-export const upkeepTimeoutMs = 30_000;
-
-/** A store that has not answered after it counts as one that does not work. */
-export const componentCheckTimeoutMs = 2_000;
-/** Attempts to charge a quota that other servers charge as well. */
-export const quotaChargeAttemptsMax = 100;
 /**
- * Writes to one namespace that wait for its quotas. Higher: longer waits and more memory, lower: refusals
- * sooner.
+ * Time limit of a health check of the store. Higher: a hanging store is reported later. Lower: a
+ * slow store is reported as unhealthy.
  */
-export const turnsWaitingMax = 1_000;
-/** Users whose flow schemas are remembered. Higher: more memory, lower: more users are matched anew. */
+export const componentCheckTimeoutMs = 2_000;
+/**
+ * Users whose flow schemas are cached. Higher: more memory. Lower: more users are matched again.
+ */
 export const classifiedUsersMax = 10_000;
-/** Flows of one schema whose queues are remembered. The same. */
+/**
+ * Flows of one schema whose queues are cached. Higher: more memory. Lower: more hands are dealt
+ * again.
+ */
 export const flowsMax = 10_000;
-/** Between two samples of how full priority levels are, as the interface has it. */
+/** Period of the samples of the utilisation of priority levels, as in the interface. */
 export const ratioSamplePeriodMs = 1;
-/** Of a request's time, the part that it may wait for a seat, as the interface has it. */
+/** Fraction of a request's time limit that it may wait for a seat, as in the interface. */
 export const seatWaitPart = 1 / 4;
-/** Unused queues of a priority level that a dump names. */
+/** Unused queues of a priority level that a dump lists. */
 export const dumpedQueuesMax = 1_024;
 
-/** Of the file of the audit policy. */
+/** Size of the audit policy file. */
 export const auditPolicyBytesMax = 1024 * 1024;
-/** Longer user agents are cut in the audit log. */
+/** Length of a user agent in the audit log; longer ones are truncated. */
 export const auditUserAgentLengthMax = 1024;
-/** Addresses that proxies may add to one audit event. */
+/** Forwarded addresses in one audit event. */
 export const auditSourceAddressesMax = 32;
-/** Lines that wait for a slow disk; events beyond them are lost. Higher: more memory. */
+/**
+ * Lines that wait for a slow disk; further events are lost. Higher: more memory. Lower: more events
+ * are lost.
+ */
 export const auditPendingEventsMax = 10_000;
-/** Batches on their way to the audit webhook. Higher: more load on it, lower: a slow one fills the buffer. */
+/**
+ * Concurrent batches to the audit webhook. Higher: more load on the webhook. Lower: a slow webhook
+ * fills the buffer.
+ */
 export const auditBatchesRunningMax = 8;
+/**
+ * Attempts to deliver one batch. Higher: more load on a failing webhook. Lower: more lost events.
+ */
 export const auditWebhookAttemptsMax = 5;
+/** Longest pause between two attempts. */
 export const auditWebhookPauseMaxMs = 120_000;
-/** For one attempt. */
+/** Size of a response of the audit webhook, which is ignored. */
+export const auditWebhookResponseBytesMax = 1024 * 1024;
+/** Time limit of one attempt. */
 export const auditWebhookTimeoutMs = 30_000;
-/** What is buffered when the server ends has that long to be written. */
+/**
+ * Time limit for writing buffered events when the server stops. Higher: a slower shutdown. Lower:
+ * more events are lost.
+ */
 export const auditStopTimeoutMs = 5_000;
 
-/** Commits of a custom resource while its definition gets other conditions. */
-export const definitionAttemptsMax = 5;
-/** For the conversion of one event of a watch. Higher: a watch stands still for longer behind a slow
- *  webhook, lower: it is ended sooner. */
-export const watchConversionTimeoutMs = 30_000;
-/** From a change of definitions to its effect. Short: clients wait for it, and some cannot read a status
- *  without conditions. Higher: fewer rounds while many definitions come at once. */
-export const definitionSettleMs = 5;
-/** Between two looks at objects that something still holds while their definition goes. */
-export const cleanupCheckMs = 1_000;
-/** Objects of a definition that are removed at a time. */
-export const cleanupConcurrency = 16;
-/** For one question to a conversion webhook, whatever time the request still has. */
+/** Time limit of one request to a conversion webhook, independent of the request's own deadline. */
 export const conversionTimeoutMs = 30_000;
-/** Of an answer of a webhook. */
-export const webhookAnswerBytesMax = 64 * 1024 * 1024;
-/** Webhooks that connections are kept open to. */
-export const webhookClientsMax = 256;
+/** Size of the response of a conversion webhook. */
+export const conversionResponseBytesMax = 64 * 1024 * 1024;
+
+/**
+ * Changes that the graph of the node authorizer collects before it decodes them unasked. Higher:
+ * the next request of a node may wait longer. Lower: writes of pods pay for the decoding.
+ */
+export const graphChangesMax = 1_000;
+/** Changes decoded in one turn of the event loop. Higher: other requests wait longer. */
+export const graphChangesPerTurnMax = 200;
+
+/**
+ * Time limit of a review by a webhook, all attempts included, as in the interface. Higher: requests
+ * wait longer for a webhook that hangs. Lower: a slow webhook rejects its users.
+ */
+export const reviewTimeoutMs = 30_000;
+/** Attempts of one review. Higher: more load on a failing webhook. Lower: more rejected users. */
+export const reviewAttemptsMax = 5;
+/** Pause before the second attempt; each further pause is 1.5 times as long. */
+export const reviewPauseInitialMs = 500;
+/** Longest pause between two attempts. */
+export const reviewPauseMaxMs = 5_000;
+/** Size of the response to a review. Higher: a lying webhook fills the memory. */
+export const reviewResponseBytesMax = 1024 * 1024;
+/**
+ * Reviews in flight to one webhook. Higher: more memory while the webhook hangs. Lower: users are
+ * rejected earlier.
+ */
+export const reviewsInFlightMax = 1_000;
+
+/**
+ * Bytes of decrypted entries that are cached. Higher: more plaintext in memory. Lower: encrypted
+ * objects are decrypted more often.
+ */
+export const decryptedCacheBytesMax = 64 * 1024 * 1024;
+/** Entries of a list that are decrypted in one turn of the event loop. Higher: other work waits. */
+export const decryptSliceEntries = 500;
+/** Time limit for the decryption of the events of a watch, which may need a key service. */
+export const watchDecryptionTimeoutMs = 30_000;
+/** Objects that one request writes again under the present key. Higher: longer requests. */
+export const reencryptObjectsMax = 1_000;
+/** Objects that are written again concurrently. Higher: other writes wait longer. */
+export const reencryptConcurrency = 16;
+/** Attempts for one object that other writers change at the same time. */
+export const reencryptAttemptsMax = 10;
+/** Failures that one response of a reencryption describes. */
+export const reencryptFailuresMax = 20;
+
+/**
+ * Requests in flight to one aggregated API server, except watches and other streams; further ones
+ * get 429. Higher: more memory while a server hangs. Lower: clients of a slow server are rejected.
+ */
+export const aggregatedRequestsMax = 400;
+/** Watches and other streams to one aggregated API server; further ones get 429. */
+export const aggregatedStreamsMax = 5_000;
+/**
+ * Idle connections to one aggregated API server. Higher: more sockets. Lower: bursts of requests
+ * wait for more handshakes.
+ */
+export const aggregatedIdleConnectionsMax = 32;
+/** Time after which an idle connection to an aggregated API server is closed. */
+export const aggregatedIdleTimeoutMs = 90_000;
+/** Time limit of a discovery request to an aggregated API server, as in the interface. */
+export const aggregatedDiscoveryTimeoutMs = 5_000;
+/** Attempts of one availability check, at random endpoints. */
+export const availabilityAttemptsMax = 5;
+/** Size of the discovery document of one group version of an aggregated API server. */
+export const aggregatedDiscoveryBytesMax = 1024 * 1024;
+/** Resources that the discovery document of one group version may list, and their subresources. */
+export const aggregatedResourcesMax = 1_000;
+/**
+ * Time limit for the OpenAPI document of an aggregated API server. Higher: a slow server delays its
+ * own documents. Lower: slow servers have none.
+ */
+export const aggregatedDocumentTimeoutMs = 30_000;
+/**
+ * Size of the OpenAPI document of one aggregated API server; a longer one is left out. Higher: more
+ * memory for each registered version.
+ */
+export const aggregatedDocumentBytesMax = 4 * 1024 * 1024;
+/** Time between reads of the documents of an aggregated API server. */
+export const aggregatedRefreshMs = 60_000;
+/** Time after a failed read of these documents, at first; it doubles up to the period. */
+export const aggregatedRetryMs = 2_000;
+
+/**
+ * Time for which the usage summary of a node is cached, or its failure. Node agents measure every
+ * ten seconds. Higher: usage is reported later. Lower: more requests to node agents.
+ */
+export const nodeSummaryTtlMs = 10_000;
+/** Nodes whose summaries are cached. */
+export const nodeSummaryCountMax = 10_000;
+/**
+ * Time limit for the summary of one node. Higher: a node that hangs delays the usage of all others.
+ * Lower: a slow node has no usage.
+ */
+export const nodeSummaryTimeoutMs = 5_000;
+/** Size of the summary of one node: about 2 KB for each container. */
+export const nodeSummaryBytesMax = 16 * 1024 * 1024;
+/**
+ * Summaries that one request reads concurrently. Higher: more sockets and memory. Lower: lists of
+ * many nodes take longer.
+ */
+export const nodeSummariesInFlightMax = 32;

@@ -1,13 +1,19 @@
-/** Speaking to an API server: typed requests, local copies by watch, work queues, election, events. */
-export { electionOfFlags } from './election/election-of-flags.js';
+/**
+ * The client of the API server: typed requests, informers, work queues, leader election, events.
+ */
 export { LeaderElector, type LeaderElectorOptions } from './election/leader-elector.js';
-export { BoundedMap } from './events/bounded-map.js';
+export { servingUrl, servingUrlOf } from './election/serving-url.js';
+export {
+  type ElectedComponentDependencies,
+  startElectedComponent,
+} from './election/start-elected-component.js';
 export {
   EventRecorder,
   type EventRecorderOptions,
   type EventType,
   type ObjectReference,
 } from './events/event-recorder.js';
+export { resources } from './generated/resources.js';
 export { byControllerUid } from './informer/indexers.js';
 export {
   Informer,
@@ -30,6 +36,7 @@ export {
   type WatchEvent,
 } from './objects.js';
 export { QueueFullError, WorkQueue, type WorkQueueOptions } from './queue/work-queue.js';
+export type { ApiClient } from './rest/api-client.js';
 export {
   ApiError,
   fromResponse,
@@ -47,6 +54,10 @@ export {
 export { clientOfFlags } from './rest/client-of-flags.js';
 export type { DiscoveredResource, Discovery } from './rest/discovery.js';
 export { restClientOptions } from './rest/from-connection.js';
+export {
+  KubeconfigCredentials,
+  type KubeconfigCredentialsOptions,
+} from './rest/kubeconfig-credentials.js';
 export { type RawServer, rawServers } from './rest/raw-servers.js';
 export type {
   CallOptions,
@@ -61,16 +72,23 @@ export type {
   WriteOptions,
 } from './rest/resource-client.js';
 export type { KnownResource, ResourceRef } from './rest/resource-ref.js';
-export { resources } from './rest/resources.js';
 export { RestClient } from './rest/rest-client.js';
 export { collectionPath } from './rest/rest-resource-client.js';
 export type {
+  DerivedOptions,
   QueryValue,
   RequestOptions,
   RestClientOptions,
   RestResponse,
   StreamResponse,
+  TlsCredentials,
 } from './rest/rest-types.js';
 export { TokenBucket } from './rest/token-bucket.js';
 export { TransportError, type TransportErrorCode } from './rest/transport-error.js';
 export { decodeWatch, isWatchInterrupted } from './rest/watch-decoder.js';
+export {
+  type ComponentDependencies,
+  componentProviders,
+  createComponent,
+  serveComponent,
+} from './startup/start-component.js';

@@ -1,39 +1,44 @@
-/** The most of everything in this library. */
+/** Upper limits of this library. */
 export const limits = {
-  /** A whole answer in memory: the largest list page that is still read. */
+  /** A complete response in memory; the largest possible list page. */
   responseBytesMax: 1024 * 1024 * 1024,
   /** One event of a watch. */
   watchEventBytesMax: 32 * 1024 * 1024,
-  /** Watches, logs and other streams open at once, a server. */
+  /** Open streams (watches, logs) per server. */
   streamCountMax: 512,
-  /** Attempts of one request, for each server. */
+  /** Attempts of one request per server. */
   attemptCountMax: 8,
   /**
-   * Quiet of a server with open streams or requests before it is asked whether it is there. Higher: watches
-   * on a suspended server stand still longer; lower: more questions.
+   * How long a server with open streams or requests may be quiet before it is probed. Higher:
+   * watches on a suspended server stall longer. Lower: more probes.
    */
   quietMsMax: 5_000,
   /**
-   * Time for that answer; after two that did not come the connections are cut. Higher: as above; lower: a
-   * server that is only slow loses its clients.
+   * Timeout of a probe; after two timeouts the connections are closed. Higher: watches on a
+   * suspended server stall longer. Lower: a slow server loses its clients.
    */
-  answerMsMax: 4_000,
+  probeTimeoutMs: 4_000,
+  /**
+   * Period in which a kubeconfig and its files are checked for changes. Higher: rotated credentials
+   * are used later. Lower: more reads.
+   */
+  credentialPollMs: 10_000,
   /** The longest wait between two attempts, whatever Retry-After says. */
   retryDelayMsMax: 30_000,
   /** Requests that wait for the rate limit. */
   throttledCountMax: 10_000,
   /** Pages of one list. */
   pageCountMax: 100_000,
-  /** Groups and versions asked at once by discovery. */
+  /** Concurrent requests of discovery. */
   discoveryConcurrencyMax: 8,
-  /** Keys in one work queue, waiting, delayed and in work. */
+  /** Ready and delayed keys in one work queue. */
   queueKeyCountMax: 1_000_000,
-  /** Events that wait to be written. */
-  eventQueueMax: 1_000,
-  /** Objects, sources and messages the event recorder remembers. */
+  /** Different events waiting to be written. About 1 KB each. */
+  eventQueueMax: 5_000,
+  /** Entries in each cache of the event correlator. */
   eventMemoryMax: 4_096,
   /** Attempts to write one event. */
   eventAttemptCountMax: 12,
-  /** An event's message, in characters: the server refuses longer ones. */
+  /** Characters of an event's message. The server rejects longer ones. */
   eventMessageCharsMax: 1_024,
 } as const;

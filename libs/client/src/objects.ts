@@ -1,6 +1,6 @@
 /**
- * What every API object has in common, as far as a client cares, and the key it is known by. The full
- * shapes are the generated types; these are the structural minimum that generic code may rely on.
+ * The fields that generic code needs of every API object, and object keys. The generated types
+ * describe complete objects.
  */
 
 export interface OwnerReference {
@@ -47,13 +47,13 @@ export interface ApiList<T> {
   items: T[];
 }
 
-/** One change of a watch. An ERROR event is never handed out: it is thrown as an `ApiError`. */
+/** One change of a watch. An ERROR event is thrown as an `ApiError` instead. */
 export interface WatchEvent<T> {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
   object: T;
 }
 
-/** `namespace/name`, or `name` for what has no namespace: the key of caches and work queues. */
+/** The key of caches and work queues: `namespace/name`, or `name` of a cluster-scoped object. */
 export function objectKey(object: ApiObject): string {
   return keyOf(object.metadata?.namespace, object.metadata?.name ?? '');
 }

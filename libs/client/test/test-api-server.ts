@@ -1,7 +1,7 @@
 /**
  * A small API server for tests of the client: any resource, in memory, with list (pages), watch
- * (bookmarks, resume, 410 after `compact`), optimistic writes, merge patches and faults on demand. Several
- * may share their objects, as replicas do.
+ * (bookmarks, resume, 410 after `compact`), optimistic concurrency, merge patches and injected
+ * faults. Several servers may share their objects, as replicas do.
  */
 import {
   createServer,
@@ -32,7 +32,7 @@ interface Watcher {
   response: ServerResponse;
 }
 
-/** What replicas have in common. */
+/** The state that replicas share. */
 interface State {
   readonly objects: Map<string, Stored>;
   readonly changes: Change[];
@@ -43,9 +43,9 @@ interface State {
 }
 
 export interface TestApiServerOptions {
-  /** HTTPS with these; plain HTTP otherwise. */
+  /** Serves HTTPS; without these options, plain HTTP. */
   tls?: ServerOptions;
-  /** Shares its objects. */
+  /** The server whose objects this one shares. */
   replicaOf?: TestApiServer;
 }
 
@@ -58,13 +58,13 @@ export interface Fault {
 
 export class TestApiServer {
   readonly requests: { method: string; url: string; headers: IncomingMessage['headers'] }[] = [];
-  /** Answers for the next requests, instead of the real ones. */
+  /** Responses to the next requests, instead of the real ones. */
   readonly faults: Fault[] = [];
-  /** Takes requests and never answers. */
+  /** Accepts requests and never responds. */
   isSilent = false;
-  /** So many requests are carried out and get no answer. */
-  lostAnswerCount = 0;
-  /** Of `/readyz`. */
+  /** The number of next requests that take effect and lose their response. */
+  lostResponseCount = 0;
+  /** Whether `/readyz` returns 200. */
   isReady = true;
   private readonly state: State;
   private readonly watchers = new Set<Watcher>();
@@ -90,7 +90,7 @@ export class TestApiServer {
     this.server = tls ? createSecureServer(tls, listener) : createServer(listener);
   }
 
-  /** Again after `stop`: at the same address. */
+  /** After `stop`, starts at the same address again. */
   async start(): Promise<string> {
     await new Promise<void>((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
     this.port = (this.server.address() as AddressInfo).port;
@@ -106,13 +106,13 @@ export class TestApiServer {
     return this.watchers.size;
   }
 
-  /** Breaks every open watch in the middle. */
+  /** Breaks the connections of all watches. */
   breakWatches(): void {
     for (const { response } of this.watchers) response.destroy();
     this.watchers.clear();
   }
 
-  /** Forgets history: watches from before now get 410. */
+  /** Discards the history: a watch from an earlier version fails with 410. */
   compact(): void {
     this.state.compacted = this.state.revision;
     this.state.changes.length = 0;
@@ -125,7 +125,7 @@ export class TestApiServer {
     }
   }
 
-  /** Creates or replaces; `path` is the item's. */
+  /** Creates or replaces the object at `path`. */
   put(path: string, fields: Record<string, unknown> = {}): Stored {
     const existing = this.state.objects.get(path);
     const segments = path.split('/');
@@ -155,7 +155,7 @@ export class TestApiServer {
     return this.state.objects.get(path);
   }
 
-  /** Paths of the items in a collection. */
+  /** The paths of the objects of a collection. */
   paths(collection: string): string[] {
     return [...this.state.objects.keys()].filter((path) => isIn(path, collection)).sort();
   }
@@ -192,8 +192,8 @@ export class TestApiServer {
       refuse(response, fault.statusCode, fault.reason ?? '', headers, fault.details);
       return;
     }
-    if (this.lostAnswerCount > 0) {
-      this.lostAnswerCount--;
+    if (this.lostResponseCount > 0) {
+      this.lostResponseCount--;
       request.socket.destroy();
     }
     if (method === 'GET' && query.get('watch')) this.watch(path, query, response);
@@ -268,7 +268,7 @@ export class TestApiServer {
   }
 }
 
-/** Also when the collection is that of all namespaces. */
+/** Whether `path` is in the collection, which may span all namespaces. */
 function isIn(path: string, collection: string): boolean {
   const parent = path.slice(0, path.lastIndexOf('/'));
   return parent === collection || parent.replace(/\/namespaces\/[^/]+\//, '/') === collection;

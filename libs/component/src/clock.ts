@@ -1,19 +1,24 @@
 /**
- * The injected clock. Correctness never depends on wall time: `monotonicMs` is for measuring and
- * deadlines, `nowMs` only for what is shown to people or written into objects.
+ * The injected clock. Correctness never depends on wall time: `monotonicMs` is for durations and
+ * deadlines, `nowMs` only for timestamps in output and objects.
  */
 export interface Clock {
   /** Wall time, milliseconds since the epoch. May step. */
   nowMs(): number;
-  /** Never goes back; its zero has no meaning. */
+  /** Never decreases. Only differences are meaningful. */
   monotonicMs(): number;
   /** Calls `callback` once after `delayMs`. The timer does not keep the process alive. */
   setTimer(delayMs: number, callback: () => void): Timer;
 }
 
-/** For code that must be the same under simulation: it yields through the clock, too. */
+/**
+ * A clock that also yields to the event loop, so that code that yields can run under simulation.
+ */
 export interface LoopClock extends Clock {
-  /** Resolves after the event loop has gone round once: how long work lets others have their turn. */
+  /**
+   * Resolves in the next iteration of the event loop. Long work awaits it so as not to block the
+   * loop.
+   */
   nextTurn(): Promise<void>;
 }
 

@@ -1,4 +1,6 @@
-/** What every process is made of: flags, lifecycle, logs, metrics, health, TLS, and the dialect. */
+/**
+ * The parts shared by all processes: flags, lifecycle, logs, metrics, health, TLS and the dialect.
+ */
 export { type Clock, type LoopClock, systemClock, type Timer } from './clock.js';
 export {
   Dialect,
@@ -7,22 +9,35 @@ export {
   dialectNames,
   selectDialect,
 } from './dialect/dialect.js';
+export { type Dial, type DialAddress, httpAgent, httpsAgent } from './egress/dialing-agent.js';
+export {
+  type DialObserver,
+  type DialStage,
+  dialThroughHttpConnect,
+  type HttpConnectOptions,
+  type ProxyTransport,
+} from './egress/http-connect.js';
+export { errorCode, errorMessage } from './errors/thrown.js';
 export { FeatureGates, type Features } from './features/feature-gates.js';
 export { type GatedComponent, idleGates, operationalGates } from './features/gate-effects.js';
 export { writeFileAtomic } from './files/write-file-atomic.js';
+export { BootChecks, type BootChecksOptions } from './health/boot-checks.js';
 export {
-  type HealthAnswer,
   type HealthCheck,
   HealthChecks,
   type HealthEndpoint,
   type HealthQuery,
+  type HealthResponse,
   healthEndpoints,
   healthQuery,
+  logCheck,
   pingCheck,
 } from './health/health-checks.js';
+export { knownKeys } from './keys.js';
 export {
   type ConnectionConfig,
   connectionOf,
+  credentialsOf,
   type Kubeconfig,
   type KubeconfigCluster,
   type KubeconfigContext,
@@ -30,25 +45,42 @@ export {
   type KubeconfigExec,
   type KubeconfigUser,
   readKubeconfig,
-  type SingleKubeconfig,
+  type SingleKubeconfigOptions,
   singleKubeconfig,
+  type UserCredentials,
   writeKubeconfig,
 } from './kubeconfig/kubeconfig.js';
 export { DeadlineError, sleep, withDeadline } from './lifecycle/deadline.js';
 export { type ExitCode, exitCodes, FatalError } from './lifecycle/exit-codes.js';
-export { KeyedMutex } from './lifecycle/keyed-mutex.js';
-export { Lifecycle, type LifecycleSettings } from './lifecycle/lifecycle.js';
-export { Backoff, type BackoffSettings, type RetrySettings, retry } from './lifecycle/retry.js';
+export {
+  type InvariantDetails,
+  InvariantError,
+  invariant,
+  isInvariantError,
+  isVerifying,
+  setVerifying,
+  verify,
+} from './lifecycle/invariant.js';
+export { KeyedMutex, type KeyedMutexOptions } from './lifecycle/keyed-mutex.js';
+export { Lifecycle, type LifecycleOptions } from './lifecycle/lifecycle.js';
+export {
+  Backoff,
+  type BackoffOptions,
+  backoffMs,
+  type RetryOptions,
+  retry,
+} from './lifecycle/retry.js';
 export {
   type ComponentContext,
   type ComponentDefinition,
   type HasCommonOptions,
   runComponent,
 } from './lifecycle/run-component.js';
+export { TokenBucket } from './lifecycle/token-bucket.js';
 export {
   createLogger,
   type LogFormat,
-  type LoggerSettings,
+  type LoggerOptions,
   type LogLevel,
 } from './logging/create-logger.js';
 export type { Logger } from './logging/logger.js';
@@ -76,7 +108,9 @@ export {
   parseOptions,
   UsageError,
 } from './options/parse-options.js';
+export { ProfilingOptions } from './options/profiling-options.js';
 export { ServingOptions } from './options/serving-options.js';
+export { TlsFlags } from './options/tls-flags.js';
 export {
   parseBoolean,
   parseDuration,
@@ -84,22 +118,30 @@ export {
 } from './options/values.js';
 export {
   ComponentServer,
-  type ComponentServerSettings,
+  type ComponentServerOptions,
+  type Page,
   refuseUpgrade,
 } from './serving/component-server.js';
+export { type DebugPage, DebugPages, type DebugPagesOptions } from './serving/debug-pages.js';
+export { ExpiringCache } from './serving/expiring-cache.js';
+export { ProfileRunningError } from './serving/profiles.js';
+export { hostAddress, reachableAddress, urlHost } from './serving/reachable-address.js';
 export {
   DelegatedAuthorizer,
-  type DelegatedAuthorizerSettings,
+  type DelegatedAuthorizerOptions,
   type PostReview,
   type RequestAuthorizer,
   type ReviewedResource,
   type ServingDecision,
   type ServingRequest,
 } from './serving/request-authorizer.js';
+export { type ServingMaterial, ServingTls, type ServingTlsOptions } from './serving/serving-tls.js';
 export {
-  type ServingParts,
-  servingPair,
+  followServingFiles,
+  type ServingDependencies,
+  servingMaterial,
   startComponentServer,
+  startInsecureServer,
 } from './serving/start-component-server.js';
 export {
   ensureAuthority,
@@ -107,11 +149,37 @@ export {
   ensureSelfSigned,
 } from './tls/certificate-files.js';
 export { CertificatePoll } from './tls/certificate-poll.js';
-export type { CertificateRequest, KeyPairPem } from './tls/certificate-request.js';
-export { createAuthority, issueCertificate } from './tls/pki.js';
+export {
+  type CertificateRequest,
+  CertificateRequestError,
+  type KeyPairPem,
+  type RequestedNames,
+  type SigningOptions,
+} from './tls/certificate-request.js';
+export { requireMatchingPair } from './tls/matching-pair.js';
+export {
+  createAuthority,
+  createCertificateRequest,
+  createKeyPem,
+  issueCertificate,
+  requestedNames,
+  signCertificateRequest,
+} from './tls/pki.js';
 export {
   serverTlsOptions,
   type TlsVersionName,
-  tlsVersionNames,
 } from './tls/tls-options.js';
+export {
+  type LegacyTokenClaim,
+  legacyTokenClaim,
+  legacyTokenIssuer,
+} from './tokens/legacy-claims.js';
+export {
+  TokenKeyError,
+  type TokenKeyFile,
+  type TokenSigningKey,
+  type TokenVerifyingKey,
+  tokenSigningKey,
+  tokenVerifyingKeys,
+} from './tokens/token-keys.js';
 export { buildInfo, interfaceVersion, orchVersion } from './version.js';

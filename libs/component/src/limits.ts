@@ -1,26 +1,38 @@
-/** Every maximum of this library, by name. Raising one costs the memory or the time it stands for. */
+/** The limits of this library. */
 
-/** Length of one flag value; longer input is a mistake, not a configuration. */
+/** Length of one flag value; longer input is a mistake. */
 export const flagValueBytesMax = 64 * 1024;
 /** Entries of one list or key=value flag. */
 export const flagListEntryCountMax = 10_000;
 /** Size of a kubeconfig file. */
 export const kubeconfigBytesMax = 4 * 1024 * 1024;
-/** API servers that a kubeconfig names for one cluster. */
+/** API servers in a kubeconfig, per cluster. */
 export const kubeconfigEndpointCountMax = 32;
-/** Shutdown steps a process may register. */
+/** Shutdown steps of one process. */
 export const shutdownStepCountMax = 1_000;
 /** Health checks of one process. */
 export const healthCheckCountMax = 1_000;
-/** Time one health check may take before it counts as failed. */
+/** Time limit of one health check; a slower one fails. */
 export const healthCheckTimeoutMs = 5_000;
-/** Connections the components' own small server accepts at once. */
+/** Concurrent connections to the HTTPS server of a component. */
 export const servingConnectionCountMax = 1_000;
-/** Time a client has to send a whole request; bodies are not read. */
+/** Time limit for a client to send a request. */
 export const servingRequestTimeoutMs = 30_000;
-/** Decisions kept by the delegated authorizer. */
+/** Cached reviews of the delegated authorizer, of each kind. */
 export const reviewCacheEntryCountMax = 10_000;
-/** Tasks that may wait for one key of a keyed mutex. */
+/** Waiting tasks per key of a keyed mutex, unless its owner sets another limit. */
 export const mutexWaiterCountMax = 10_000;
-/** Longest CPU profile. */
+/** Duration of a CPU profile. */
 export const profileSecondsMax = 25;
+/** Log lines held while their output takes no data; further lines are dropped. */
+export const heldLogBytesMax = 1024 * 1024;
+/**
+ * Retries of a write of the log to a full pipe, and the pause before each. Higher: a stuck reader
+ * delays the process longer. Lower: lines before an exit are lost earlier.
+ */
+export const logRetryCount = 10;
+export const logRetryMs = 50;
+/** Sampling period of the event loop's delay. Lower: shorter delays are seen, at more cost. */
+export const eventLoopSampleMs = 10;
+/** Time limit for opening a connection through a proxy. */
+export const egressDialTimeoutMs = 30_000;

@@ -1,11 +1,11 @@
-/** The versions this build answers with. */
+/** The versions that this build reports. */
 
-/** Version of Orch itself, as in package.json. */
+/** The version of Orch, as in package.json. */
 export const orchVersion = '0.1.0';
-/** Release of the interface that is served. */
+/** The upstream release whose API is served. */
 export const interfaceVersion = { major: '1', minor: '21', git: 'v1.21.1' } as const;
 
-/** What runs, as `/version` and the metric of the build tell it. */
+/** Returns the version fields of `/version` and of the build info metric. */
 export function buildInfo() {
   return {
     major: interfaceVersion.major,

@@ -1,3 +1,8 @@
 /** The control loops of the cluster, and the manager that runs them. */
-export { ControllerManager, type ControllerManagerParts } from './manager/controller-manager.js';
-export { ControllersOptions } from './manager/options.js';
+
+export { ControllersOptions } from './common/options.js';
+export { AccountOptions } from './manager/account-options.js';
+export {
+  ControllerManager,
+  type ControllerManagerDependencies,
+} from './manager/controller-manager.js';

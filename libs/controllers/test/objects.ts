@@ -1,6 +1,6 @@
 /** Short ways to the objects that the tests need. */
-import type { Deployment, ReplicaSet } from '@orch/types/apps/v1';
-import type { Pod, Service } from '@orch/types/core/v1';
+import type { DaemonSet, Deployment, ReplicaSet, StatefulSet } from '@orch/types/apps/v1';
+import type { Node, Pod, Service, Taint } from '@orch/types/core/v1';
 
 export const epochMs = Date.UTC(2021, 5, 1);
 export const at = (seconds: number) =>
@@ -132,5 +132,72 @@ export function service(spec: NonNullable<Service['spec']>): Service {
   return {
     metadata: { name: 'web', namespace: 'default', creationTimestamp: at(0) },
     spec: { selector: { app: 'web' }, ...spec },
+  };
+}
+
+export function statefulSet(facts: {
+  replicas?: number;
+  policy?: string;
+  strategy?: string;
+  partition?: number;
+  image?: string;
+  spec?: Partial<NonNullable<StatefulSet['spec']>>;
+}): StatefulSet {
+  const { partition = 0, strategy = 'RollingUpdate' } = facts;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name: 'web', namespace: 'default', uid: 'uid-web', generation: 1 },
+    spec: {
+      replicas: facts.replicas ?? 3,
+      serviceName: 'svc',
+      selector: { matchLabels: { app: 'web' } },
+      template: template(facts.image ?? 'web:1'),
+      podManagementPolicy: facts.policy ?? 'OrderedReady',
+      updateStrategy: {
+        type: strategy,
+        ...(strategy === 'RollingUpdate' ? { rollingUpdate: { partition } } : {}),
+      },
+      revisionHistoryLimit: 10,
+      ...facts.spec,
+    },
+  };
+}
+
+export function daemonSet(facts: {
+  image?: string;
+  maxUnavailable?: number | string;
+  maxSurge?: number | string;
+  generation?: number;
+  spec?: Partial<NonNullable<DaemonSet['spec']>>;
+}): DaemonSet {
+  const { maxUnavailable = 1, maxSurge = 0, generation = 1 } = facts;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: {
+      name: 'web',
+      namespace: 'default',
+      uid: 'uid-web',
+      generation,
+      annotations: { 'deprecated.daemonset.template.generation': String(generation) },
+    },
+    spec: {
+      selector: { matchLabels: { app: 'web' } },
+      template: template(facts.image ?? 'web:1'),
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable, maxSurge } },
+      revisionHistoryLimit: 10,
+      ...facts.spec,
+    },
+  };
+}
+
+export function node(
+  name: string,
+  facts: { labels?: Record<string, string>; taints?: Taint[] } = {},
+): Node {
+  return {
+    metadata: { name, uid: uid(), labels: facts.labels ?? {} },
+    spec: { ...(facts.taints ? { taints: facts.taints } : {}) },
   };
 }

@@ -1,4 +1,12 @@
 /** The agent of one node: runs the pods that are assigned to it. */
-export { NodeAgent, type NodeAgentParts, nodeNameOf } from './node-agent.js';
+
+export { CertificateOptions } from './certificate-options.js';
+export { CertificateManager } from './certificates/certificate-manager.js';
+export { CertificateStore } from './certificates/certificate-store.js';
+export { joinCluster } from './certificates/join-cluster.js';
+export { clientCertificate, nodeUser } from './certificates/node-certificates.js';
+export { requestCertificate } from './certificates/request-certificate.js';
+export { renewalTimeoutMs } from './limits.js';
+export { NodeAgent, type NodeAgentDependencies, nodeNameOf } from './node-agent.js';
 export { NodeAgentOptions } from './node-agent-options.js';
 export { ProcessRuntime, type ProcessRuntimeOptions } from './runtimes/process/process-runtime.js';

@@ -1,83 +1,103 @@
-/** Every maximum of the node agent, in one place. */
+/** The limits of the node agent. */
 
-/** Longest time one helper command (`ip`, `nsenter`, `unshare`) may take. */
+/** Time limit of one helper command (`ip`, `nsenter`, `unshare`). */
 export const helperCommandTimeoutMs = 10_000;
-/** Bytes of output kept of a helper command. */
+/** Output of a helper command that is retained. */
 export const helperOutputBytesMax = 64 * 1024;
-/** Bytes of each stream kept of a command run inside a container. */
+/** Output of a command inside a container that is retained, for each stream. */
 export const execOutputBytesMax = 1024 * 1024;
-/** How long a container may take from being launched to running its command. */
+/** Time limit from the launch of a container until its command runs. */
 export const containerStartTimeoutMs = 30_000;
-/** How long a killed container may take to be gone before that is an error. */
+/** Time limit for a killed container to exit. */
 export const killTimeoutMs = 10_000;
-/** How often running containers are checked for having vanished without a word. */
+/** Period of the check for containers that ended without an exit record. */
 export const livenessCheckPeriodMs = 2_000;
-/** Containers kept in one runtime's state, dead ones included. */
+/**
+ * Period in which usage is measured, and window of CPU rates. Higher: figures follow the load
+ * later. Lower: more CPU use of the agent, and coarser rates.
+ */
+export const statsPeriodMs = 10_000;
+/** Containers in the state of a runtime, including dead ones. */
 export const containerCountMax = 4_096;
-/** Pod sandboxes kept in one runtime's state. */
+/** Pod sandboxes in the state of a runtime. */
 export const sandboxCountMax = 1_024;
-/** Smallest and largest prefix of a node's pod CIDR: 14 to 65,534 pods. */
+/** Prefix length of a node's pod CIDR: 14 to 65,534 addresses. */
 export const podCidrPrefixMin = 16;
 export const podCidrPrefixMax = 28;
 /** Mounts of one container. */
 export const mountCountMax = 256;
-/** Size of each small tmpfs of a container: its root, its overlays' upper layers, /dev and /dev/shm. */
+/** Size of each tmpfs of a container: its root, the upper layers of overlays, /dev and /dev/shm. */
 export const scratchTmpfsSize = '64m';
-/** Longest termination message of one container, and of all containers of a pod together. */
+/** Size of the termination message of one container, and of all containers of a pod together. */
 export const terminationMessageBytesMax = 4_096;
 export const terminationMessagesBytesMax = 12 * 1024;
-/** What a termination message taken from the log holds at most. */
+/** Size of a termination message that is read from the log. */
 export const terminationFallbackBytesMax = 2_048;
 export const terminationFallbackLineCountMax = 80;
-/** One read of a log file. */
+/** Size of one read of a log file. */
 export const logChunkBytes = 64 * 1024;
-/** How often a followed log is looked at. */
+/** Poll period of a followed log. */
 export const logPollPeriodMs = 200;
-/** How often while somebody types into a container's terminal. Higher: a slower echo; lower: more CPU. */
+/** Poll period of the output of a terminal. Higher: a slower echo. Lower: more CPU use. */
 export const promptPollPeriodMs = 30;
-/** How often running containers' logs are measured for rotation. */
+/** Period of log rotation. */
 export const logRotationPeriodMs = 10_000;
-/** Body of a probe's answer that is read and, cut further, shown in events. */
+/** Bytes of a probe response that are read; events contain a shorter prefix. */
 export const probeBodyBytesMax = 10 * 1024;
 /** Config maps and secrets watched for the pods of the node. */
 export const watchedObjectCountMax = 2_000;
-/** How long a config map or secret may take to be known for the first time. */
+/** Time limit for the first list of a config map or secret. */
 export const objectSyncTimeoutMs = 10_000;
-/** Tokens of service accounts held for the pods of the node. */
+/** Cached service account tokens. */
 export const accountTokenCountMax = 4_000;
-/** Life of a service account token whose volume does not say. */
+/** Lifetime of a service account token if its volume sets none. */
 export const accountTokenSecondsDefault = 3_600;
-/** Pods on one node, finished ones included, whatever `--max-pods` says of running ones. */
+/** Pods on one node, including finished ones, which `--max-pods` does not count. */
 export const podCountMax = 1_000;
-/** Longest a postStart hook may take; the container is not ready before. */
+/** Time limit of a postStart hook; the container is not ready before it ends. */
 export const hookTimeoutMs = 10 * 60_000;
-/** Time a container gets to end on TERM after a preStop hook has used up the grace period. */
+/** Time between TERM and KILL if the preStop hook has consumed the grace period. */
 export const terminationGraceMinMs = 2_000;
-/** How often a pod is looked at without a reason: repairs what no event told of. */
+/** Period of the sync of a pod without an event; repairs the effects of missed events. */
 export const podResyncPeriodMs = 10_000;
-/** Wait after a failed sync of a pod: first and longest. */
+/** Back-off after a failed sync of a pod: the first and the longest pause. */
 export const podRetryInitialMs = 500;
 export const podRetryMaxMs = 60_000;
-/** Pause before restarts of a container that keeps ending: first and longest. */
+/**
+ * Back-off before the restart of a container that keeps ending: the first and the longest pause.
+ */
 export const restartBackoffInitialMs = 10_000;
 export const restartBackoffMaxMs = 300_000;
-/** Restarts remembered for back-off. */
+/** Containers whose back-off is stored. */
 export const restartBackoffEntryCountMax = 10_000;
-/** Finished runs kept of each container, for its last state and its previous log. */
-export const deadRunsKept = 1;
-/** A config map or secret is watched until it has not been used for this long. */
+/** Dead runs of each container that are retained, for its last state and its previous log. */
+export const deadRunCountMax = 1;
+/** The watch of a config map or secret ends after this time without use. */
 export const objectIdleMs = 120_000;
-/** The node's status is written at least this often, changed or not. */
+/** Period in which the status of the node is written even if it is unchanged. */
 export const nodeStatusReportPeriodMs = 5 * 60_000;
-/** How long to wait for a first list from the API server before saying that it does not come. */
+/** Time without a first list from the API server after which a warning is logged. */
 export const informerSyncTimeoutMs = 30_000;
-/** Bytes of a terminal's name; longer is none. */
+/** Length of the path of a terminal. */
 export const terminalNameBytesMax = 64;
-/** How long a connection to a port of a pod may take to be made. */
+/** Time limit for connecting to a port of a pod. */
 export const podDialTimeoutMs = 10_000;
-/** A helper that makes connections inside a pod ends when none was asked for during this time. */
+/** Idle time after which the helper process that connects to a pod's ports is stopped. */
 export const podDialerIdleMs = 30_000;
-/** Commands and forwarded connections' clients of one agent at a time. */
+/** Concurrent commands, attachments and port forwards of one agent. */
 export const streamingSessionsMax = 500;
-/** Longest run of a command whose output is answered as a whole. */
+/** Time limit of a command of `/run`, whose output is returned as a whole. */
 export const commandRunTimeoutMs = 60_000;
+/** Pause between two attempts to obtain a certificate: the first and the longest. */
+export const requestRetryMinMs = 2_000;
+export const requestRetryMaxMs = 32_000;
+/** Time limit for the approval and signature of a certificate that replaces a valid one. */
+export const renewalTimeoutMs = 15 * 60_000;
+/** The same for the first certificate of a node that joins, of each attempt. */
+export const joinTimeoutMs = 60 * 60_000;
+/** Attempts to obtain the first certificate; about nine hours if all fail immediately. */
+export const joinAttemptCountMax = 1_000;
+/** Period of the check whether a certificate is due; a clock may step. */
+export const renewalCheckMsMax = 60 * 60_000;
+/** A sync of a pod that takes longer hangs: the agent is unhealthy. */
+export const podSyncTimeoutMs = 300_000;

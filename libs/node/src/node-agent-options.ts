@@ -1,5 +1,5 @@
-/** The flags of the node agent. Each one has an effect; connection and logging flags are the app's. */
-import { dialect, Flag, type TlsVersionName, tlsVersionNames } from '@orch/component';
+/** The flags of the node agent. The app adds the flags for connections and logging. */
+import { dialect, Flag, Flags, ProfilingOptions, TlsFlags } from '@orch/component';
 import { IsIn, IsInt, IsOptional, Max, Min, MinLength } from 'class-validator';
 import { type IsolationSetting, isolationSettings } from './runtimes/process/isolation.js';
 
@@ -9,14 +9,14 @@ export type AuthorizationMode = (typeof authorizationModes)[number];
 export class NodeAgentOptions {
   @Flag({
     name: 'node-name',
-    description: 'name of the node instead of the host name; changing it makes another node',
+    description: 'name of the node, by default the host name; another name registers another node',
     aliases: ['hostname-override'],
   })
   nodeName?: string;
 
   @Flag({
     name: 'root-dir',
-    description: 'directory of pods, logs and containers; must be kept across restarts',
+    description: 'directory of pods, logs and containers; must be preserved across restarts',
     default: () => `/var/lib/${dialect().systemName('node')}`,
     type: 'string',
   })
@@ -25,7 +25,7 @@ export class NodeAgentOptions {
 
   @Flag({
     name: 'cluster-name',
-    description: 'keeps network interfaces of several clusters on one machine apart',
+    description: 'name that separates the network interfaces of several clusters on one machine',
     default: () => dialect().word,
     type: 'string',
   })
@@ -34,7 +34,7 @@ export class NodeAgentOptions {
   @Flag({
     name: 'pod-cidr',
     description:
-      'IPv4 network of this node, /16 to /28, its own on the machine and in the cluster; larger holds more pods, smaller leaves room for more nodes',
+      'IPv4 network of the pods of this node, unique on the machine and in the cluster, with prefix /16 to /28. Higher prefix: room for more nodes. Lower prefix: room for more pods.',
     default: '10.244.0.0/24',
   })
   podCidr!: string;
@@ -42,7 +42,7 @@ export class NodeAgentOptions {
   @Flag({
     name: 'process-isolation',
     description:
-      'isolated: namespaces and an address for each pod, needs root; plain: process groups and loopback addresses; auto: isolated where the host permits it',
+      'isolation of pods. isolated: namespaces and an address per pod, requires root; plain: process groups and loopback addresses; auto: isolated if the host permits it',
     default: 'auto',
     type: 'string',
   })
@@ -51,21 +51,21 @@ export class NodeAgentOptions {
 
   @Flag({
     name: 'teardown-on-stop',
-    description: 'end all pods and remove their network when the agent stops; otherwise they go on',
+    description:
+      'end all pods and remove their network when the agent stops; otherwise they continue to run',
     default: false,
   })
   teardownOnStop!: boolean;
 
   @Flag({
     name: 'node-ip',
-    description:
-      'address under which the node is reached; by default that of --address, or the first of the machine',
+    description: 'address of the node; by default --address, or the first address of the machine',
   })
   nodeIp?: string;
 
   @Flag({
     name: 'node-labels',
-    description: 'labels the node is registered with, as key=value pairs',
+    description: 'labels of the registered node, as key=value pairs',
     type: 'keyValues',
   })
   nodeLabels: Record<string, string> = {};
@@ -73,7 +73,7 @@ export class NodeAgentOptions {
   @Flag({
     name: 'max-pods',
     description:
-      'pods the node takes; higher overloads the machine, lower leaves it idle and pods unscheduled',
+      'pods that the scheduler may place on the node. Higher: the machine may be overloaded. Lower: pods remain unscheduled while the machine is idle.',
     default: 110,
   })
   @IsInt()
@@ -84,7 +84,7 @@ export class NodeAgentOptions {
   @Flag({
     name: 'system-reserved',
     description:
-      'cpu and memory kept back from pods, as cpu=500m,memory=1Gi; more wastes them, less lets pods starve the machine',
+      'cpu and memory reserved for the system, as cpu=500m,memory=1Gi. Higher: less capacity for pods. Lower: pods can starve the system.',
     type: 'keyValues',
   })
   systemReserved: Record<string, string> = {};
@@ -92,7 +92,7 @@ export class NodeAgentOptions {
   @Flag({
     name: 'node-status-update-frequency',
     description:
-      'how often the status is worked out; higher shows changes late, lower costs requests',
+      'period in which the node status is computed. Higher: changes are reported later. Lower: more requests.',
     default: '10s',
     type: 'duration',
   })
@@ -102,7 +102,7 @@ export class NodeAgentOptions {
   @Flag({
     name: 'node-lease-duration-seconds',
     description:
-      'validity of the heartbeat, renewed four times within; higher notices a dead node late, lower takes a slow one for dead',
+      'validity of the node lease in seconds; it is renewed after a quarter of it. Higher: a dead node is detected later. Lower: a slow node may be considered dead.',
     default: 40,
   })
   @IsInt()
@@ -112,7 +112,7 @@ export class NodeAgentOptions {
   @Flag({
     name: 'container-log-max-size',
     description:
-      'size at which a container log is moved aside; higher fills the disk, lower forgets sooner',
+      'size at which a container log is rotated. Higher: more disk use. Lower: a shorter history.',
     default: '10Mi',
     type: 'bytes',
   })
@@ -121,7 +121,8 @@ export class NodeAgentOptions {
 
   @Flag({
     name: 'container-log-max-files',
-    description: 'log files kept of a container, at least 2; higher fills the disk, lower forgets',
+    description:
+      'log files that are retained per container, at least 2. Higher: more disk use. Lower: a shorter history.',
     default: 5,
   })
   @IsInt()
@@ -131,7 +132,7 @@ export class NodeAgentOptions {
   @Flag({
     name: 'eviction-hard',
     description:
-      'what must be left of the machine before the node reports pressure; higher gives room away, lower risks running out',
+      'thresholds of available resources below which the node reports pressure. Higher: unused reserves. Lower: the machine may run out of a resource.',
     default:
       'imagefs.available<15%,memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%',
   })
@@ -140,20 +141,28 @@ export class NodeAgentOptions {
   @Flag({
     name: 'eviction-pressure-transition-period',
     description:
-      'how long pressure is reported after it has gone; higher keeps pods away longer, lower lets the condition flap',
+      'time for which pressure is reported after it has ended. Higher: new pods are rejected longer. Lower: the condition may flap.',
     default: '5m',
     type: 'duration',
   })
   @Min(0)
   evictionPressureTransitionMs!: number;
 
-  @Flag({ name: 'enable-server', description: 'serve logs, stats and metrics', default: true })
+  @Flag({
+    name: 'enable-server',
+    description: 'serve logs, statistics and metrics over HTTPS',
+    default: true,
+  })
   enableServer!: boolean;
 
-  @Flag({ name: 'address', description: 'address the server listens on', default: '0.0.0.0' })
+  @Flag({ name: 'address', description: 'listen address of the server', default: '0.0.0.0' })
   address!: string;
 
-  @Flag({ name: 'port', description: 'HTTPS port of the server; 0 takes any', default: 10_250 })
+  @Flag({
+    name: 'port',
+    description: 'HTTPS port of the server; 0 selects a free port',
+    default: 10_250,
+  })
   @IsInt()
   @Min(0)
   @Max(65_535)
@@ -162,62 +171,63 @@ export class NodeAgentOptions {
   @Flag({
     name: 'enable-debugging-handlers',
     description:
-      'serve logs, commands and ports of containers, without which nobody has them through the API',
+      'serve logs, commands and ports of containers; the API needs them for logs, exec, attach and port-forward',
     default: true,
   })
   enableDebuggingHandlers!: boolean;
 
+  @Flags(ProfilingOptions)
+  profiles!: ProfilingOptions;
+
   @Flag({
     name: 'streaming-connection-idle-timeout',
     description:
-      'a command or forwarded connection without a byte is ended after it, 0 never; lower ends quiet ones, higher keeps forgotten ones',
+      'idle time after which a command or forwarded connection is closed; 0 never. Higher: abandoned connections remain longer. Lower: quiet connections are closed.',
     default: '4h0m0s',
     type: 'duration',
   })
   @Min(0)
   streamingIdleTimeoutMs!: number;
 
-  @Flag({ name: 'tls-cert-file', description: 'PEM certificate to serve with; made when left out' })
+  @Flag({
+    name: 'tls-cert-file',
+    description: 'PEM file of the serving certificate; a self-signed one is created by default',
+  })
   @IsOptional()
   tlsCertFile?: string;
 
-  @Flag({ name: 'tls-private-key-file', description: 'PEM key of --tls-cert-file' })
+  @Flag({ name: 'tls-private-key-file', description: 'PEM file of the key of --tls-cert-file' })
   @IsOptional()
   tlsPrivateKeyFile?: string;
 
-  @Flag({
-    name: 'tls-min-version',
-    description: `lowest TLS version, one of ${tlsVersionNames.join(', ')}; lower admits weak clients, higher shuts some out`,
-    default: 'VersionTLS12',
-    type: 'string',
-  })
-  @IsIn(tlsVersionNames)
-  tlsMinVersion!: TlsVersionName;
+  @Flags(TlsFlags)
+  readonly tls!: TlsFlags;
 
   @Flag({
     name: 'client-ca-file',
-    description: 'PEM authorities whose client certificates prove a user',
+    description: 'PEM file of the authorities whose client certificates are accepted',
   })
   @IsOptional()
   clientCaFile?: string;
 
   @Flag({
     name: 'anonymous-auth',
-    description: 'let requests without credentials in, as the anonymous user',
+    description: 'accept requests without credentials as the anonymous user',
     default: true,
   })
   anonymousAuth!: boolean;
 
   @Flag({
     name: 'authentication-token-webhook',
-    description: 'ask the API server who a bearer token belongs to',
+    description: 'authenticate bearer tokens by token review at the API server',
     default: false,
   })
   tokenWebhook!: boolean;
 
   @Flag({
     name: 'authentication-token-webhook-cache-ttl',
-    description: 'how long a checked token is trusted; higher: a revoked one works longer',
+    description:
+      'time for which the result of a token review is cached. Higher: a revoked token works longer. Lower: more requests to the API server.',
     default: '2m0s',
     type: 'duration',
   })
@@ -226,7 +236,7 @@ export class NodeAgentOptions {
 
   @Flag({
     name: 'authorization-mode',
-    description: 'AlwaysAllow, or Webhook: ask the API server about each request',
+    description: 'AlwaysAllow, or Webhook: authorize each request at the API server',
     default: 'AlwaysAllow',
     type: 'string',
   })
@@ -235,7 +245,8 @@ export class NodeAgentOptions {
 
   @Flag({
     name: 'authorization-webhook-cache-authorized-ttl',
-    description: 'how long a permission is remembered; higher: a withdrawn one works longer',
+    description:
+      'time for which a permission is cached. Higher: a revoked permission works longer. Lower: more requests to the API server.',
     default: '5m0s',
     type: 'duration',
   })
@@ -244,7 +255,8 @@ export class NodeAgentOptions {
 
   @Flag({
     name: 'authorization-webhook-cache-unauthorized-ttl',
-    description: 'how long a refusal is remembered; higher: a new permission works later',
+    description:
+      'time for which a denial is cached. Higher: a new permission works later. Lower: more requests to the API server.',
     default: '30s',
     type: 'duration',
   })

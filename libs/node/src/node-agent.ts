@@ -1,50 +1,50 @@
 /**
- * The agent of one node: takes the pods that the API has bound to it, runs them through a container
- * runtime, and reports them and the node. All its state is on disk, in the runtime and in the API; it
- * may be killed at any time.
+ * The agent of one node: runs the pods that the API has bound to the node through a container
+ * runtime, and reports the status of the pods and of the node. All state is on disk, in the runtime
+ * and in the API, so the agent can be killed at any time.
  */
 import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { EventRecorder, Informer, type RestClient, resources } from '@orch/client';
+import { type ApiClient, EventRecorder, Informer, resources } from '@orch/client';
 import {
   type Clock,
-  type ComponentServer,
   type HealthChecks,
+  hostAddress,
   type Logger,
   type Metrics,
-  type Timer,
 } from '@orch/component';
 import type { Node, NodeStatus, Pod, Service } from '@orch/types/core/v1';
-import { RequestedTokens } from './environment/account-tokens.js';
+import type { CertificateManager } from './certificates/certificate-manager.js';
+import { servingCertificateManager } from './certificates/serving-certificate.js';
+import { TokenManager } from './environment/account-tokens.js';
+import { ClaimObjects } from './environment/claim-objects.js';
 import { quantityValue } from './environment/quantity.js';
 import { WatchedObjects } from './environment/watched-objects.js';
-import { informerSyncTimeoutMs, logRotationPeriodMs } from './limits.js';
-import { rotateLog } from './logs/log-rotation.js';
+import { informerSyncTimeoutMs } from './limits.js';
 import type { NodeAgentOptions } from './node-agent-options.js';
+import { LogRotator } from './pods/log-rotator.js';
 import { type PodContext, podReference } from './pods/pod-context.js';
 import { PodWorkers } from './pods/pod-workers.js';
 import { RestartBackoff } from './pods/restart-backoff.js';
 import { runHandler } from './probes/handlers.js';
 import { Prober } from './probes/prober.js';
-import {
-  type Pressure,
-  parseThresholds,
-  pressureOf,
-  type Threshold,
-} from './registration/eviction-signals.js';
-import { type HostFacts, hostAddress, hostFacts, hostPressure } from './registration/host-facts.js';
+import { type MachineInfo, machineInfo } from './registration/machine-info.js';
 import { NodeRegistration } from './registration/node-registration.js';
 import { nodeLabels, nodeStatus, podAddressAnnotation } from './registration/node-status.js';
+import { PressureMonitor } from './registration/pressure-monitor.js';
 import type { ContainerRuntime, RuntimeInfo } from './runtimes/container-runtime.js';
-import { startAgentServer } from './server/agent-server.js';
+import { type AgentServer, startAgentServer } from './server/agent-server.js';
+import { StatsSampler } from './stats/stats-sampler.js';
 import { StatusManager } from './status/status-manager.js';
 
-export interface NodeAgentParts {
-  /** Pods cannot be taken; must end the process. */
+export interface NodeAgentDependencies {
+  /** Called when the agent can no longer run pods; must end the process. */
   readonly onFailed: (error: unknown) => void;
   readonly options: NodeAgentOptions;
-  readonly client: RestClient;
+  /** Directory of a requested serving certificate; undefined if none is requested. */
+  readonly requestedCertificates?: string;
+  readonly client: ApiClient;
   readonly runtime: ContainerRuntime;
   readonly health: HealthChecks;
   readonly metrics: Metrics;
@@ -54,12 +54,14 @@ export interface NodeAgentParts {
   readonly random: () => number;
 }
 
-/** The node's name: the host's, unless it is given. Lower case, as names of objects are. */
+/** Returns the name of the node, by default the host name, in lower case like all object names. */
 export function nodeNameOf(options: Pick<NodeAgentOptions, 'nodeName'>): string {
   return (options.nodeName || hostname()).trim().toLowerCase();
 }
 
-/** Where the node is reached: as given, or where its server listens, or the machine's first address. */
+/**
+ * Returns `--node-ip`, else the listen address of the server, else the first address of the host.
+ */
 function nodeIpOf({ nodeIp, address }: NodeAgentOptions): string {
   const listensAnywhere = address === '' || address === '0.0.0.0' || address === '::';
   return nodeIp || (listensAnywhere ? hostAddress() : address);
@@ -68,34 +70,39 @@ function nodeIpOf({ nodeIp, address }: NodeAgentOptions): string {
 export class NodeAgent {
   readonly nodeName: string;
   private readonly rootDirectory: string;
-  private readonly facts: HostFacts;
+  private readonly machine: MachineInfo;
   private readonly hostIp: string;
-  private readonly thresholds: readonly Threshold[];
+  private readonly pressure: PressureMonitor;
   private readonly pods: Informer<Pod>;
   private readonly services: Informer<Service>;
   private readonly recorder: EventRecorder;
   private readonly statuses: StatusManager;
   private readonly objects: WatchedObjects;
   private readonly prober: Prober;
-  private readonly pressureSeenMs = new Map<keyof Pressure, number>();
+  private readonly logRotator: LogRotator;
+  private readonly stats: StatsSampler;
   private workers: PodWorkers | undefined;
   private registration: NodeRegistration | undefined;
-  private server: ComponentServer | undefined;
-  private rotationTimer: Timer | undefined;
-  private containerCounts: ReturnType<Metrics['gauge']> | undefined;
+  private server: AgentServer | undefined;
+  private servingCertificate: CertificateManager | undefined;
   private readonly unsubscribe: (() => void)[] = [];
   private stopped = false;
 
-  constructor(private readonly parts: NodeAgentParts) {
-    const { options, client, clock, logger } = parts;
+  constructor(private readonly dependencies: NodeAgentDependencies) {
+    const { options, client, runtime, metrics, clock, logger } = dependencies;
     this.nodeName = nodeNameOf(options);
     this.rootDirectory = resolve(options.rootDirectory);
     for (const name of ['pods', 'logs']) {
       mkdirSync(join(this.rootDirectory, name), { recursive: true, mode: 0o755 });
     }
-    this.facts = hostFacts(this.rootDirectory);
+    this.machine = machineInfo(this.rootDirectory);
     this.hostIp = nodeIpOf(options);
-    this.thresholds = parseThresholds(options.evictionHard);
+    this.pressure = new PressureMonitor({
+      evictionHard: options.evictionHard,
+      transitionPeriodMs: options.evictionPressureTransitionMs,
+      machine: this.machine,
+      directory: this.rootDirectory,
+    });
     this.recorder = new EventRecorder({
       client,
       component: 'kubelet',
@@ -105,47 +112,63 @@ export class NodeAgent {
     });
     this.statuses = new StatusManager({ client, clock, logger });
     this.objects = new WatchedObjects({ client, clock, logger });
-    this.prober = this.makeProber();
+    this.prober = this.createProber();
+    const rotation = {
+      fileBytesMax: options.containerLogMaxBytes,
+      fileCountMax: options.containerLogMaxFiles,
+    };
+    this.logRotator = new LogRotator({ runtime, metrics, rotation, clock, logger });
+    this.stats = new StatsSampler({ runtime, clock, logger });
     const fieldSelector = `spec.nodeName=${this.nodeName}`;
     const shared = { client, clock, logger };
     this.pods = new Informer<Pod>({ ...shared, resource: resources.pods, fieldSelector });
     this.services = new Informer<Service>({ ...shared, resource: resources.services });
   }
 
-  /** The port of the agent's server; 0 when it has none. */
+  /** The port of the agent's server; 0 without a server. */
   get port(): number {
     return this.server?.port ?? 0;
   }
 
   /**
-   * Takes over what runs, registers the node and begins to work. Resolves before the API server has been
-   * reached: what needs it is tried until it answers.
+   * Recovers running pods, registers the node and begins to run pods. Resolves before the API
+   * server is reachable: requests are retried until they succeed.
    */
   async start(): Promise<void> {
-    const { runtime, options, client, random, logger, onFailed } = this.parts;
+    const { runtime, options, client, random, health, metrics, logger, onFailed } =
+      this.dependencies;
     await runtime.start();
     const info = await runtime.info();
     const workers = new PodWorkers({ context: this.podContext(info), client, random });
     this.workers = workers;
     this.unsubscribe.push(runtime.onContainerChanged((_id, pod) => workers.sync(pod.uid)));
-    this.addMetrics(workers);
+    metrics.gauge({
+      name: 'kubelet_running_pods',
+      help: 'Pods that this agent manages',
+      collect: (gauge) => gauge.set(workers.podCount),
+    });
+    health.add({ name: 'syncloop', run: () => workers.checkSyncs() });
     if (options.enableServer) {
+      this.stats.start();
       const postReview = async (path: string, body: object) =>
         (await client.request('POST', path, { body })).json<unknown>();
       this.server = await startAgentServer({
-        ...this.parts,
+        ...this.dependencies,
         nodeName: this.nodeName,
         workers,
-        facts: this.facts,
+        machine: this.machine,
+        stats: this.stats,
+        prober: this.prober,
         postReview,
       });
+      this.requestServingCertificate(this.server);
     }
-    this.registration = this.makeRegistration(info);
+    this.registration = this.createRegistration(info);
     this.registration.start();
     this.services.start();
     this.pods.start();
-    this.takePods(workers).catch(onFailed);
-    this.rotateLater();
+    this.followPods(workers).catch(onFailed);
+    this.logRotator.start();
     const { nodeName, hostIp, port } = this;
     logger.info(
       { node: nodeName, address: hostIp, port, runtime: info.name },
@@ -153,33 +176,52 @@ export class NodeAgent {
     );
   }
 
-  /** Lets go of the pods, which go on; with `teardown` they are ended and their network removed. */
-  async stop({ teardown = this.parts.options.teardownOnStop } = {}): Promise<void> {
+  /**
+   * Stops managing the pods, which continue to run; with `teardown`, ends them and removes their
+   * network.
+   */
+  async stop({ teardown = this.dependencies.options.teardownOnStop } = {}): Promise<void> {
     this.stopped = true;
-    this.rotationTimer?.cancel();
+    this.logRotator.stop();
+    this.stats.stop();
     for (const end of this.unsubscribe) end();
     this.registration?.stop();
+    await this.servingCertificate?.stop();
     await this.server?.stop();
     await Promise.all([this.pods.stop(), this.services.stop()]);
     this.prober.stop();
     await this.workers?.stop();
     await Promise.all([this.statuses.stop(), this.objects.stop(), this.recorder.stop()]);
-    await this.parts.runtime.stop({ teardown });
+    await this.dependencies.runtime.stop({ teardown });
   }
 
-  /** Pods start once services are known, and what nobody wants is removed once all pods are. */
-  private async takePods(workers: PodWorkers): Promise<void> {
-    if (!(await this.synced(this.services, 'services'))) return;
+  private requestServingCertificate({ tls }: AgentServer): void {
+    const { requestedCertificates: directory } = this.dependencies;
+    if (directory === undefined) return;
+    this.servingCertificate = servingCertificateManager({
+      ...this.dependencies,
+      nodeName: this.nodeName,
+      address: this.hostIp,
+      directory,
+      present: (pair) => tls.present(pair),
+    });
+    this.servingCertificate.start();
+  }
+
+  /** Starts pods after services are synced, and removes leftovers after pods are synced. */
+  private async followPods(workers: PodWorkers): Promise<void> {
+    if (!(await this.waitForSync(this.services, 'services'))) return;
     const remove = this.pods.addHandlers({
       onAdd: (pod) => workers.update(pod),
       onUpdate: (pod) => workers.update(pod),
       onDelete: (pod) => workers.remove(pod),
     });
     this.unsubscribe.push(remove);
-    if (await this.synced(this.pods, 'pods')) await workers.reclaim();
+    if (await this.waitForSync(this.pods, 'pods')) await workers.reclaim();
   }
 
-  private async synced(
+  /** Resolves with true when the informer is synced, with false when the agent stops. */
+  private async waitForSync(
     informer: Informer<Pod> | Informer<Service>,
     what: string,
   ): Promise<boolean> {
@@ -188,22 +230,24 @@ export class NodeAgent {
         await informer.whenSynced(informerSyncTimeoutMs);
         return true;
       } catch (error) {
-        if (!this.stopped)
-          this.parts.logger.warn({ err: error, what }, 'waiting for the API server');
+        if (!this.stopped) {
+          this.dependencies.logger.warn({ err: error, what }, 'waiting for the API server');
+        }
       }
     }
     return false;
   }
 
   private podContext(info: RuntimeInfo): PodContext {
-    const { runtime, client, clock, logger } = this.parts;
+    const { runtime, client, clock, logger } = this.dependencies;
     const reserved = this.reserved();
     return {
       runtime,
       runtimeName: info.name,
       prober: this.prober,
       objects: this.objects,
-      accountTokens: new RequestedTokens({ client, clock, logger }),
+      claims: new ClaimObjects(client, this.nodeName),
+      accountTokens: new TokenManager({ client, clock, logger }),
       statuses: this.statuses,
       recorder: this.recorder,
       backoff: new RestartBackoff(),
@@ -211,9 +255,9 @@ export class NodeAgent {
       logger,
       hostIp: this.hostIp,
       allocatable: {
-        cpuCores: this.facts.cpuCores - reserved.cpuCores,
-        memoryBytes: this.facts.memoryBytes - reserved.memoryBytes,
-        ephemeralStorageBytes: this.facts.ephemeralStorageBytes,
+        cpuCores: this.machine.cpuCores - reserved.cpuCores,
+        memoryBytes: this.machine.memoryBytes - reserved.memoryBytes,
+        ephemeralStorageBytes: this.machine.ephemeralStorageBytes,
       },
       podsDirectory: join(this.rootDirectory, 'pods'),
       logsDirectory: join(this.rootDirectory, 'logs'),
@@ -221,8 +265,8 @@ export class NodeAgent {
     };
   }
 
-  private makeProber(): Prober {
-    const { runtime, clock, logger, random } = this.parts;
+  private createProber(): Prober {
+    const { runtime, clock, logger, random } = this.dependencies;
     return new Prober({
       clock,
       logger,
@@ -239,14 +283,14 @@ export class NodeAgent {
     });
   }
 
-  private makeRegistration(info: RuntimeInfo): NodeRegistration {
-    const { options, client, clock, logger } = this.parts;
+  private createRegistration(info: RuntimeInfo): NodeRegistration {
+    const { options, client, clock, logger } = this.dependencies;
     return new NodeRegistration({
       client,
       clock,
       logger,
       nodeName: this.nodeName,
-      labels: nodeLabels(this.nodeName, this.facts, options.nodeLabels),
+      labels: nodeLabels(this.nodeName, this.machine, options.nodeLabels),
       annotations: podAddressAnnotation(info),
       podCidr: options.podCidr,
       statusPeriodMs: options.nodeStatusUpdateFrequencyMs,
@@ -256,7 +300,7 @@ export class NodeAgent {
   }
 
   private async status(info: RuntimeInfo, current: Node | undefined): Promise<NodeStatus> {
-    const { options, runtime, clock } = this.parts;
+    const { options, runtime, clock } = this.dependencies;
     return nodeStatus(
       {
         nodeName: this.nodeName,
@@ -265,73 +309,18 @@ export class NodeAgent {
         port: this.port,
         podCountMax: options.maxPods,
         reserved: this.reserved(),
-        facts: this.facts,
+        machine: this.machine,
         runtime: info,
         runtimeStatus: await runtime.status(),
-        pressure: this.pressure(clock.monotonicMs()),
+        pressure: this.pressure.check(clock.monotonicMs()),
         nowMs: clock.nowMs(),
       },
       current,
     );
   }
 
-  /** Pressure is reported for a while after it has gone, so that it does not come and go. */
-  private pressure(nowMs: number): Pressure {
-    const now = pressureOf(this.thresholds, this.facts, hostPressure(this.rootDirectory));
-    const holds = (kind: keyof Pressure): boolean => {
-      if (now[kind]) this.pressureSeenMs.set(kind, nowMs);
-      const seenMs = this.pressureSeenMs.get(kind);
-      const { evictionPressureTransitionMs } = this.parts.options;
-      return seenMs !== undefined && nowMs - seenMs <= evictionPressureTransitionMs;
-    };
-    return { memory: holds('memory'), disk: holds('disk'), pid: holds('pid') };
-  }
-
   private reserved(): { cpuCores: number; memoryBytes: number } {
-    const { cpu, memory } = this.parts.options.systemReserved;
+    const { cpu, memory } = this.dependencies.options.systemReserved;
     return { cpuCores: quantityValue(cpu ?? '0'), memoryBytes: quantityValue(memory ?? '0') };
-  }
-
-  private addMetrics(workers: PodWorkers): void {
-    const { metrics } = this.parts;
-    metrics.gauge({
-      name: 'kubelet_running_pods',
-      help: 'Pods that this agent takes care of',
-      collect: (gauge) => gauge.set(workers.podCount),
-    });
-    this.containerCounts = metrics.gauge({
-      name: 'kubelet_running_containers',
-      help: 'Containers by state, as of the last look at their logs',
-      labels: ['container_state'],
-    });
-  }
-
-  private rotateLater(): void {
-    const { clock, logger } = this.parts;
-    this.rotationTimer = clock.setTimer(logRotationPeriodMs, () => {
-      this.rotateLogs()
-        .catch((error: unknown) => logger.error({ err: error }, 'log rotation failed'))
-        .finally(() => {
-          if (!this.stopped) this.rotateLater();
-        });
-    });
-  }
-
-  private async rotateLogs(): Promise<void> {
-    const { runtime, options, clock } = this.parts;
-    const settings = {
-      fileBytesMax: options.containerLogMaxBytes,
-      fileCountMax: options.containerLogMaxFiles,
-    };
-    const containers = await runtime.listContainers();
-    for (const state of ['created', 'running', 'exited', 'unknown'] as const) {
-      const count = containers.filter((container) => container.state === state).length;
-      this.containerCounts?.set({ container_state: state }, count);
-    }
-    for (const { id, state, logPath } of containers) {
-      if (state === 'running' && rotateLog(logPath, settings, clock.nowMs())) {
-        await runtime.reopenContainerLog(id);
-      }
-    }
   }
 }

@@ -1,3 +1,3 @@
-/** Service addresses to pod endpoints, by forwarding in user space. */
+/** The service proxy: forwards service addresses to pod endpoints in user space. */
 export { ProxyOptions } from './proxy-options.js';
-export { ServiceProxy, type ServiceProxyParts } from './service-proxy.js';
+export { ServiceProxy, type ServiceProxyDependencies } from './service-proxy.js';

@@ -1,11 +1,12 @@
-/** The flags of the service proxy. Connection, serving and logging flags are the app's. */
-import { dialect, Flag } from '@orch/component';
+/** The flags of the service proxy. The app adds the flags for connections, serving and logging. */
+import { dialect, Flag, ValueError } from '@orch/component';
 import { IsInt, IsIP, Max, Min } from 'class-validator';
+import ipaddr from 'ipaddr.js';
 
 export class ProxyOptions {
   @Flag({
     name: 'cluster-name',
-    description: 'keeps network interfaces of several clusters on one machine apart',
+    description: 'name that separates the network interfaces of several clusters on one machine',
     default: () => dialect().word,
     type: 'string',
   })
@@ -13,16 +14,24 @@ export class ProxyOptions {
 
   @Flag({
     name: 'node-port-address',
-    description: 'address on which node ports are served; 0.0.0.0 means all',
+    description: 'address on which node ports are served; 0.0.0.0 is every address',
     default: '0.0.0.0',
   })
   @IsIP()
   nodePortAddress!: string;
 
   @Flag({
+    name: 'pod-route-range',
+    description:
+      'IPv4 CIDR of the pods of all nodes. The proxy adds a route to the part of each other machine, through the internal address of its node; it requires root and machines in one network. Empty: no routes',
+    default: '',
+  })
+  podRouteRange!: string;
+
+  @Flag({
     name: 'max-connections-per-port',
     description:
-      'connections of one service port; higher lets one service use up the process, lower refuses clients sooner',
+      'concurrent connections of one service port. Higher: one service can exhaust the process. Lower: clients are rejected earlier.',
     default: 16_384,
   })
   @IsInt()
@@ -33,7 +42,7 @@ export class ProxyOptions {
   @Flag({
     name: 'udp-timeout',
     description:
-      'how long an idle UDP flow keeps its endpoint; higher holds sockets longer, lower moves clients in mid-conversation',
+      'idle time after which a UDP flow loses its endpoint. Higher: sockets are held longer. Lower: clients may change the endpoint within a session.',
     default: '1m',
     type: 'duration',
   })
@@ -42,8 +51,16 @@ export class ProxyOptions {
 
   @Flag({
     name: 'teardown-on-stop',
-    description: 'remove service addresses when the proxy stops; otherwise the next one finds them',
+    description:
+      'remove service addresses when the proxy stops; otherwise the next proxy process reuses them',
     default: false,
   })
   teardownOnStop!: boolean;
+
+  checkRelations(): void {
+    const range = this.podRouteRange;
+    if (range !== '' && !ipaddr.IPv4.isValidCIDRFourPartDecimal(range)) {
+      throw new ValueError(`--pod-route-range: want an IPv4 CIDR, got ${range}`);
+    }
+  }
 }

@@ -1,34 +1,36 @@
 /**
- * Serves the addresses and node ports of services on this machine and forwards them to ready endpoints.
- * Level-based: each change of a service or its endpoints brings its ports to what both say now. What
- * fails is tried again with back-off while everything else goes on.
+ * Serves the addresses and node ports of services on this machine and forwards connections to ready
+ * endpoints. Level-based: each change of a service or its endpoints reconciles the ports of the
+ * service. Failures are retried with back-off and do not affect other services.
  */
-import { Informer, objectKey, type RestClient, resources, WorkQueue } from '@orch/client';
+import { type ApiClient, Informer, objectKey, resources, WorkQueue } from '@orch/client';
 import { type Clock, dialect, type Logger, type Metrics } from '@orch/component';
 import type { Endpoints, Node, Service } from '@orch/types/core/v1';
 import { ServiceAddresses } from './addresses/service-addresses.js';
 import { EndpointPicker } from './balancing/endpoint-picker.js';
-import type { Forwarder, ForwarderSettings } from './forwarding/forwarder.js';
+import type { Forwarder, ForwarderDependencies } from './forwarding/forwarder.js';
 import { ProxyMetrics } from './forwarding/proxy-metrics.js';
 import { TcpForwarder } from './forwarding/tcp-forwarder.js';
 import { UdpForwarder } from './forwarding/udp-forwarder.js';
-import { informerSyncTimeoutMs, syncWorkerCount } from './limits.js';
+import { informerSyncTimeoutMs, routeCheckPeriodMs, syncWorkerCount } from './limits.js';
 import type { ProxyOptions } from './proxy-options.js';
+import { PodRoutes } from './routes/pod-routes.js';
 import { type PortRule, portRules } from './rules/port-rules.js';
+import { sourceFilter } from './rules/source-filter.js';
 
-export interface ServiceProxyParts {
-  /** Services are not served (any more); must end the process. */
+export interface ServiceProxyDependencies {
+  /** Called when services can no longer be served; must end the process. */
   readonly onFailed: (error: unknown) => void;
   readonly options: ProxyOptions;
-  readonly client: RestClient;
-  /** Tells this proxy from others on the machine, such as the path of its kubeconfig. */
+  readonly client: ApiClient;
+  /** Identifies this proxy on the machine, such as the path of its kubeconfig. */
   readonly owner: string;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** One port of one service, with a listener on the service's address and one on its node port. */
+/** A port of an address, with a forwarder for the address and one for the node port. */
 interface ServedPort {
   readonly rule: PortRule;
   readonly picker: EndpointPicker;
@@ -36,39 +38,46 @@ interface ServedPort {
   isComplete: boolean;
 }
 
+/** The key of the routes in the queue; keys of services contain a slash. */
+const routesKey = 'pod-routes';
+
 export class ServiceProxy {
   private readonly services: Informer<Service>;
   private readonly endpoints: Informer<Endpoints>;
   private readonly nodes: Informer<Node>;
   private readonly addresses: ServiceAddresses;
+  private readonly routes: PodRoutes | undefined;
   private readonly metrics: ProxyMetrics;
   private readonly queue: WorkQueue;
   private readonly served = new Map<string, Map<string, ServedPort>>();
-  /** No longer listening, with connections that go on. */
+  /** Forwarders that no longer listen but have open connections. */
   private readonly draining = new Set<Forwarder>();
   private running: Promise<void> | undefined;
   private stopped = false;
   private isSynced = false;
 
-  constructor(private readonly parts: ServiceProxyParts) {
-    const { client, clock, logger, options, owner, metrics } = parts;
+  constructor(private readonly dependencies: ServiceProxyDependencies) {
+    const { client, clock, logger, options, owner, metrics } = dependencies;
     const shared = { client, clock, logger };
     this.services = new Informer<Service>({ ...shared, resource: resources.services });
     this.endpoints = new Informer<Endpoints>({ ...shared, resource: resources.endpoints });
     this.nodes = new Informer<Node>({ ...shared, resource: resources.nodes });
-    this.addresses = new ServiceAddresses(`${options.clusterName} ${owner}`, logger);
+    const identity = `${options.clusterName} ${owner}`;
+    const { podRouteRange } = options;
+    this.addresses = new ServiceAddresses(identity, logger);
+    if (podRouteRange !== '') this.routes = new PodRoutes(identity, podRouteRange, logger);
     this.metrics = new ProxyMetrics(metrics);
     this.queue = new WorkQueue({ name: 'services', clock, logger });
   }
 
-  /** Whether services have been seen and served once. */
+  /** Whether the services are synced. */
   get ready(): boolean {
     return this.isSynced;
   }
 
-  /** Resolves before the API server has been reached. */
+  /** Starts the proxy. Resolves before the API server is reachable. */
   async start(): Promise<void> {
-    const { onFailed } = this.parts;
+    const { onFailed } = this.dependencies;
     await this.addresses.start();
     this.services.start();
     this.endpoints.start();
@@ -76,23 +85,27 @@ export class ServiceProxy {
     this.serve().catch(onFailed);
   }
 
-  /** Ends all connections; with `teardown` the addresses of services go too. */
-  async stop({ teardown = this.parts.options.teardownOnStop } = {}): Promise<void> {
+  /** Closes all connections; with `teardown`, also removes the service addresses. */
+  async stop({ teardown = this.dependencies.options.teardownOnStop } = {}): Promise<void> {
     this.stopped = true;
     this.queue.shutDown();
     await Promise.all([this.services.stop(), this.endpoints.stop(), this.nodes.stop()]);
     await this.running;
     for (const ports of this.served.values()) {
-      for (const { forwarders } of ports.values()) for (const one of forwarders) one.destroy();
+      for (const { forwarders } of ports.values()) {
+        for (const forwarder of forwarders) forwarder.destroy();
+      }
     }
-    for (const one of this.draining) one.destroy();
+    for (const forwarder of this.draining) forwarder.destroy();
     this.served.clear();
-    if (teardown) await this.addresses.teardown();
+    if (!teardown) return;
+    await this.addresses.teardown();
+    await this.routes?.teardown();
   }
 
   private async serve(): Promise<void> {
     for (const informer of [this.services, this.endpoints, this.nodes]) {
-      if (!(await this.synced(informer))) return;
+      if (!(await this.waitForSync(informer))) return;
     }
     const enqueue = (object: Service | Endpoints) => this.queue.add(objectKey(object));
     const handlers = { onAdd: enqueue, onUpdate: enqueue, onDelete: enqueue };
@@ -101,22 +114,34 @@ export class ServiceProxy {
     this.nodes.addHandlers({
       onAdd: (node) => this.nodeChanged(node, undefined),
       onUpdate: (node, old) => this.nodeChanged(node, old),
+      onDelete: () => this.routesChanged(),
     });
+    this.routesChanged();
     await this.releaseStale();
     this.isSynced = true;
     this.running = this.queue.run(syncWorkerCount, async (key) => {
-      await this.sync(key);
-      return undefined;
+      if (key !== routesKey) {
+        await this.sync(key);
+        return undefined;
+      }
+      await this.routes?.sync(this.nodes.lister.list());
+      return routeCheckPeriodMs;
     });
   }
 
-  /** Where a node's pods are reached may change when its agent is started in another way. */
+  private routesChanged(): void {
+    if (this.routes) this.queue.add(routesKey);
+  }
+
+  /** Syncs all services when the pods of a node start or stop listening on loopback addresses. */
   private nodeChanged(node: Node, old: Node | undefined): void {
+    if (routeFacts(node) !== routeFacts(old)) this.routesChanged();
     if (isLoopback(node) === isLoopback(old)) return;
     for (const key of this.services.lister.keys()) this.queue.add(key);
   }
 
-  private async synced(
+  /** Resolves with true when the informer is synced, with false when the proxy stops. */
+  private async waitForSync(
     informer: Informer<Service> | Informer<Endpoints> | Informer<Node>,
   ): Promise<boolean> {
     while (!this.stopped) {
@@ -124,21 +149,24 @@ export class ServiceProxy {
         await informer.whenSynced(informerSyncTimeoutMs);
         return true;
       } catch (error) {
-        if (!this.stopped) this.parts.logger.warn({ err: error }, 'waiting for the API server');
+        if (!this.stopped)
+          this.dependencies.logger.warn({ err: error }, 'waiting for the API server');
       }
     }
     return false;
   }
 
-  /** Addresses from an earlier life whose services are gone. */
+  /** Releases addresses of a previous process whose services no longer exist. */
   private async releaseStale(): Promise<void> {
-    const wanted = new Set(this.services.lister.list().map(({ spec }) => spec?.clusterIP));
+    const services = this.services.lister.list();
+    const rules = services.flatMap((service) => portRules(service, undefined, () => false));
+    const wanted = new Set(rules.map(({ address }) => address));
     for (const address of this.addresses.addresses) {
       if (!wanted.has(address)) await this.addresses.release(address);
     }
   }
 
-  /** Brings the ports of one service to what it and its endpoints say. Throws to be called again. */
+  /** Reconciles the ports of one service. Throws the first error, so that the queue retries. */
   private async sync(key: string): Promise<void> {
     const rules = portRules(
       this.services.lister.get(key),
@@ -178,18 +206,18 @@ export class ServiceProxy {
 
   private async open(key: string, port: ServedPort): Promise<void> {
     const { rule, forwarders } = port;
-    await this.addresses.ensure(rule.clusterIp);
+    await this.addresses.ensure(rule.address);
     if (forwarders.length === 0) {
-      forwarders.push(await this.listen(key, port, rule.clusterIp, rule.port));
+      forwarders.push(await this.listen(key, port, rule.address, rule.port));
     }
     if (rule.nodePort !== undefined && forwarders.length === 1) {
-      const { nodePortAddress } = this.parts.options;
+      const { nodePortAddress } = this.dependencies.options;
       forwarders.push(await this.listen(key, port, nodePortAddress, rule.nodePort));
     }
     port.isComplete = true;
-    const { clusterIp, protocol, nodePort } = rule;
-    const fields = { service: key, clusterIp, port: rule.port, protocol, nodePort };
-    this.parts.logger.info(fields, 'service port opened');
+    const { address, protocol, nodePort } = rule;
+    const fields = { service: key, address, port: rule.port, protocol, nodePort };
+    this.dependencies.logger.info(fields, 'service port opened');
   }
 
   private async listen(
@@ -198,11 +226,12 @@ export class ServiceProxy {
     address: string,
     portNumber: number,
   ): Promise<Forwarder> {
-    const { clock, logger, options } = this.parts;
-    const settings: ForwarderSettings = {
+    const { clock, logger, options } = this.dependencies;
+    const dependencies: ForwarderDependencies = {
       address,
       port: portNumber,
       picker,
+      accepts: sourceFilter(rule.sourceRanges),
       name: `${key}:${rule.portName || rule.port}`,
       metrics: this.metrics,
       clock,
@@ -211,46 +240,56 @@ export class ServiceProxy {
       udpIdleTimeoutMs: options.udpIdleTimeoutMs,
     };
     const forwarder =
-      rule.protocol === 'TCP' ? new TcpForwarder(settings) : new UdpForwarder(settings);
+      rule.protocol === 'TCP' ? new TcpForwarder(dependencies) : new UdpForwarder(dependencies);
     try {
       await forwarder.open();
     } catch (error) {
       forwarder.destroy();
-      throw listenError(error, settings);
+      throw listenError(error, dependencies);
     }
     return forwarder;
   }
 
-  /** While the service keeps its address, connections go on; without it they could not. */
+  /**
+   * Closes a port. Connections continue if another port still uses the address; otherwise they are
+   * closed.
+   */
   private async close({ rule, forwarders }: ServedPort): Promise<void> {
-    const { clusterIp, port, protocol } = rule;
+    const { address, port, protocol } = rule;
     const isShared = [...this.served.values()].some((ports) =>
-      [...ports.values()].some((other) => other.rule.clusterIp === clusterIp),
+      [...ports.values()].some((other) => other.rule.address === address),
     );
-    for (const one of this.draining) if (one.connectionCount === 0) this.draining.delete(one);
+    for (const forwarder of this.draining) {
+      if (forwarder.connectionCount === 0) this.draining.delete(forwarder);
+    }
     for (const forwarder of forwarders) {
       if (isShared) forwarder.close();
       else forwarder.destroy();
       if (forwarder.connectionCount > 0) this.draining.add(forwarder);
     }
-    if (!isShared) await this.addresses.release(clusterIp);
-    this.parts.logger.info({ clusterIp, port, protocol }, 'service port closed');
+    if (!isShared) await this.addresses.release(address);
+    this.dependencies.logger.info({ address, port, protocol }, 'service port closed');
   }
 }
 
-/** Says what to do about a port that may not be had. */
-function listenError(cause: unknown, { address, port, name }: ForwarderSettings): unknown {
+/** Adds the remedy to an error for a privileged port. */
+function listenError(cause: unknown, { address, port, name }: ForwarderDependencies): unknown {
   if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'EACCES') return cause;
-  const message = `${name}: port ${port} of ${address} needs root, CAP_NET_BIND_SERVICE, or a service port that is not privileged`;
+  const message = `${name}: port ${port} of ${address} requires root or CAP_NET_BIND_SERVICE; otherwise use an unprivileged service port`;
   return new Error(message, { cause });
 }
 
-/** Whether the node's agent has said that its pods listen on loopback addresses. */
+/** Whether the pods of the node listen on loopback addresses. */
 function isLoopback(node: Node | undefined): boolean {
   return node?.metadata?.annotations?.[dialect().key('pod-addresses', 'node')] === 'loopback';
 }
 
-/** What a listener is bound to; another value is another listener. */
-function ruleKey({ protocol, clusterIp, port, nodePort }: PortRule): string {
-  return `${protocol} ${clusterIp} ${port} ${nodePort ?? 0}`;
+/** Returns a text that changes with the routes to the node. */
+function routeFacts(node: Node | undefined): string {
+  return JSON.stringify([node?.spec?.podCIDRs, node?.status?.addresses]);
+}
+
+/** Returns the key of a rule; a rule with another key needs other listeners. */
+function ruleKey({ protocol, address, port, nodePort, sourceRanges }: PortRule): string {
+  return `${protocol} ${address} ${port} ${nodePort ?? 0} ${sourceRanges?.join() ?? ''}`;
 }

@@ -1,7 +1,6 @@
-/** What a log tells whoever measures it. Calls are synchronous and must be quick. */
+/** Measurements of a log. Calls are synchronous and must be fast. */
 import type { Leadership, MemberId } from './core/types.js';
 import type { LogErrorCode } from './replicated-log.js';
-import type { DropReason } from './transport/transport-observer.js';
 
 export interface LogObserver {
   /** One synced write: how many entries and bytes it carried and how long it took. */
@@ -10,11 +9,11 @@ export interface LogObserver {
   leadershipChanged(leadership: Leadership): void;
   /** At the leader: from the moment in which entries went to the disk until they were committed. */
   committed(durationMs: number): void;
-  /** Proposals of this replica that came to nothing. */
+  /** Proposals of this replica that were refused. */
   refused(count: number, code: LogErrorCode): void;
   /** A round of the network to a peer. */
   roundTrip(peer: MemberId, durationMs: number): void;
-  /** `byteCount` more of a snapshot to or from a peer went by. */
+  /** `byteCount` more bytes of a snapshot were sent to or received from a peer. */
   snapshotBytes(direction: SnapshotDirection, peer: MemberId, byteCount: number): void;
   /** A snapshot ended, whole or not. */
   snapshotEnded(direction: SnapshotDirection, peer: MemberId, succeeded: boolean): void;
@@ -22,7 +21,7 @@ export interface LogObserver {
   loopDelayed(durationMs: number): void;
 }
 
-/** What a log with its network tells. */
+/** Measurements of a log and its network. */
 export interface ReplicaObserver extends LogObserver {
   /** `byteCount` more of messages to a peer; snapshots are not among them. */
   peerSent(peer: MemberId, byteCount: number): void;
@@ -32,3 +31,15 @@ export interface ReplicaObserver extends LogObserver {
 }
 
 export type SnapshotDirection = 'sent' | 'received';
+
+export type DropReason =
+  /** The queue was full: all messages that waited for the peer were dropped. */
+  | 'queueFull'
+  /** The connection broke while these were queued or in flight. */
+  | 'disconnected'
+  /** No peer has this id. */
+  | 'unknownPeer'
+  /** Received with a wrong sender or receiver. */
+  | 'misaddressed'
+  /** Above `messageBytesMax`. */
+  | 'tooLarge';

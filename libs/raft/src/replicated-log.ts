@@ -1,11 +1,14 @@
 /**
  * The seam between consensus and the store: a totally ordered log that a quorum of replicas keeps.
- * The store knows nothing else of replication. Implemented by `HostedLog` (the replica on its own
- * thread) and by `ReplicaLog` (the same replica on the caller's thread: simulation and unit tests).
+ * The store knows nothing else of replication. Implemented by `WorkerReplicatedLog` (the replica on
+ * its own thread) and by `InThreadReplicatedLog` (the same replica on the caller's thread:
+ * simulation and unit tests).
  */
+import type { PeerProgress } from './core/status.js';
 import type {
   Configuration,
   Leadership,
+  LogIndex,
   Member,
   MemberId,
   MembershipChange,
@@ -14,39 +17,44 @@ import type {
   Term,
 } from './core/types.js';
 
-/** Position of an entry in the log; the first entry has index 1. */
-export type LogIndex = number & { readonly __brand: 'LogIndex' };
-
 export interface CommittedEntry {
   readonly index: LogIndex;
-  /** The proposed command, byte for byte; empty for an entry of the log's own (a term's first, a configuration). */
+  /**
+   * The proposed command, byte for byte; empty for an entry of the log's own (a term's first, a
+   * configuration).
+   */
   readonly command: Buffer;
 }
 
-/** What the store gives the log at start. Calls come one at a time unless said otherwise. */
+/** Handlers of the store. Calls are sequential unless noted otherwise. */
 export interface LogHandlers {
   /**
-   * Entries in index order, each exactly once per process life, from the applied index on. Applied when
-   * it returns; a returned promise holds the next delivery back: the way in which a state that cannot
-   * keep up with its disk slows the log down.
+   * Entries in index order, each exactly once per process life, from the applied index on. Applied
+   * when it returns; a returned promise holds the next delivery back: the way in which a state that
+   * cannot keep up with its disk slows the log down.
    */
   onCommitted(entries: readonly CommittedEntry[]): Promise<void> | undefined;
   /** These proposals were certainly not appended this time. */
   onRefused(proposalIds: readonly number[], error: LogError): void;
-  /** Term, leader or role changed. What was proposed before and is still without outcome may be lost. */
+  /** Term, leader or role changed. Earlier proposals without outcome may be lost. */
   onLeadership(leadership: Leadership): void;
   readonly snapshots: SnapshotHandlers;
 }
 
-/** How the log gets at the state as a whole: to send it to a replica that is too far behind, to receive it. */
+/**
+ * Access to the state as a whole: to send it to a replica that is too far behind, and to receive
+ * it.
+ */
 export interface SnapshotHandlers {
-  /** A consistent view of the state on disk; writes go on meanwhile. Closed by the log in any case. */
+  /**
+   * A consistent view of the state on disk; writes continue meanwhile. The log always closes it.
+   */
   open(): Promise<OutgoingSnapshot>;
-  /** Room for a state that comes in, beside the one in use. Whatever an earlier one left is dropped. */
+  /** Space for a received state, beside the one in use. Discards an unfinished earlier one. */
   receive(): Promise<IncomingSnapshot>;
   /**
-   * Puts the finished incoming state in the place of the one in use, on disk (atomic: a crash leaves one
-   * of the two) and in memory. `point` is kept with it durably. Resolves once readers see it.
+   * Replaces the state in use by the finished received one, on disk (atomic: a crash leaves one of
+   * the two) and in memory. `point` is stored with it durably. Resolves once readers see it.
    */
   install(point: SnapshotPoint): Promise<void>;
 }
@@ -54,7 +62,9 @@ export interface SnapshotHandlers {
 export interface OutgoingSnapshot {
   /** What the state has applied. */
   readonly appliedIndex: LogIndex;
-  /** The next piece, at most `SNAPSHOT_CHUNK_BYTES`; undefined at the end. Carries its own checksums. */
+  /**
+   * The next piece, at most `snapshotChunkBytes`; undefined at the end. Carries its own checksums.
+   */
   next(): Promise<Buffer | undefined>;
   close(): Promise<void>;
 }
@@ -70,7 +80,7 @@ export interface IncomingSnapshot {
 /** What the store's directory says at start. */
 export interface AppliedState {
   readonly appliedIndex: LogIndex;
-  /** The snapshot that this state came from, if it did: the log may have to be moved up to it. */
+  /** The snapshot that this state was installed from, if any: the log may have to move up to it. */
   readonly installed: SnapshotPoint | undefined;
   /** The state database was damaged and discarded: a snapshot must come from the leader. */
   readonly needsSnapshot: boolean;
@@ -78,52 +88,60 @@ export interface AppliedState {
 
 export interface ReplicatedLog {
   /**
-   * Opens the log and begins to take part. Resolves when it runs; entries come as they are known to be
-   * committed, those on disk too. Rejects with LogError `BadDirectory`, `Corrupt`.
+   * Opens the log and begins to take part. Resolves when it runs; entries come as they are known to
+   * be committed, those on disk too. Rejects with LogError `BadDirectory`, `Corrupt`.
    */
   start(state: AppliedState, handlers: LogHandlers): Promise<void>;
 
   /**
-   * Takes a command for the log, here or at the leader. Its outcome is learned by `onCommitted` alone;
-   * `onRefused` says that this try came to nothing; neither may come when messages are lost, so propose
-   * again (the same bytes) after a change of leadership or a while. `proposalId` is the caller's, unique
-   * in its process life. Never throws.
+   * Proposes a command, here or at the leader. `onCommitted` alone reports success; `onRefused`
+   * reports that this attempt failed; neither may be called when messages are lost, so propose the
+   * same bytes again after a change of leadership or a timeout. `proposalId` is the caller's,
+   * unique in its process life. Never throws.
    */
   propose(proposalId: number, command: Buffer): void;
 
   /**
    * Resolves with an index such that a reader whose state has applied it sees every write that was
-   * acknowledged anywhere before this call (ReadIndex). One round serves all callers waiting at that
-   * moment. `deadlineMs` is an instant on the injected clock's `monotonicMs`. Rejects with LogError
-   * `NoQuorum` or `Stopped`.
+   * acknowledged anywhere before this call (ReadIndex). One round serves all callers waiting at
+   * that moment. `deadlineMs` is an instant on the injected clock's `monotonicMs`. Rejects with
+   * LogError `NoQuorum` or `Stopped`.
    */
   readBarrier(deadlineMs: number): Promise<LogIndex>;
 
-  /** Entries up to and including `index` are in the caller's own durable state and may be dropped. */
+  /**
+   * Entries up to and including `index` are in the caller's own durable state and may be dropped.
+   */
   truncate(index: LogIndex): Promise<void>;
 
   status(): LogStatus;
 
   /**
-   * Resolves once committed. On another replica than the leader the request goes to the leader over the
-   * peer network; rejects with MembershipError, `NotLeader` when none is known in time.
+   * Resolves once committed. On another replica than the leader the request goes to the leader over
+   * the peer network; rejects with MembershipError, `NotLeader` when none is known in time.
    */
   changeMembership(change: MembershipChange, deadlineMs: number): Promise<Configuration>;
 
-  /** Gives the lead to `to`, or to the most up-to-date voter. Resolves when another leads. Goes to the leader as above. */
+  /**
+   * Transfers the leadership to `to`, or to the most up-to-date voter. Resolves when another member
+   * leads. Forwarded to the leader as above.
+   */
   transferLeadership(to: MemberId | undefined, deadlineMs: number): Promise<void>;
 
-  /** What the replicas that answer in time say of themselves; this one is among them. */
+  /** Status of this replica and of all that respond in time. */
   peerStatus(deadlineMs: number): Promise<readonly ReplicaStatus[]>;
 
-  /** Facts that this replica tells with its status: pid, version, revision, state hash. Replaces those set before. */
+  /**
+   * Sets facts that this replica reports with its status: pid, version, revision, state hash.
+   * Replaces the earlier ones.
+   */
   setFacts(facts: Readonly<Record<string, string | number>>): void;
 
   /** Flushes and closes; barriers reject with `Stopped`. Idempotent. Does not transfer the lead. */
   stop(): Promise<void>;
 }
 
-/** What one replica knows of itself. Kept by each at most 100 ms old. */
+/** Status of one replica. At most 100 ms old. */
 export interface LogStatus {
   readonly clusterId: string;
   readonly self: Member;
@@ -136,7 +154,7 @@ export interface LogStatus {
   readonly lastIndex: LogIndex;
   readonly proposalsPending: number;
   readonly configuration: Configuration;
-  /** At the leader: what it knows of the others. */
+  /** At the leader: progress of the other members. */
   readonly progress: readonly PeerProgress[];
   /** Bytes of the log's directory. */
   readonly sizeBytes: number;
@@ -144,18 +162,9 @@ export interface LogStatus {
   readonly unavailableReason?: string;
 }
 
-export interface PeerProgress {
-  readonly id: MemberId;
-  readonly matchIndex: LogIndex;
-  readonly appliedIndex: LogIndex;
-  readonly state: 'probe' | 'replicate' | 'snapshot';
-  /** Answered within the last election timeout. */
-  readonly recentlyActive: boolean;
-}
-
 export interface ReplicaStatus {
   readonly member: Member;
-  /** Absent: it did not answer in time, `error` says why. */
+  /** Absent: it did not respond in time; `error` has the reason. */
   readonly status?: LogStatus;
   /** Opaque facts that the process itself has added (`setFacts`): pid, version, revision, hash. */
   readonly facts?: Readonly<Record<string, string | number>>;

@@ -1,38 +1,99 @@
-/** Every maximum of the scheduler that is not an option, with the reason for its value. */
+/** The limits of the scheduler that are not options. */
 
-/** Pods known to the queue. Beyond it new pods are refused with a log line; far above any cluster. */
+/** Pods in the queue; further pods are rejected with a log line. Far above any cluster. */
 export const queuedPodCountMax = 1_000_000;
 
-/** Wait before a pod that could not be placed is tried again: doubles from the first to the second. */
+/** Defaults of the back-off of an unschedulable pod: the first pause, doubled up to the longest. */
 export const backoffInitialMs = 1_000;
 export const backoffMaxMs = 10_000;
 
-/** A pod that no event moved is tried again after this long, in case an event was misjudged. */
+/** Default of the time that a pod may wait for the binding of its volumes. */
+export const volumeBindTimeoutMsDefault = 600_000;
+
+/** Size and YAML merges of a configuration file; larger files are rejected. */
+export const configurationBytesMax = 1_000_000;
+export const configurationMergesMax = 100;
+
+/** Extenders of a configuration, because each adds requests to every cycle. */
+export const extenderCountMax = 32;
+
+/** Default time limit of one request to an extender. */
+export const extenderTimeoutMsDefault = 5_000;
+
+/** Bytes of the response of an extender; longer ones fail. */
+export const extenderResponseBytesMax = 64 * 1024 * 1024;
+
+/** The longest wait that a Permit plugin can set. */
+export const permitWaitMsMax = 15 * 60_000;
+
+/** Time after which an unschedulable pod is retried without an event. */
 export const unschedulableStayMs = 60_000;
 
-/** How often back-off and unschedulable pods are looked through. */
+/**
+ * Pods that are retried per flush because of that time. Higher: many pods that fit nowhere delay
+ * other pods. Lower: a pod that no event concerns waits for longer if many do.
+ */
+export const expiredRetryCountMax = 50;
+
+/**
+ * Pause after an examination of the unschedulable pods, as a multiple of its duration. Higher: pods
+ * are retried later if many wait. Lower: changes of a cluster with many waiting pods slow it.
+ */
+export const retryPauseFactor = 9;
+
+/**
+ * Newly assigned pods that are examined one by one; with more, all pods they may help are retried.
+ */
+export const assignedPodCountMax = 1_000;
+
+/** Period in which pods in back-off and unschedulable pods are checked. */
 export const queueFlushPeriodMs = 1_000;
 
-/** A pod counts on its node that long after binding without being seen there by the watch. */
+/** Time after the binding until an assumed pod that the watch has not confirmed expires. */
 export const assumedPodTimeToLiveMs = 30_000;
 
-/** Bindings on their way at a time: higher hides server latency, lower spares the server. */
+/** Bindings in flight. Higher: hides the latency of the server. Lower: less load on the server. */
 export const bindConcurrencyMax = 64;
 
-/** Condition and event writes on their way at a time; further ones wait, the oldest first. */
+/** Condition writes in flight; further ones wait in order. */
 export const statusConcurrencyMax = 8;
 
-/** Condition writes waiting. Beyond it the oldest is dropped: the next attempt writes it again. */
+/**
+ * Waiting condition writes; beyond it the oldest is dropped, because the next attempt writes it
+ * again.
+ */
 export const statusQueueMax = 10_000;
 
-/** One request to the server may take this long. */
+/** Time limit of one request to the server. */
 export const requestTimeoutMs = 15_000;
 
-/** Cycles run that long at a stretch before timers and sockets get their turn. */
+/** Time for which cycles run before they yield to the event loop. */
 export const cycleSliceMs = 8;
 
-/** Fewest feasible nodes that a sampled search finds before it stops. */
+/** Feasible nodes that a sampled search finds at least before it stops. */
 export const feasibleNodeCountMin = 100;
 
-/** Sampling never goes below this share of the cluster, in percent. */
+/**
+ * Results that each node retains for the cycles of later pods, such as the number of pods that a
+ * selector matches. Higher: more memory. Lower: pods of many groups count the pods of all nodes
+ * again.
+ */
+export const derivedCountMax = 128;
+
+/** The lowest share of the cluster that is sampled, in percent. */
 export const nodePercentageMin = 5;
+
+/** Pause between checks whether the volumes of a pod are bound. */
+export const volumePollMs = 200;
+
+/** Decisions that are retained for explanations; beyond it the oldest is dropped. */
+export const decisionCountMax = 5_000;
+
+/**
+ * Nodes in all retained decisions. About 100 bytes each: a rejection, or one score of every plugin.
+ * Higher: decisions are known for longer. Lower: less memory.
+ */
+export const decisionNodeCountMax = 300_000;
+
+/** Evictions in flight for one preemption. */
+export const evictionConcurrencyMax = 16;

@@ -1,25 +1,26 @@
 /**
- * A store with its replica on the same thread: for unit tests and the simulation, which give it their own
- * disk, network, clock and randomness.
+ * A store with its replica on the same thread: for unit tests and the simulation, which give it
+ * their own disk, network, clock and randomness.
  */
 import { join } from 'node:path';
 import {
-  DatabaseLogStore,
-  DEFAULT_REPLICA_TUNING,
   type Disk,
+  defaultReplicaTuning,
+  InThreadReplicatedLog,
+  type InThreadReplicatedLogDependencies,
   type LogObserver,
+  LogStore,
   type ReplicaIdentityOptions,
-  ReplicaLog,
-  type ReplicaLogOptions,
   type ReplicaTuning,
   type ReplicatedLog,
   type Transport,
 } from '@orch/raft';
-import { createStore, type ReplicatedStore, type StoreDependencies } from './replicated-store.js';
+import { createStore, type ReplicatedStore } from './replicated-store.js';
+import type { StoreDependencies } from './store-dependencies.js';
 
 export interface InThreadStoreOptions
   extends Omit<StoreDependencies, 'directory' | 'log' | 'disk'> {
-  /** Holds `log` and `state`; created when absent. */
+  /** Contains `log` and `state`; created if it is missing. */
   readonly dataDirectory: string;
   readonly disk: Disk;
   readonly identity: ReplicaIdentityOptions;
@@ -34,7 +35,7 @@ export interface StoreAndLog {
   readonly log: ReplicatedLog;
 }
 
-/** Not started. `onFatal` is called at most once, whichever of the two cannot go on. */
+/** Returns a store that is not started. `onFatal` is called at most once, by either of the two. */
 export function createInThreadStore(options: InThreadStoreOptions): StoreAndLog {
   const { dataDirectory, identity, tuning, transport, logObserver, ...rest } = options;
   const { clock, random, logger, disk } = rest;
@@ -55,21 +56,20 @@ export function createInThreadStore(options: InThreadStoreOptions): StoreAndLog 
   return { store, log };
 }
 
-/** A replica on this thread, its log in `directory` of `disk`. */
+/** Returns a replica on this thread with its log in `directory` of `disk`. */
 export function createReplicaLog({
   directory,
   disk,
   ...options
-}: Omit<ReplicaLogOptions, 'openStore'> & {
+}: Omit<InThreadReplicatedLogDependencies, 'openStore'> & {
   readonly directory: string;
   readonly disk: Disk;
 }): ReplicatedLog {
   const { clock, tuning } = options;
-  const { cacheEntriesMax, cacheBytesMax } = { ...DEFAULT_REPLICA_TUNING, ...tuning };
-  return new ReplicaLog({
+  const { cacheEntriesMax, cacheBytesMax } = { ...defaultReplicaTuning, ...tuning };
+  return new InThreadReplicatedLog({
     ...options,
-    openStore: () =>
-      new DatabaseLogStore({ disk, directory, clock, cacheEntriesMax, cacheBytesMax }),
+    openStore: () => new LogStore({ disk, directory, clock, cacheEntriesMax, cacheBytesMax }),
   });
 }
 

@@ -15,7 +15,8 @@ export {
   type ReplicatedStoreDependencies,
   type ReplicatedStoreOptions,
 } from './open-replicated-store.js';
-export { createStore, ReplicatedStore, type StoreDependencies } from './replicated-store.js';
+export { createStore, ReplicatedStore } from './replicated-store.js';
+export type { StoreDependencies } from './store-dependencies.js';
 export type { StoreObserver } from './store-observer.js';
-export { DEFAULT_STORE_OPTIONS, type StoreOptions } from './store-options.js';
+export { defaultStoreOptions, type StoreOptions } from './store-options.js';
 export * from './versioned-store.js';

@@ -1,16 +1,18 @@
-/** The store as an API server runs it: its replica over real disks and, with other members, a real network. */
+/**
+ * Opens the store of an API server: over a real disk and, if there are other members, a network.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Logger, LoopClock } from '@orch/component';
 import {
   type CertificateFiles,
-  createHostedLog,
+  createWorkerReplicatedLog,
   FileDisk,
   GrpcTransport,
-  hostedReplicaFile,
   type ReplicaIdentityOptions,
   type ReplicaObserver,
   type ReplicaTuning,
   type ReplicatedLog,
+  replicaWorkerFile,
   trafficObserver,
 } from '@orch/raft';
 import {
@@ -25,10 +27,10 @@ import type { StoreObserver } from './store-observer.js';
 import type { StoreOptions } from './store-options.js';
 
 export interface ReplicatedStoreOptions {
-  /** Holds `log` and `state`; created when absent. */
+  /** Contains `log` and `state`; created if it is missing. */
   readonly dataDirectory: string;
   readonly identity: ReplicaIdentityOptions;
-  /** Absent: a sole member, which listens to nobody. */
+  /** Absent for a sole member. */
   readonly network?: {
     /** `https://host:port`. */
     readonly listenUrl: string;
@@ -48,9 +50,10 @@ export interface ReplicatedStoreDependencies {
 }
 
 /**
- * Opens `<dataDirectory>/log` and `<dataDirectory>/state` and begins to take part. Resolves without
- * waiting for a quorum: `status().ready` says when everything works. Rejects with StoreError
- * `BadDirectory` or `Corrupt`, or LogError `BadConfiguration`, whose message names cause and cure.
+ * Opens `<dataDirectory>/log` and `<dataDirectory>/state` and joins the cluster. Resolves without
+ * waiting for a quorum: `status().ready` reports availability. Rejects with StoreError
+ * `BadDirectory` or `Corrupt`, or LogError `BadConfiguration`, whose message names cause and
+ * remedy.
  */
 export async function openReplicatedStore(
   options: ReplicatedStoreOptions,
@@ -72,20 +75,23 @@ export async function openReplicatedStore(
   return { store, log };
 }
 
-/** On a thread of its own, so that neither stops the other; sources that were not built have none. */
+/**
+ * Runs the replica on its own thread, so that neither blocks the other; on this thread if the
+ * sources were not built.
+ */
 function createLog(
   { dataDirectory, identity, network, tuning = {} }: ReplicatedStoreOptions,
   { clock, logger, onFatal, logObserver }: ReplicatedStoreDependencies,
 ): ReplicatedLog {
   const directory = logDirectory(dataDirectory);
-  const parts = { clock, logger, onFatal, ...(logObserver && { observer: logObserver }) };
-  if (hostedReplicaFile() !== undefined) {
+  const shared = { clock, logger, onFatal, ...(logObserver && { observer: logObserver }) };
+  if (replicaWorkerFile() !== undefined) {
     const replica = { directory, identity, tuning, ...(network && { network }) };
-    return createHostedLog(replica, parts);
+    return createWorkerReplicatedLog(replica, shared);
   }
   const random = secureRandom;
   return createReplicaLog({
-    ...parts,
+    ...shared,
     directory,
     disk: new FileDisk(),
     random,

@@ -1,15 +1,15 @@
-/** What the store tells whoever measures it. Calls are synchronous and must be quick. */
+/** Measurements that the store reports. Calls are synchronous and must return quickly. */
 export interface StoreObserver {
   /** A commit of this replica was applied: time from the call to its result. */
   committed(durationMs: number, operationCount: number): void;
-  /** A commit did not get a result; `code` as in `StoreError`. */
+  /** A commit failed with this code of StoreError. */
   commitFailed(code: string): void;
-  /** One slice of the log was applied and handed to the watches. */
+  /** One slice of the log was applied and delivered to the watches. */
   applied(entryCount: number, durationMs: number): void;
   /** One read barrier round and the readers it served. */
   barrier(durationMs: number, readerCount: number): void;
-  /** One batch reached the state database. */
+  /** One batch was written to the state database. */
   stateWritten(recordCount: number, byteCount: number, durationMs: number): void;
-  /** The state database was synced and the log cut. */
+  /** The state database was synced and the log compacted. */
   checkpointed(durationMs: number): void;
 }

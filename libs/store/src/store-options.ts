@@ -1,73 +1,87 @@
-/** What an operator may set, each with its default and what gets worse either way. */
+/** Settings of the store for an operator, with their defaults. */
 import {
-  COMPACTION_INTERVAL_MS,
-  EXPIRY_INTERVAL_MS,
-  HASH_INTERVAL_ENTRIES,
-  HISTORY_RETENTION_MS,
-  LOG_KEEP_BYTES,
-  LOG_KEEP_ENTRIES,
-  OBJECT_BYTES_MAX,
-  PENDING_COMMITS_MAX,
-  QUOTA_BYTES,
-  REVISION_SAMPLE_MS,
-  REVISION_SAMPLES_MAX,
-  RING_BYTES_MAX,
-  RING_EVENTS_MAX,
+  compactionIntervalMs,
+  expiryIntervalMs,
+  hashIntervalEntries,
+  historyRetentionMs,
+  logKeepBytes,
+  logKeepEntries,
+  objectBytesMax,
+  pendingCommitsMax,
+  quotaBytes,
+  revisionSampleMs,
+  revisionSamplesMax,
+  ringBytesMax,
+  ringEventsMax,
 } from './limits.js';
 
 export interface StoreOptions {
-  /** Payload bytes of live keys and history. Higher: more memory, slower start; lower: `NoSpace` earlier. */
+  /**
+   * Payload bytes of live keys and history. Higher: more memory, slower start. Lower: `NoSpace`
+   * earlier.
+   */
   readonly quotaBytes: number;
-  /** One object. Higher: longer stalls by single objects; lower: `TooLarge` earlier. */
+  /** Bytes of one object. Higher: single objects delay others longer. Lower: `TooLarge` earlier. */
   readonly objectBytesMax: number;
-  /** Commits under way at a time. Higher: longer waits under overload; lower: `Overloaded` earlier. */
+  /** Commits in flight. Higher: longer waits under overload. Lower: `Overloaded` earlier. */
   readonly pendingCommitsMax: number;
-  /** History for watches and exact reads. Higher: more memory and disk; lower: more clients list again. */
+  /**
+   * How long history is retained for watches and exact reads. Higher: more memory and disk. Lower:
+   * more clients list again.
+   */
   readonly historyRetentionMs: number;
-  /** Higher: history is kept that much longer; lower: more commands in the log. */
+  /**
+   * Time between compactions. Higher: history is retained longer. Lower: more commands in the log.
+   */
   readonly compactionIntervalMs: number;
-  /** Higher: keys outlive their time to live by that much; lower: more wake-ups. */
+  /**
+   * Time between expiry checks. Higher: keys outlive their time to live longer. Lower: more
+   * wake-ups.
+   */
   readonly expiryIntervalMs: number;
-  /** Events kept in memory. Higher: more memory; lower: resuming watches read the disk. */
+  /** Recent events in memory. Higher: more memory. Lower: more resuming watches read the disk. */
   readonly ringEventsMax: number;
   readonly ringBytesMax: number;
-  /** Entries and bytes between two cuts of the log. Higher: longer start; lower: more syncs. */
+  /** Entries and bytes between compactions of the log. Higher: longer start. Lower: more syncs. */
   readonly logKeepEntries: number;
   readonly logKeepBytes: number;
-  /** Entries between comparisons of state hashes. Higher: a divergence is found later; lower: more commands in the log. */
+  /**
+   * Entries between comparisons of state hashes. Higher: a divergence is found later. Lower: more
+   * commands in the log.
+   */
   readonly hashIntervalEntries: number;
 }
 
-export const DEFAULT_STORE_OPTIONS: StoreOptions = {
-  quotaBytes: QUOTA_BYTES,
-  objectBytesMax: OBJECT_BYTES_MAX,
-  pendingCommitsMax: PENDING_COMMITS_MAX,
-  historyRetentionMs: HISTORY_RETENTION_MS,
-  compactionIntervalMs: COMPACTION_INTERVAL_MS,
-  expiryIntervalMs: EXPIRY_INTERVAL_MS,
-  ringEventsMax: RING_EVENTS_MAX,
-  ringBytesMax: RING_BYTES_MAX,
-  logKeepEntries: LOG_KEEP_ENTRIES,
-  logKeepBytes: LOG_KEEP_BYTES,
-  hashIntervalEntries: HASH_INTERVAL_ENTRIES,
+export const defaultStoreOptions: StoreOptions = {
+  quotaBytes,
+  objectBytesMax,
+  pendingCommitsMax,
+  historyRetentionMs,
+  compactionIntervalMs,
+  expiryIntervalMs,
+  ringEventsMax,
+  ringBytesMax,
+  logKeepEntries,
+  logKeepBytes,
+  hashIntervalEntries,
 };
 
-const RETENTION_MAX_MS = REVISION_SAMPLE_MS * REVISION_SAMPLES_MAX;
+const retentionMaxMs = revisionSampleMs * revisionSamplesMax;
 
-/** The defaults with what is given. Throws RangeError for what cannot be kept. */
+/** Returns the options with defaults. Throws RangeError for invalid options. */
 export function resolveStoreOptions(given: Partial<StoreOptions> = {}): StoreOptions {
-  const options = { ...DEFAULT_STORE_OPTIONS, ...given };
+  const options = { ...defaultStoreOptions, ...given };
   for (const [name, value] of Object.entries(options)) {
     if (!(value > 0)) throw new RangeError(`store option ${name} must be above 0, not ${value}`);
   }
-  if (options.objectBytesMax > OBJECT_BYTES_MAX) {
-    throw new RangeError(`store option objectBytesMax is at most ${OBJECT_BYTES_MAX}`);
+  if (options.objectBytesMax > objectBytesMax) {
+    throw new RangeError(`store option objectBytesMax is at most ${objectBytesMax}`);
   }
-  if (options.pendingCommitsMax > PENDING_COMMITS_MAX) {
-    throw new RangeError(`store option pendingCommitsMax is at most ${PENDING_COMMITS_MAX}`);
+  if (options.pendingCommitsMax > pendingCommitsMax) {
+    throw new RangeError(`store option pendingCommitsMax is at most ${pendingCommitsMax}`);
   }
-  if (options.historyRetentionMs > RETENTION_MAX_MS) {
-    throw new RangeError(`store option historyRetentionMs is at most ${RETENTION_MAX_MS}`);
+  if (options.historyRetentionMs > retentionMaxMs) {
+    throw new RangeError(`store option historyRetentionMs is at most ${retentionMaxMs}`);
   }
   return options;
 }

@@ -1,30 +1,50 @@
 /**
- * All that the API server sees of the store: a multi-version key-value map with compare-and-set
+ * The interface of the store: a multi-version key-value map with compare-and-set
  * commits, reads at chosen consistency and watches from a revision. Keys are
- * `<group>/<resource>/<namespace>/<name>` or `<group>/<resource>/<name>`; order is by UTF-16 code unit.
+ * `<group>/<resource>/<namespace>/<name>` or `<group>/<resource>/<name>`; order is by UTF-16 code
+ * unit.
  */
 
-/** Version of the whole store; grows by one with each commit that changes anything. First commit: 1. */
+/**
+ * Version of the whole store; grows by one with each commit that changes anything. First commit: 1.
+ */
 export type Revision = number & { readonly __brand: 'Revision' };
 
-/** One version of one key. Immutable but for `derived`; shared by every reader and watcher. */
+export function toRevision(value: number): Revision {
+  return value as Revision;
+}
+
+/** The revision of an empty store. */
+export const noRevision = toRevision(0);
+
+export function maxRevision(left: Revision, right: Revision): Revision {
+  return left > right ? left : right;
+}
+
+/**
+ * One version of one key. Immutable except `derived`; shared by every reader and watcher of one
+ * thread. Never shared between threads: each thread has its own entries, whose `bytes` may view
+ * shared memory.
+ */
 export interface Entry {
   readonly key: string;
-  /** The bytes as stored, with the revision spliced in. Lives outside the JS heap. Never written to. */
+  /** The stored bytes, with the revision inserted. Outside the JS heap. Never written to. */
   readonly bytes: Buffer;
-  /** Revision at which this key last came into being. */
+  /** Revision at which this key was created. */
   readonly createRevision: Revision;
   /** Revision of this version. */
   readonly revision: Revision;
-  /** What readers compute from `bytes` at first need (parsed object, protobuf, table row). The API
-   *  server's own; the store never looks at it and it goes away with the entry. */
+  /**
+   * Values that readers compute from `bytes` on first use (parsed object, protobuf, table row). For
+   * the API server only: the store ignores it. It is released with the entry.
+   */
   derived: unknown;
 }
 
 export type ReadConsistency =
   /** Sees everything acknowledged before the call. */
   | { readonly kind: 'quorum' }
-  /** Whatever memory has. */
+  /** Reads memory as it is. */
   | { readonly kind: 'any' }
   /** Waits until the store has reached the revision, until the deadline. */
   | { readonly kind: 'notOlderThan'; readonly revision: Revision }
@@ -40,7 +60,7 @@ export interface ReadOptions {
 export interface ListOptions extends ReadOptions {
   /** Only keys greater than this one (a continue token's last key). */
   readonly startAfter?: string;
-  /** At most that many entries. */
+  /** Maximum number of entries. */
   readonly limit?: number;
 }
 
@@ -52,14 +72,16 @@ export interface GetResult {
 
 export interface ListResult {
   readonly entries: readonly Entry[];
-  /** Revision the list shows: every entry is as of it, nothing newer. */
+  /** Revision of the list: every entry is as of it. */
   readonly revision: Revision;
-  /** How many entries follow after the last one returned; 0 exactly when the list is complete. Exact
-   *  as long as the changes since `revision` are few and in memory, else an estimate by the keys of now. */
+  /**
+   * Number of entries after the last one returned; 0 exactly if the list is complete. Exact if the
+   * changes since `revision` are few and in memory, else an estimate from the present keys.
+   */
   readonly remainingCount: number;
 }
 
-/** What must hold for a commit to take effect. */
+/** Condition for a commit to take effect. */
 export type Expectation =
   | { readonly kind: 'absent' }
   | { readonly kind: 'revision'; readonly revision: Revision };
@@ -71,16 +93,18 @@ export type Operation =
       readonly bytes: Buffer;
       /** Byte offset in `bytes` at which the decimal revision is inserted when applied. */
       readonly revisionOffset?: number;
-      /** Key is deleted that long after the commit, by a proposal of the leader. */
+      /** Time after the commit at which the leader proposes to delete the key. */
       readonly timeToLiveMs?: number;
       readonly expect?: Expectation;
     }
   | {
       readonly kind: 'delete';
       readonly key: string;
-      /** The last version that watchers get for the deletion, if it differs from the one stored
-       *  (as with a final change); the revision is inserted at `revisionOffset`. Without it they get
-       *  the stored one with the revision in it replaced by the deletion's. */
+      /**
+       * The last version in the watch event of the deletion, if it differs from the stored one; the
+       * revision is inserted at `revisionOffset`. Default: the stored version with the revision of
+       * the deletion.
+       */
       readonly lastBytes?: Buffer;
       readonly revisionOffset?: number;
       readonly expect?: Expectation;
@@ -93,8 +117,10 @@ export type CommitResult =
       readonly succeeded: true;
       /** The store's revision after the commit. */
       readonly revision: Revision;
-      /** One per operation: the new entry of a put, the last entry of a delete, undefined for a check
-       *  or a delete of what is absent. */
+      /**
+       * One per operation: the new entry of a put, the last entry of a delete, undefined for a
+       * check or a delete of an absent key.
+       */
       readonly entries: readonly (Entry | undefined)[];
     }
   | {
@@ -102,7 +128,7 @@ export type CommitResult =
       readonly revision: Revision;
       /** Index of the first operation whose expectation did not hold. */
       readonly failedOperation: number;
-      /** What is stored under its key. */
+      /** The entry stored under its key. */
       readonly current: Entry | undefined;
     };
 
@@ -112,9 +138,9 @@ export interface WatchEvent {
   readonly key: string;
   /** The version before; undefined for a creation. */
   readonly previous: Entry | undefined;
-  /** The version after a put; for a delete the last version, its revision being the deletion's. */
+  /** The version after a put; for a delete the last version, with the revision of the deletion. */
   readonly entry: Entry;
-  /** As `Entry.derived`: shared by all watchers of this event. */
+  /** Like `Entry.derived`: shared by all watches of this event. */
   derived: unknown;
 }
 
@@ -124,84 +150,121 @@ export interface WatchOptions {
    * those below it, so that `core/pods/ns/a` does not select `core/pods/ns/ab`.
    */
   readonly prefix: string;
-  /** Events with a greater revision. Must be known: not compacted, not in the future. */
+  /** Selects events with a greater revision. Must not be compacted and not be in the future. */
   readonly afterRevision: Revision;
   /**
-   * Events of one or more commits in revision order, a commit never split over two calls; called
-   * synchronously at apply, so it must be quick. `revision`: everything up to it has been delivered.
+   * Receives the events of one or more commits in revision order; a commit is never split over two
+   * calls. Called synchronously at apply, so it must return quickly. Every event up to `revision`
+   * has been delivered.
    */
   readonly onEvents: (events: readonly WatchEvent[], revision: Revision) => void;
   /**
-   * Asked before more of the past is delivered: undefined to take it now, else a promise that resolves,
-   * and never rejects, once there is room. Without it the past comes as fast as it can be read.
+   * Called before more past events are delivered. Returns undefined to receive them now, else a
+   * promise that resolves, and never rejects, when the watch has room. Default: past events are
+   * delivered as fast as they can be read.
    */
   readonly whenReady?: () => Promise<void> | undefined;
-  /** The watch has ended by itself (store stopped or lost); not called after `close`. */
+  /** The store ended the watch (stopped, lost or compacted); not called after `close`. */
   readonly onEnd: (error: StoreError) => void;
 }
 
 export interface WatchHandle {
-  /** Everything up to this revision has been delivered to this watch. */
+  /** Every event up to this revision has been delivered to this watch. */
   readonly revision: Revision;
   close(): void;
 }
 
 export interface StoreStatus {
   readonly ready: boolean;
-  /** Why not ready or not writable, for an operator. */
+  /** Why the store is not ready or not writable, for an operator. */
   readonly reason?: string;
   readonly revision: Revision;
-  /** History below it is gone; it is the oldest that can be read exactly or watched from. */
+  /** Oldest revision that can be read exactly or watched from. */
   readonly compactedRevision: Revision;
   readonly keyCount: number;
   /** Payload bytes of live keys. */
   readonly valueBytes: number;
 }
 
-export interface VersionedStore {
-  /** Opens and recovers. Rejects with StoreError when the directory is foreign, locked or corrupt. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
+/**
+ * Reads and watches. An implementation may live in any thread: arguments and results are plain
+ * data, apart from the callbacks of a watch, which the implementation calls in its own thread, and
+ * no state is shared with the thread that applies commits. An implementation that follows a store
+ * in another thread returns its own `Entry` objects and its own, possibly older, `revision()`;
+ * reads keep the consistency they were called with.
+ */
+export interface StoreReader {
   get(key: string, options: ReadOptions): Promise<GetResult>;
   /** Entries whose key starts with `prefix`, in key order. */
   list(prefix: string, options: ListOptions): Promise<ListResult>;
   /**
-   * All operations or none. Rejects with StoreError; a failed expectation is a result, not an error.
-   * Throws RangeError for what no caller may ask: a malformed key, one key changed twice, a
-   * `revisionOffset` outside of the bytes.
+   * Synchronous, so that list-then-watch has no gap. Throws StoreError `Compacted` or
+   * `FutureRevision`.
+   */
+  watch(options: WatchOptions): WatchHandle;
+  /** Newest revision in the memory of this implementation. Never decreases. */
+  revision(): Revision;
+  /** Oldest revision that can be read exactly or watched from. Never decreases. */
+  compactedRevision(): Revision;
+}
+
+/**
+ * Commits. An implementation may live in any thread: operations and results are plain data. `bytes`
+ * of an operation belong to the store from the call on: the caller does not write to them again.
+ */
+export interface StoreWriter {
+  /**
+   * All operations or none. Rejects with StoreError; a failed expectation is a result, not an
+   * error. Throws RangeError for operations that no caller may pass: a malformed key, one key
+   * changed twice, a `revisionOffset` outside of the bytes.
    */
   commit(operations: readonly Operation[], timeoutMs: number): Promise<CommitResult>;
-  /** Synchronous, so that list-then-watch has no gap. Throws StoreError `Compacted` or `FutureRevision`. */
-  watch(options: WatchOptions): WatchHandle;
+}
+
+/** What serving requests needs of the store. */
+export interface ReadWriteStore extends StoreReader, StoreWriter {}
+
+/** Lifecycle, compaction and status: for the process that owns the store, in the owning thread. */
+export interface StoreAdministration {
   /**
-   * Drops history below `revision`: what a read or watch at `revision` or later needs is kept, so
-   * `exact` and `afterRevision` at the compacted revision itself still work. Does nothing when it was
-   * compacted before; rejects with `FutureRevision` when it is not reached.
+   * Opens and recovers. Rejects with StoreError when the directory is foreign, locked or corrupt.
+   */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /**
+   * Drops history below `revision`. Reads and watches at `revision` or later still work, also
+   * `exact` and `afterRevision` at the compacted revision itself. Does nothing if `revision` was
+   * compacted before; rejects with `FutureRevision` if it is not reached.
    */
   compact(revision: Revision): Promise<void>;
-  /** Newest revision in this replica's memory. */
-  revision(): Revision;
-  /** Highest revision committed at least `ageMs` ago, as far as this replica knows; 0 if none. */
+  /**
+   * Highest revision committed at least `ageMs` ago, as far as this replica has recorded; 0 if
+   * none.
+   */
   revisionBefore(ageMs: number): Revision;
   status(): StoreStatus;
 }
+
+export interface VersionedStore extends ReadWriteStore, StoreAdministration {}
 
 export type StoreErrorCode =
   /** Revision compacted away: 410. */
   | 'Compacted'
   /** Revision not reached within the timeout: 504. */
   | 'FutureRevision'
-  /** Not taken, safe to retry: 503 or 429. */
+  /** Certainly no effect, safe to retry: 503 or 429. */
   | 'Unavailable'
   | 'Overloaded'
-  /** May or may not have happened: 504. */
+  /** May have taken effect: 504. */
   | 'OutcomeUnknown'
   /** Over the object or quota limit: 413, 507-like. */
   | 'TooLarge'
   | 'NoSpace'
-  /** The data directory cannot be used; the message names cause and cure. */
+  /** The data directory is unusable; the message names cause and remedy. */
   | 'BadDirectory'
   | 'Corrupt'
+  /** The stored value cannot be decrypted with the present keys: 500. */
+  | 'Undecryptable'
   | 'Stopped';
 
 export class StoreError extends Error {
@@ -209,7 +272,7 @@ export class StoreError extends Error {
   constructor(
     readonly code: StoreErrorCode,
     message: string,
-    /** For `Compacted` and `FutureRevision`: the revision that is known. */
+    /** For `Compacted` the oldest, for `FutureRevision` the newest revision. */
     readonly revision?: Revision,
   ) {
     super(message);

@@ -1,19 +1,19 @@
-/** What a client of port-forward and the pod's side exchange, however it travels. */
+/** The interface between port-forward transports and the connection to the pod. */
 import type { Duplex, Writable } from 'node:stream';
 
-/** One connection that the client has accepted. */
+/** One connection that a client has accepted. */
 export interface ForwardedConnection {
-  /** Port of the pod. */
+  /** The port of the pod. */
   readonly port: number;
   readonly data: Duplex;
-  /** Takes the reason why the connection could not be made or kept, as text. */
+  /** Receives the error message if the connection fails. */
   readonly error: Writable;
 }
 
-/** Joins it to the pod. Rejects with the reason, which the client is told. */
+/** Connects it to the pod. Rejects with an error whose message is sent to the client. */
 export type Forward = (connection: ForwardedConnection, signal: AbortSignal) => Promise<void>;
 
-/** A port number in decimal. Undefined for anything else. */
+/** Parses a decimal port number; returns undefined if it is invalid. */
 export function parsePort(text: string | undefined | null): number | undefined {
   if (!text || !/^\d{1,5}$/.test(text)) return undefined;
   const port = Number(text);

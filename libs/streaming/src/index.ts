@@ -1,4 +1,4 @@
-/** Streams between clients, API server and node agents: remote commands and forwarded connections. */
+/** Streaming between clients, API server and node agents: remote commands and port forwarding. */
 export { type Forward, type ForwardedConnection, parsePort } from './forwarding.js';
 export {
   forwardedPortsMax,

@@ -1,29 +1,29 @@
-/** Named maxima of streams between clients, API server and node agents. */
+/** The limits of streams between clients, API server and node agents. */
 
 /**
- * One message of a WebSocket. Higher: more memory a connection; lower: clients with large writes fail,
- * which send in one message what they were given at once. Other servers of the interface take as much.
+ * Size of a WebSocket message; the same as upstream. Higher: more memory per connection. Lower:
+ * clients that send a large write as one message fail.
  */
 export const webSocketMessageBytesMax = 32 * 1024 * 1024;
-/** Bytes held for a reader of one stream before nothing more is read from its connection. */
+/** Bytes that are buffered for the reader of a stream before reading from the connection stops. */
 export const streamBufferBytesMax = 256 * 1024;
-/** Bytes of one frame that this side sends. */
+/** Size of a sent data frame. */
 export const dataFrameBytesMax = 32 * 1024;
-/** A control frame; it is held as a whole. */
+/** Size of a received control frame, which is buffered as a whole. */
 export const controlFrameBytesMax = 64 * 1024;
-/** Headers of one stream, once decompressed: small input must not become much memory. */
+/** Size of the decompressed headers of a stream; guards against decompression bombs. */
 export const headerBytesMax = 64 * 1024;
-/** Headers of one stream. */
+/** Number of headers of a stream. */
 export const headerCountMax = 128;
-/** Streams of one connection that are open at a time: two for each forwarded connection. */
+/** Concurrent streams of one connection: two for each forwarded connection. */
 export const streamsPerSessionMax = 1_000;
-/** A client must have opened the streams it has announced within this time. */
+/** Time limit for a client to open its streams. */
 export const streamCreationTimeoutMs = 30_000;
-/** Between two questions whether the other side is still there. */
+/** Interval between pings. */
 export const pingIntervalMs = 30_000;
-/** The other side is gone when nothing has come from it for this long. */
+/** Time without received data after which the peer is considered dead. */
 export const silenceMsMax = 90_000;
-/** Time the other side gets to take the last bytes of a session that has ended. */
+/** Time limit for the peer to receive the last bytes of a closed session. */
 export const closeTimeoutMs = 10_000;
-/** Ports of one WebSocket of port-forward: each has two channels. */
+/** Ports of one port-forward WebSocket; each has two channels. */
 export const forwardedPortsMax = 100;

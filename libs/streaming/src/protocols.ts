@@ -1,29 +1,29 @@
 /**
- * The protocols that streams of a pod are spoken in, by name, and which one is taken when a client
- * offers several. Versions of remote commands: 1 to 3 tell a failure as text (3 knows the terminal's
- * size), 4 tells it as a Status, 5 can end standard input alone.
- * Source: the interface's clients, which ask for these names.
+ * The protocols of pod streams, and their negotiation. Versions of remote commands: 1 to 3 send a
+ * failure as text (3 supports terminal sizes), 4 sends it as a Status, 5 can close standard input
+ * separately.
+ * Source: upstream clients, which offer these names.
  */
 import { dialect } from '@orch/component';
 
 export type CommandVersion = 1 | 2 | 3 | 4 | 5;
 
 export interface CommandProtocol {
-  /** As negotiated; empty where the client asked for none. */
+  /** The negotiated name; empty if the client offered none. */
   readonly name: string;
   readonly version: CommandVersion;
-  /** Bytes travel as base64 text, for clients that have only text. */
+  /** Whether data is sent as base64 text, for clients that support only text. */
   readonly base64: boolean;
 }
 
-/** What tunnelled connections of port-forward are called: the framing, then its protocol. */
+/** The prefix of protocols of tunnelled port-forward connections. */
 const tunnelPrefix = 'SPDY/3.1+';
 
 function named(head: string, version: CommandVersion, base64: boolean): CommandProtocol {
   return { name: dialect().streamProtocol(head), version, base64 };
 }
 
-/** Remote commands over WebSocket, the best first. */
+/** Returns the protocols of remote commands over WebSocket, in order of preference. */
 export function webSocketCommandProtocols(): CommandProtocol[] {
   return [
     named('v5.channel', 5, false),
@@ -34,17 +34,20 @@ export function webSocketCommandProtocols(): CommandProtocol[] {
   ];
 }
 
-/** Port-forward over WebSocket with two channels a port, the best first. */
+/**
+ * Returns the protocols of port-forward over WebSocket with two channels per port, in order of
+ * preference.
+ */
 export function webSocketForwardProtocols(): CommandProtocol[] {
   return webSocketCommandProtocols().filter(({ version }) => version < 5);
 }
 
-/** A log over WebSocket: its bytes alone, in one direction. */
+/** Returns the protocols of a log over WebSocket, which sends only bytes in one direction. */
 export function webSocketLogProtocols(): CommandProtocol[] {
   return [named('binary', 1, false), named('base64.binary', 1, true)];
 }
 
-/** Remote commands over SPDY/3.1, the best first. */
+/** Returns the protocols of remote commands over SPDY/3.1, in order of preference. */
 export function spdyCommandProtocols(): CommandProtocol[] {
   return [
     named('v4.channel', 4, false),
@@ -54,29 +57,32 @@ export function spdyCommandProtocols(): CommandProtocol[] {
   ];
 }
 
-/** Port-forward over SPDY/3.1. */
+/** Returns the protocol of port-forward over SPDY/3.1. */
 export function spdyForwardProtocol(): string {
   return dialect().streamProtocol('portforward');
 }
 
-/** The same inside the messages of a WebSocket. */
+/** Returns the protocol of port-forward over SPDY/3.1 that is tunnelled through a WebSocket. */
 export function tunnelForwardProtocol(): string {
   return tunnelPrefix + spdyForwardProtocol();
 }
 
-/** Spoken where a client asks for nothing in particular. */
+/** The protocol of clients that offer none. */
 export const unnamedProtocol: CommandProtocol = { name: '', version: 1, base64: false };
 
-/** The first of `known` that is among `offered`; the unnamed one for no offer, else undefined. */
+/**
+ * Returns the first protocol of `supported` that is offered, the unnamed protocol without an offer,
+ * and undefined if there is no common protocol.
+ */
 export function chooseProtocol(
   offered: readonly string[],
-  known: readonly CommandProtocol[],
+  supported: readonly CommandProtocol[],
 ): CommandProtocol | undefined {
   if (offered.length === 0) return unnamedProtocol;
-  return known.find(({ name }) => offered.includes(name));
+  return supported.find(({ name }) => offered.includes(name));
 }
 
-/** The values of a header that may be sent several times or hold a list. */
+/** Returns the values of a header that may be repeated or contain a list. */
 export function listedValues(header: string | readonly string[] | undefined): string[] {
   return [header ?? []]
     .flat()

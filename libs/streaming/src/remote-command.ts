@@ -1,4 +1,4 @@
-/** What a command in a container and its client exchange, however it travels. */
+/** The interface between remote command transports and the command in a container. */
 import type { Readable, Writable } from 'node:stream';
 
 export interface TerminalSize {
@@ -6,7 +6,7 @@ export interface TerminalSize {
   readonly rows: number;
 }
 
-/** Which streams a client has asked for. */
+/** The streams that a client requests. */
 export interface CommandRequest {
   readonly stdin: boolean;
   readonly stdout: boolean;
@@ -18,15 +18,18 @@ export interface CommandStreams {
   readonly stdin: Readable | undefined;
   readonly stdout: Writable | undefined;
   readonly stderr: Writable | undefined;
-  /** Called with each size of the client's terminal; with the last one at once if it has come already. */
+  /** Sets the listener for terminal sizes, and calls it immediately with the last size, if any. */
   onResize(listener: (size: TerminalSize) => void): void;
-  /** Aborted when the client has gone, or did nothing for too long. */
-  readonly gone: AbortSignal;
-  /** Ends the streams and tells the outcome. Resolves when the client has it or is gone. */
+  /** Aborted when the client has disconnected or does not respond. */
+  readonly closed: AbortSignal;
+  /**
+   * Ends the streams and sends the outcome. Resolves when the client has received it or has
+   * disconnected.
+   */
   finish(status: CommandStatus): Promise<void>;
 }
 
-/** The outcome, in the shape of the interface's Status. */
+/** The outcome, in the format of an API Status. */
 export interface CommandStatus {
   readonly metadata: object;
   readonly status: 'Success' | 'Failure';
@@ -38,7 +41,7 @@ export interface CommandStatus {
 
 export const commandSucceeded: CommandStatus = { metadata: {}, status: 'Success' };
 
-/** The command ran and said how it ended. */
+/** Returns the outcome of a command that has exited. */
 export function exitStatus(exitCode: number): CommandStatus {
   if (exitCode === 0) return commandSucceeded;
   return {
@@ -50,7 +53,7 @@ export function exitStatus(exitCode: number): CommandStatus {
   };
 }
 
-/** The command could not be run, or its end is not known. */
+/** Returns the outcome of a command that could not be run, or whose exit code is unknown. */
 export function commandFailed(message: string): CommandStatus {
   return {
     metadata: {},
@@ -62,24 +65,25 @@ export function commandFailed(message: string): CommandStatus {
   };
 }
 
-/** What goes out on the error channel: nothing for success before version 4. */
+/** Encodes the outcome for the error channel; empty for success before version 4. */
 export function encodeStatus(status: CommandStatus, version: number): Buffer {
   if (version >= 4) return Buffer.from(JSON.stringify(status));
   return Buffer.from(status.status === 'Success' ? '' : (status.message ?? ''));
 }
 
-/** Undefined for what is no size. */
+/** Parses a terminal size; returns undefined if it is invalid. */
 export function parseTerminalSize(text: string): TerminalSize | undefined {
   let value: { Width?: unknown; Height?: unknown } | null;
   try {
     value = JSON.parse(text) as typeof value;
   } catch {
-    return undefined; // not JSON: a client's mistake, and none that should end its session
+    // Invalid JSON is ignored, because it need not end the session.
+    return undefined;
   }
   const { Width: columns, Height: rows } = value ?? {};
   return isSize(columns) && isSize(rows) ? { columns, rows } : undefined;
 }
 
 function isSize(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) > 0 && (value as number) <= 0xffff;
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= 0xffff;
 }

@@ -1,6 +1,6 @@
 /**
- * Saves a backup under the time of now and deletes the oldest ones above the number to keep. orchctl verifies a
- * backup before the file gets its name, so what is there is whole.
+ * Saves a backup named by the current time and deletes the oldest backups above the number to
+ * retain. orchctl verifies a backup before it renames the file, so every backup file is complete.
  */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ await run(async () => {
   const { directory } = values;
   const keep = wholeNumber(values, 'keep');
   if (keep === 0) throw new CommandError('--keep: want at least 1');
-  // What a killed backup left; another one does not run beside this.
+  // Remains of a killed backup. No other backup runs concurrently.
   for (const name of readdirSync(directory)) {
     if (name.endsWith('.snapshot.part')) rmSync(join(directory, name));
   }

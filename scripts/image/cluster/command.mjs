@@ -1,25 +1,28 @@
 /**
- * What the programs of the chart have in common: strict flags, running orchctl, waiting with a deadline, and
- * ending with one line that says why. They run in pods, from the image, and ask the cluster only through orchctl.
+ * Helpers of the programs of the chart: strict flags, running orchctl, waiting with a deadline, and
+ * exiting with a one-line error. The programs run in pods, from the image, and access the cluster
+ * only through orchctl.
  */
 import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
-/** Where the built tree is: in the image beside this folder. */
+/** The built tree, which is beside this folder in the image. */
 export const home = resolve(process.env.ORCH_HOME ?? join(import.meta.dirname, '..'));
 
 const retryPauseMs = 2_000;
 const requestTimeoutSeconds = 5;
-/** Above what one request may take: a child that hangs must not hang the pod. */
+/** Longer than the timeout of one request: a hanging child must not block the pod. */
 const commandTimeoutMs = 30_000;
 const outputBytesMax = 4 * 1024 * 1024;
 
-/** The program cannot do its work; the message says what to do. */
+/** A failure of the program, with a message for the operator. */
 export class CommandError extends Error {}
 
-/** Flags of the command line, all `--name=value`. Throws CommandError for unknown and missing ones. */
+/**
+ * Flags of the command line, all `--name=value`. Throws CommandError for unknown and missing ones.
+ */
 export function flags(names, optionalNames = []) {
   const options = Object.fromEntries(
     [...names, ...optionalNames].map((name) => [name, { type: 'string' }]),
@@ -45,7 +48,10 @@ export function wholeNumber(values, name) {
   return number;
 }
 
-/** Runs orchctl; resolves with its output, rejects with CommandError that ends in what it said. */
+/**
+ * Runs orchctl. Resolves with its output, rejects with a CommandError that ends in its error
+ * output.
+ */
 export function orchctl(args, { input = '', timeoutMs = commandTimeoutMs } = {}) {
   const child = startOrchctl(args);
   child.stdin.end(input);
@@ -63,7 +69,7 @@ export function orchctl(args, { input = '', timeoutMs = commandTimeoutMs } = {})
   });
 }
 
-/** An orchctl that goes on until it is ended. */
+/** Starts an orchctl that runs until it is killed. */
 export function startOrchctl(args) {
   const main = join(home, 'dist/apps/orchctl/src/main.js');
   return spawn(process.execPath, [main, `--request-timeout=${requestTimeoutSeconds}s`, ...args]);
@@ -79,13 +85,13 @@ function collect(stream) {
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
-/** The replicas by name. Rejects with CommandError when nobody answers. */
+/** The replicas by name. Rejects with CommandError if no server responds. */
 export async function members() {
   const view = JSON.parse(await orchctl(['cluster', 'members', '-o', 'json']));
   return new Map(view.members.map((member) => [member.name, member]));
 }
 
-/** Tries until it returns something other than undefined; rejects with the last reason after the time. */
+/** Calls `attempt` until it returns a value. Rejects with the last reason after the timeout. */
 export async function until(timeoutMs, attempt, stillWaitingFor) {
   const deadline = performance.now() + timeoutMs;
   let reason = stillWaitingFor;
@@ -110,7 +116,7 @@ export function say(text) {
   process.stdout.write(`${text}\n`);
 }
 
-/** Runs the program; what it cannot do ends it with code 1 and one line. */
+/** Runs the program. A CommandError is printed as one line and sets the exit code 1. */
 export async function run(program) {
   try {
     await program();

@@ -1,16 +1,17 @@
 /**
- * Before a replica starts: how should it? Founders (the replicas of the first installation) found the cluster
- * together; every other one is added as a learner and joins. The decision is kept beside the data directory,
- * so that it is made once. Nothing is ever deleted but what an unfinished restore left.
+ * Decides how a replica starts. Founders (the replicas of the first installation) bootstrap the
+ * cluster together. Every other replica is added as a learner and joins. The decision is stored
+ * beside the data directory, so that it never changes. Deletes nothing except the remains of an
+ * unfinished restore.
  *
- * | data directory | the cluster says           | then                                                    |
- * | -------------- | -------------------------- | ------------------------------------------------------- |
- * | filled         | this name is a member      | start on it                                             |
- * | filled         | nothing                    | start on it                                             |
- * | filled         | this name is no member     | removed meanwhile: set the directory aside, add, join   |
- * | empty, founder | nothing, or it is a member | restore if asked to, and found the cluster              |
- * | empty, founder | this name is no member     | removed because its volume was lost: add, join          |
- * | empty, other   | (is waited for)            | add unless it is a member, join                         |
+ * | data directory | report of the cluster         | action                                  |
+ * | -------------- | ----------------------------- | --------------------------------------- |
+ * | not empty      | this name is a member         | start with the data                     |
+ * | not empty      | none                          | start with the data                     |
+ * | not empty      | this name is not a member     | move the old directory aside, add, join |
+ * | empty, founder | none, or the name is a member | restore if requested, bootstrap         |
+ * | empty, founder | this name is not a member     | its volume was lost: add, join          |
+ * | empty, other   | (waits for it)                | add unless it is a member, join         |
  */
 import {
   existsSync,
@@ -44,34 +45,37 @@ await run(async () => {
   const removed = replica.isFounder && !decided && (await isRemoved(replica));
   if (replica.isFounder && !decided && !removed) {
     if (values['restore-file']) await restore(replica, values);
-    return decide(replica, 'new', 'founds the cluster');
+    return decide(replica, 'new', 'bootstraps the cluster');
   }
-  // Noted first: were this interrupted, the member would be there and its way of starting forgotten.
+  // Stored first: after an interruption the member would exist without a decision.
   decide(replica, 'join', 'joins the cluster');
-  await until(joinTimeoutMs, () => add(replica), 'the cluster did not answer');
+  await until(joinTimeoutMs, () => add(replica), 'the cluster did not respond');
 });
 
 async function continueOn(replica) {
   if (await isRemoved(replica)) {
-    // That it can be added proves that it is no member: a list may be old.
+    // A member list may be stale, but a successful addition proves that it was no member.
     await orchctl(addArguments(replica));
     const aside = join(dirname(replica.dataDirectory), 'removed');
     rmSync(aside, { recursive: true, force: true });
     renameSync(replica.dataDirectory, aside);
-    say(`the member of this directory was removed: it is now ${aside}`);
+    say(`the member of this directory was removed: the directory is now ${aside}`);
     return decide(replica, 'join', 'joins the cluster');
   }
-  if (decision(replica) === undefined) decide(replica, 'new', 'goes on');
-  say(`${replica.name} goes on with its data`);
+  if (decision(replica) === undefined) decide(replica, 'new', 'continues');
+  say(`${replica.name} continues with its data`);
 }
 
-/** Whether a cluster answers that does not know this name. One attempt: at a cold start nobody answers. */
+/**
+ * Whether a cluster responds that has no member of this name. One attempt, because no server
+ * responds at a cold start.
+ */
 async function isRemoved({ name }) {
   try {
     return !(await members()).has(name);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    say(`no cluster answers: ${error.message}`);
+    say(`no cluster responds: ${error.message}`);
     return false;
   }
 }
@@ -86,7 +90,7 @@ function addArguments({ name, peerUrl }) {
   return ['cluster', 'add-member', name, `--peer-url=${peerUrl}`];
 }
 
-/** Into another directory first: half a restore must not be started on. */
+/** Restores into another directory first, so that no server starts on a partial restore. */
 async function restore({ dataDirectory, name }, values) {
   const unfinished = `${dataDirectory}.restoring`;
   rmSync(unfinished, { recursive: true, force: true });
@@ -103,7 +107,8 @@ async function restore({ dataDirectory, name }, values) {
 
 function ordinalOf(name) {
   const ordinal = /-(\d+)$/.exec(name)?.[1];
-  if (ordinal === undefined) throw new CommandError(`--member-name: ${name} ends in no number`);
+  if (ordinal === undefined)
+    throw new CommandError(`--member-name: ${name} does not end in a number`);
   return Number(ordinal);
 }
 

@@ -1,6 +1,6 @@
 /**
- * After a StatefulSet has grown: waits until every replica is a member, and makes voters of those that are
- * learners as soon as they have caught up. The server refuses one that lags; it is asked again.
+ * After a StatefulSet has grown: waits until every replica is a member, and promotes learners to
+ * voters when they have caught up. The server rejects a lagging learner, which is retried.
  */
 import { flags, members, orchctl, run, say, until, wholeNumber } from './command.mjs';
 
@@ -18,12 +18,12 @@ await run(async () => {
       wait(
         waiting.map((name) => `${name} is ${known.get(name)?.role ?? 'not a member'}`).join(', '),
       );
-      // One at a time: each changes who has to agree.
+      // One at a time, because each promotion changes the quorum.
       const learner = waiting.find((name) => known.get(name)?.role === 'learner');
       if (learner) say((await orchctl(['cluster', 'promote', learner])).trim());
       return undefined;
     },
-    'the cluster did not answer',
+    'the cluster did not respond',
   );
   say(`all ${replicas} replicas vote`);
 });

@@ -1,6 +1,6 @@
 /**
- * Before a StatefulSet shrinks: removes the members whose pods will go, the highest ordinal first. If one of
- * them leads, the lead is given to one that stays before anything is removed.
+ * Before a StatefulSet shrinks: removes the members whose pods will be deleted, the highest ordinal
+ * first. If one of them is the leader, moves leadership to a remaining member first.
  */
 import { CommandError, flags, members, orchctl, run, say, until, wholeNumber } from './command.mjs';
 
@@ -24,17 +24,17 @@ await run(async () => {
       }
       return true;
     },
-    'the cluster did not answer',
+    'the cluster did not respond',
   );
   say(`no member beyond ${replicas} replicas`);
 });
 
 async function moveLeaderAway(all, stays) {
   const leader = all.find(({ role }) => role === 'leader');
-  if (!leader) throw new CommandError('the cluster has no leader now');
+  if (!leader) throw new CommandError('the cluster has no leader');
   if (stays(leader.name)) return;
   const next = all.find(({ name, role }) => role === 'follower' && stays(name));
-  if (!next) throw new CommandError('no follower that stays could take over the lead now');
+  if (!next) throw new CommandError('no remaining follower can become leader');
   say((await orchctl(['cluster', 'move-leader', next.name])).trim());
 }
 

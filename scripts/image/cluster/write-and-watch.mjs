@@ -1,4 +1,6 @@
-/** `helm test`: makes, changes and deletes an object, and wants to see each of it in a watch. */
+/**
+ * `helm test`: creates, changes and deletes an object, and checks that a watch reports each change.
+ */
 import { randomBytes } from 'node:crypto';
 import { CommandError, orchctl, run, say, startOrchctl } from './command.mjs';
 
@@ -7,10 +9,10 @@ const stepTimeoutMs = 30_000;
 
 await run(async () => {
   const name = `test-${randomBytes(4).toString('hex')}`;
-  await apply(name, 'made');
+  await apply(name, 'created');
   const watch = follow(name);
   try {
-    await watch.next('made');
+    await watch.next('created');
     await apply(name, 'changed');
     await watch.next('changed');
     await orchctl(['-n', namespace, 'delete', 'configmap', name]);
@@ -32,7 +34,7 @@ function apply(name, step) {
   return orchctl(['apply', '-f', '-'], { input: JSON.stringify(object) });
 }
 
-/** The steps as the watch shows them, one `next` each. */
+/** A watch of the object. Each `next` waits for one step. */
 function follow(name) {
   const child = startOrchctl([
     ...['-n', namespace, 'get', 'configmaps', `--field-selector=metadata.name=${name}`, '--watch'],
@@ -54,7 +56,8 @@ function follow(name) {
       const deadline = performance.now() + stepTimeoutMs;
       while (!seen.includes('\n')) {
         if (child.exitCode !== null) throw new CommandError(`the watch ended: ${errors}`);
-        if (performance.now() > deadline) throw new CommandError(`the watch did not show: ${step}`);
+        if (performance.now() > deadline)
+          throw new CommandError(`the watch did not report: ${step}`);
         await new Promise((resolve) => {
           const timer = setTimeout(resolve, 500);
           wake = () => {
@@ -66,7 +69,7 @@ function follow(name) {
       const end = seen.indexOf('\n');
       const line = seen.slice(0, end);
       seen = seen.slice(end + 1);
-      if (line !== step) throw new CommandError(`the watch showed ${line}, not ${step}`);
+      if (line !== step) throw new CommandError(`the watch reported ${line}, want ${step}`);
     },
     end: () => child.kill(),
   };

@@ -1,9 +1,12 @@
-/** Is every event called what it is: ADDED where nothing was, MODIFIED where something was, with the last content in DELETED? */
+/**
+ * Is every event called what it is: ADDED where nothing was, MODIFIED where something was, with the
+ * last content in DELETED?
+ */
 import type { Violation } from '../../history/history.js';
 import type { ReplayedState } from '../../history/replayed-state.js';
 import type { Watcher } from '../load/watcher.js';
 
-export function checkEvents({ facts, settings }: Watcher, state: ReplayedState): Violation[] {
+export function checkEvents({ facts, options }: Watcher, state: ReplayedState): Violation[] {
   const violations: Violation[] = [];
   for (const [place, { type, value }] of facts) {
     const at = place.lastIndexOf('@');
@@ -13,7 +16,7 @@ export function checkEvents({ facts, settings }: Watcher, state: ReplayedState):
     if (isRight) continue;
     violations.push({
       rule: 'watch: wrong event',
-      detail: `${settings.id}: ${place} is ${type} ${value}, before it ${before?.value ?? 'nothing'} was there`,
+      detail: `${options.id}: ${place} is ${type} ${value}, before it ${before?.value ?? 'nothing'} was there`,
     });
   }
   return violations;

@@ -1,4 +1,4 @@
-/** Everything that clients and watchers noted, against the one log that the servers tell. */
+/** Compares the records of all clients and watchers with the log of the servers. */
 import { checkHistory } from '../../history/check-history.js';
 import { checkWatch } from '../../history/check-watch.js';
 import type { Violation } from '../../history/history.js';
@@ -15,7 +15,7 @@ export interface CheckedRun {
   readonly eventCount: number;
 }
 
-/** The load must be settled: every witness has told everything. */
+/** The load must be settled: every witness has received every event. */
 export function checkRun({ notes, watchers }: Load): CheckedRun {
   const truth = truthOf(watchers.witnesses);
   const state = new ReplayedState(truth.log);
@@ -28,13 +28,13 @@ export function checkRun({ notes, watchers }: Load): CheckedRun {
     ...truth.violations,
     ...placed.violations,
     ...checkHistory({ state, writes: placed.writes, reads: notes.reads, sharesRevisions: true }),
-    ...notes.odd.map(({ at, detail }) => ({
-      rule: 'odd answer',
+    ...notes.unexpected.map(({ at, detail }) => ({
+      rule: 'unexpected response',
       detail: `at ${Math.round(at)}: ${detail}`,
     })),
   ];
   for (const watcher of watchers.all) {
-    const seen = seenBy.get(watcher.settings.selector)!;
+    const seen = seenBy.get(watcher.options.selector)!;
     for (const record of watcher.records) violations.push(...checkWatch(record, seen));
     violations.push(...checkEvents(watcher, seen));
   }

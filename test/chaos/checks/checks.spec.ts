@@ -1,4 +1,7 @@
-/** The checks of a run find servers that differ, lost and doubled deletions, and events called wrongly. */
+/**
+ * The checks of a run find servers that differ, lost and doubled deletions, and events called
+ * wrongly.
+ */
 import { describe, expect, it } from 'vitest';
 import { checkWatch } from '../../history/check-watch.js';
 import type { LoggedEvent } from '../../history/history.js';
@@ -42,14 +45,14 @@ function witness(id: string, events: readonly LoggedEvent[], lastValue = 'a'): W
   return watcher;
 }
 
-describe('the truth', () => {
-  it('is what any witness has seen, in order', () => {
+describe('truthOf', () => {
+  it('merges the events of all witnesses in order', () => {
     const { log, violations } = truthOf([witness('a', [gone]), witness('b', [put, gone])]);
     expect(log).toEqual([put, gone]);
     expect(violations).toEqual([]);
   });
 
-  it('shows servers that tell different things of one place or revision', () => {
+  it('reports servers that disagree on one position or revision', () => {
     const other = truthOf([witness('a', [put]), witness('b', [{ ...put, value: 'b' }])]);
     expect(other.violations.map(({ rule }) => rule)).toEqual(['servers differ']);
     const elsewhere = { ...put, key: 'configmaps/chaos-2' };
@@ -69,7 +72,7 @@ describe('deletions', () => {
     deletedUid: 'u',
   });
 
-  it('are given the revision of their event', () => {
+  it('get the revision of their event', () => {
     const { writes, violations } = placeDeletions(
       [noted('c')],
       truthOf([witness('a', [put, gone])]),
@@ -78,7 +81,7 @@ describe('deletions', () => {
     expect(violations).toEqual([]);
   });
 
-  it('are lost without one, and cannot be done twice', () => {
+  it('are lost without an event and cannot happen twice', () => {
     const rules = (writes: NotedWrite[], events: LoggedEvent[]) =>
       placeDeletions(writes, truthOf([witness('a', events)])).violations.map(({ rule }) => rule);
     expect(rules([noted('c')], [put])).toEqual(['acknowledged deletion lost']);
@@ -87,7 +90,7 @@ describe('deletions', () => {
 });
 
 describe('events', () => {
-  it('are called what they are, with the last content in deletions', () => {
+  it('have the right type, and the last content in deletions', () => {
     const state = new ReplayedState([put, gone]);
     expect(checkEvents(witness('a', [put, gone]), state)).toEqual([]);
     expect(checkEvents(witness('a', [put, gone], 'x'), state)).toHaveLength(1);
@@ -105,12 +108,12 @@ describe('a selector', () => {
   })) as [LoggedEvent, LoggedEvent, LoggedEvent];
   const left: LoggedEvent = { ...third, kind: 'delete', value: '' };
 
-  it('makes objects come when they fit and go when they no longer do', () => {
+  it('adds objects when they match and removes them when they no longer match', () => {
     const log = [first, second, third, { ...gone, revision: 6 }];
     expect(selectedLog(log, red)).toEqual([second, left]);
   });
 
-  it('has a missing departure and a wrong last content found', () => {
+  it('detects a missing removal and a wrong last content', () => {
     const state = new ReplayedState(selectedLog([first, second, third], red));
     const rules = (watcher: Watcher) => [
       ...watcher.records.flatMap((record) => checkWatch(record, state)),
@@ -125,13 +128,13 @@ describe('a selector', () => {
 });
 
 describe('figures', () => {
-  it('lack what the gate demands', () => {
+  it('lack a figure that the gate requires', () => {
     const gate = { acknowledged: 10, faults: 1, failovers: 1 };
     expect(lackOf(gate, gate)).toBeUndefined();
     expect(lackOf(gate, { ...gate, faults: 0 })).toContain('0 faults');
   });
 
-  it('are quantiles and gaps of what was measured', () => {
+  it('are quantiles and gaps of the measurements', () => {
     expect([quantile([3, 1, 2], 0.5), quantile([3, 1, 2], 0.99)]).toEqual([2, 3]);
     const notes = new Notes();
     for (const endedAt of [10, 20, 90, 100]) {

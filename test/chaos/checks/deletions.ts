@@ -1,6 +1,6 @@
 /**
- * Gives acknowledged deletions their revisions: the answer names none, the event of the same uid does.
- * One that is nowhere was lost; two clients cannot both have deleted one object.
+ * Assigns revisions to acknowledged deletions: the response has none, the event of the same uid
+ * does. A deletion without an event was lost; two clients cannot both delete one object.
  */
 import type { Violation, WriteRecord } from '../../history/history.js';
 import type { NotedWrite } from '../load/notes.js';

@@ -1,6 +1,7 @@
 /**
- * What happened as a watch with a selector is told it: an object that begins to fit comes into being, one
- * that no longer fits is deleted, and what did not and does not fit never happened.
+ * Converts the log to the events of a watch with a selector: an object that starts to match is
+ * added, one that no longer matches is deleted, and changes between versions that do not match are
+ * omitted.
  */
 import type { LoggedEvent } from '../../history/history.js';
 import type { Selector } from '../load/selectors.js';

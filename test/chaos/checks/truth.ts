@@ -1,12 +1,12 @@
 /**
- * What happened, as the witnesses of all servers tell it together: the log that everything else is
- * compared with. Servers that tell different things of one revision are found here.
+ * Merges the events of the witnesses of all servers into the log that all observations are compared
+ * with. Reports servers whose events of one revision differ.
  */
 import type { LoggedEvent, Violation } from '../../history/history.js';
 import type { EventFacts, Watcher } from '../load/watcher.js';
 
 export interface Truth {
-  /** In order of revisions. */
+  /** In order of revision. */
   readonly log: readonly LoggedEvent[];
   /** By `<key>@<revision>`. */
   readonly facts: ReadonlyMap<string, EventFacts>;
@@ -32,7 +32,7 @@ export function truthOf(witnesses: readonly Watcher[]): Truth {
         if (known.kind === event.kind && known.value === event.value) continue;
         violations.push({
           rule: 'servers differ',
-          detail: `${place}: ${witness.settings.id} says ${event.kind} ${event.value}, another ${known.kind} ${known.value}`,
+          detail: `${place}: ${witness.options.id} says ${event.kind} ${event.value}, another ${known.kind} ${known.value}`,
         });
       }
     }

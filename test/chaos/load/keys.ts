@@ -6,7 +6,7 @@ import type { Version } from '../../history/history.js';
 
 export const namespace = 'default';
 export const resources = ['configmaps', 'secrets'] as const;
-/** As metrics name the same. */
+/** The label of these objects in metrics. */
 export const kinds = ['ConfigMap', 'Secret'] as const;
 const namesPerResource = 12;
 const namePrefix = 'chaos-';
@@ -15,7 +15,7 @@ export const loadKeys: readonly string[] = resources.flatMap((resource) =>
   Array.from({ length: namesPerResource }, (_, at) => `${resource}/${namePrefix}${at}`),
 );
 
-/** Other objects of these kinds are not of the load. */
+/** Other objects of these kinds do not belong to the load. */
 export function isLoadKey(key: string): boolean {
   return key.split('/')[1]?.startsWith(namePrefix) === true;
 }

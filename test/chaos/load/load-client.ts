@@ -1,32 +1,18 @@
 /**
- * One client: random writes and reads on a few objects that others write, too, at any of the servers, one
- * after another. It notes of every call what it may conclude from the answer and nothing more: a write
- * without an answer may have been done.
+ * One client: sequential random writes and reads, on any server, of a few objects that other
+ * clients write as well. It records of every call only what the response proves: a write without a
+ * response may have taken effect.
  */
 import type { WriteOperation } from '../../history/history.js';
 import type { Random } from '../support/random.js';
-import { type Answer, NoAnswer, type ServerClient } from '../support/server-client.js';
+import { type Answer, NoResponse, type ServerClient } from '../support/server-client.js';
 import { sleep } from '../support/wait.js';
 import { collectionPath, dataOf, type LoadObject, loadKeys, objectPath } from './keys.js';
+import type { LoadClientOptions } from './load-client-options.js';
+import type { LoadTarget } from './load-target.js';
 import type { NotedWrite, Notes } from './notes.js';
 import { Reader } from './reader.js';
 import { coloredValue, colors, labelsOf, labelsPatchOf } from './selectors.js';
-
-export interface LoadTarget {
-  readonly name: string;
-  readonly url: string;
-}
-
-export interface ClientSettings {
-  readonly id: string;
-  readonly targets: () => readonly LoadTarget[];
-  /** The only server it turns to: so that one that does not answer holds up its own clients only. */
-  readonly home?: string;
-  readonly thinkMs: number;
-  /** A call without an answer is given up after it. */
-  readonly timeoutMs: number;
-  readonly isHistoryShort: boolean;
-}
 
 interface Held {
   readonly uid: string;
@@ -46,9 +32,9 @@ export class LoadClient {
     private readonly client: ServerClient,
     private readonly notes: Notes,
     private readonly random: Random,
-    private readonly settings: ClientSettings,
+    private readonly options: LoadClientOptions,
   ) {
-    this.reader = new Reader(client, notes, random, settings, (key, object) =>
+    this.reader = new Reader(client, notes, random, options, (key, object) =>
       this.learn(key, object),
     );
     this.finished = this.loop();
@@ -61,8 +47,8 @@ export class LoadClient {
 
   private async loop(): Promise<void> {
     while (this.running) {
-      const { home } = this.settings;
-      const targets = this.settings
+      const { home } = this.options;
+      const targets = this.options
         .targets()
         .filter(({ name }) => home === undefined || name === home);
       if (targets.length === 0) {
@@ -73,7 +59,7 @@ export class LoadClient {
       const went = await (this.random.next() < 0.55
         ? this.write(target)
         : this.reader.read(target));
-      await sleep(went ? this.settings.thinkMs * this.random.next() * 2 : afterFailureMs);
+      await sleep(went ? this.options.thinkMs * this.random.next() * 2 : afterFailureMs);
     }
   }
 
@@ -95,7 +81,7 @@ export class LoadClient {
       () =>
         this.client.send('POST', `${url}${collectionPath(resource)}`, {
           body: this.object(key, value),
-          timeoutMs: this.settings.timeoutMs,
+          timeoutMs: this.options.timeoutMs,
         }),
       [201],
     );
@@ -108,13 +94,13 @@ export class LoadClient {
       () =>
         this.client.send('PUT', `${url}${objectPath(key)}`, {
           body: this.object(key, value, String(held.revision)),
-          timeoutMs: this.settings.timeoutMs,
+          timeoutMs: this.options.timeoutMs,
         }),
       [200],
     );
   }
 
-  /** Without a version: the server reads, changes and tries again until nobody was in between. */
+  /** Patches without a version: the server retries on conflicts. */
   private patch({ url }: LoadTarget, key: string): Promise<boolean> {
     const value = this.nextValue();
     return this.call(
@@ -123,7 +109,7 @@ export class LoadClient {
         this.client.send('PATCH', `${url}${objectPath(key)}`, {
           body: { metadata: { labels: labelsPatchOf(value) }, data: dataOf(key, value) },
           contentType: 'application/merge-patch+json',
-          timeoutMs: this.settings.timeoutMs,
+          timeoutMs: this.options.timeoutMs,
         }),
       [200],
     );
@@ -139,14 +125,14 @@ export class LoadClient {
           body: {
             preconditions: { uid, ...(isExact && { resourceVersion: String(revision) }) },
           },
-          timeoutMs: this.settings.timeoutMs,
+          timeoutMs: this.options.timeoutMs,
         }),
       [200],
       uid,
     );
   }
 
-  /** True when the server did or refused it for a reason that lies in the objects. */
+  /** Returns whether the server applied it or refused it because of the objects. */
   private async call(
     operation: WriteOperation,
     send: () => Promise<Answer>,
@@ -154,12 +140,12 @@ export class LoadClient {
     deletedUid?: string,
   ): Promise<boolean> {
     const { key } = operation;
-    const write = this.notes.begin(this.settings.id, [operation]);
+    const write = this.notes.begin(this.options.id, [operation]);
     let answer: Answer;
     try {
       answer = await send();
     } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
+      if (!(error instanceof NoResponse)) throw error;
       this.held.delete(key);
       this.notes.end(
         write,
@@ -178,7 +164,7 @@ export class LoadClient {
   private done(write: NotedWrite, key: string, object: LoadObject, deletedUid?: string): void {
     if (deletedUid !== undefined) {
       write.deletedUid = deletedUid;
-      // Its revision is found when all events are there.
+      // Its revision is determined when all events have arrived.
       this.notes.end(write, { kind: 'applied', revision: Number.NaN });
       this.held.delete(key);
       return;
@@ -228,7 +214,7 @@ export class LoadClient {
 
   private nextValue(): string {
     this.sequence += 1;
-    return coloredValue(this.settings.id, this.sequence, this.random.pick(colors));
+    return coloredValue(this.options.id, this.sequence, this.random.pick(colors));
   }
 
   private object(key: string, value: string, resourceVersion?: string) {

@@ -1,28 +1,29 @@
 /**
- * The load of a run: clients that write and read, and watchers. It can be paused, so that everybody can
- * catch up with one last write, and go on after that.
+ * The load of a run: clients that write and read, and watchers. It can be paused, so that all
+ * watchers catch up with one last write, and resumed.
  */
 import type { ChaosCluster } from '../support/chaos-cluster.js';
 import type { Random } from '../support/random.js';
-import { NoAnswer, ServerClient } from '../support/server-client.js';
+import { NoResponse, ServerClient } from '../support/server-client.js';
 import { eventually, sleep } from '../support/wait.js';
 import { collectionPath, dataOf, type LoadObject, resources } from './keys.js';
-import { LoadClient, type LoadTarget } from './load-client.js';
+import { LoadClient } from './load-client.js';
+import type { LoadTarget } from './load-target.js';
 import { Notes } from './notes.js';
 import { coloredValue, labelsOf } from './selectors.js';
 import { Watchers } from './watchers.js';
 
-export interface LoadSettings {
+export interface LoadOptions {
   readonly clientCount: number;
-  /** Of those without a selector. */
+  /** Number of roamers without a selector. */
   readonly roamerCount: number;
   readonly thinkMs: number;
   readonly timeoutMs: number;
-  /** So little is kept that exact lists, and lists in pages on their way, may be told that it is gone. */
+  /** Whether history is so short that exact and paged lists may get 410. */
   readonly isHistoryShort?: boolean;
 }
 
-export const defaultLoad: LoadSettings = {
+export const defaultLoad: LoadOptions = {
   clientCount: 9,
   roamerCount: 4,
   thinkMs: 8,
@@ -45,23 +46,23 @@ export class Load {
   constructor(
     private readonly cluster: ChaosCluster,
     private readonly random: Random,
-    private readonly settings: LoadSettings,
+    private readonly options: LoadOptions,
   ) {
     const { authorityPem } = cluster.certificates;
-    this.client = new ServerClient(authorityPem, settings.clientCount + 2);
+    this.client = new ServerClient(authorityPem, options.clientCount + 2);
     this.watchers = new Watchers(authorityPem, this.notes, random.fork(), () => this.anyTarget());
   }
 
-  /** Resolves when writes are being acknowledged. */
+  /** Resolves when writes are acknowledged. */
   async start(): Promise<void> {
-    // Not 0: that would begin with what is there, in any order, once the first writes are done.
+    // Not 0: a watch from 0 starts with the existing objects, in any order.
     const revision = await this.cluster.revision(this.cluster.current()[0]!);
-    this.watchers.start(this.cluster.current(), this.settings.roamerCount, revision);
+    this.watchers.start(this.cluster.current(), this.options.roamerCount, revision);
     this.resume();
     await this.acknowledges(warmUpCount, 60_000);
   }
 
-  /** Waits for so many acknowledgements from now on. */
+  /** Waits for this many further acknowledgements. */
   async acknowledges(count: number, timeoutMs: number): Promise<void> {
     const before = this.notes.acknowledged;
     await eventually(
@@ -71,7 +72,7 @@ export class Load {
     );
   }
 
-  /** Goes on until so many writes have been acknowledged in all, or for as long as that may take. */
+  /** Continues until this many writes are acknowledged in total, or until the timeout. */
   async reaches(count: number): Promise<void> {
     const untilMs = performance.now() + reachTimeoutMs;
     while (this.notes.acknowledged < count && performance.now() < untilMs) await sleep(pollMs);
@@ -80,8 +81,8 @@ export class Load {
   resume(): void {
     this.generation += 1;
     const homes = this.cluster.current().map(({ name }) => name);
-    for (let at = 0; at < this.settings.clientCount; at += 1) {
-      const { thinkMs, timeoutMs, isHistoryShort = false } = this.settings;
+    for (let at = 0; at < this.options.clientCount; at += 1) {
+      const { thinkMs, timeoutMs, isHistoryShort = false } = this.options;
       this.clients.push(
         new LoadClient(this.client, this.notes, this.random.fork(), {
           id: `c${at}g${this.generation}`,
@@ -100,7 +101,7 @@ export class Load {
     this.clients = [];
   }
 
-  /** Paused, and every watcher has seen the last write of each kind. Returns its revision. */
+  /** Pauses until every watcher has received the last write of each kind. Returns its revision. */
   async settle(): Promise<number> {
     await this.pause();
     let last = 0;
@@ -119,7 +120,7 @@ export class Load {
     await this.client.close();
   }
 
-  /** Writes an object that nobody else touches. */
+  /** Writes an object that no other client writes. */
   private async mark(resource: string): Promise<number> {
     this.markerCount += 1;
     const name = `chaos-marker-${this.markerCount}`;
@@ -147,7 +148,7 @@ export class Load {
             metadata: { name: key.split('/')[1], labels: labelsOf(value) },
             data: dataOf(key, value),
           },
-          timeoutMs: this.settings.timeoutMs,
+          timeoutMs: this.options.timeoutMs,
         },
       );
       if (status !== 201) {
@@ -158,19 +159,19 @@ export class Load {
       this.notes.end(write, { kind: 'applied', revision });
       return revision;
     } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
+      if (!(error instanceof NoResponse)) throw error;
       this.notes.end(write, { kind: 'unknown' });
       return undefined;
     }
   }
 
-  /** One of the servers that clients may turn to. */
+  /** Returns one of the servers that clients may use. */
   anyTarget(): LoadTarget | undefined {
     const targets = this.targets();
     return targets.length > 0 ? this.random.pick(targets) : undefined;
   }
 
-  /** Those that run, whether they answer or not. */
+  /** Returns the running servers, whether they respond or not. */
   private targets(): readonly LoadTarget[] {
     return this.cluster.current().filter(({ process }) => process.isRunning);
   }

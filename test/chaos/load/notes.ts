@@ -1,4 +1,4 @@
-/** What all clients of a run did and saw, with moments of one clock; and what became of it so far. */
+/** Records the calls and observations of all clients of a run, with times of one clock. */
 import type {
   ReadRecord,
   WriteOperation,
@@ -6,12 +6,12 @@ import type {
   WriteRecord,
 } from '../../history/history.js';
 
-/** A deletion that was acknowledged: its answer names no revision, its event does, by the uid. */
+/** An acknowledged deletion: its response has no revision; its event does, by the uid. */
 export interface NotedWrite extends WriteRecord {
   deletedUid?: string;
 }
 
-export interface OddAnswer {
+export interface UnexpectedResponse {
   readonly at: number;
   readonly detail: string;
 }
@@ -21,8 +21,8 @@ const oddAnswersMax = 100;
 export class Notes {
   readonly writes: NotedWrite[] = [];
   readonly reads: ReadRecord[] = [];
-  /** Answers that no server should give, whatever happens to it. */
-  readonly odd: OddAnswer[] = [];
+  /** Responses that no server may return, whatever the fault. */
+  readonly unexpected: UnexpectedResponse[] = [];
   readonly failures = { refused: 0, unknown: 0, failedReads: 0 };
   acknowledged = 0;
 
@@ -55,10 +55,10 @@ export class Notes {
   }
 
   surprise(detail: string): void {
-    if (this.odd.length < oddAnswersMax) this.odd.push({ at: this.now(), detail });
+    if (this.unexpected.length < oddAnswersMax) this.unexpected.push({ at: this.now(), detail });
   }
 
-  /** When the first write that began after `since` was acknowledged. */
+  /** Returns when the first write started after `since` was acknowledged. */
   firstAcknowledgedAfter(since: number): number | undefined {
     let first: number | undefined;
     for (let at = this.writes.length - 1; at >= 0; at -= 1) {

@@ -1,7 +1,7 @@
-/** Reads of every consistency at any server, noted for the checks: gets, lists, and lists in pages. */
+/** Reads of every consistency on any server, recorded for the checks: gets, lists, paged lists. */
 import type { Consistency, Version } from '../../history/history.js';
 import type { Random } from '../support/random.js';
-import { type Answer, NoAnswer, type ServerClient } from '../support/server-client.js';
+import { type Answer, NoResponse, type ServerClient } from '../support/server-client.js';
 import {
   collectionPath,
   isLoadKey,
@@ -12,26 +12,27 @@ import {
   resources,
   versionOf,
 } from './keys.js';
-import type { ClientSettings, LoadTarget } from './load-client.js';
+import type { LoadClientOptions } from './load-client-options.js';
+import type { LoadTarget } from './load-target.js';
 import type { Notes } from './notes.js';
 
-/** Exact reads go no further back than this: at the least pace that counts, less than what is kept. */
+/** Maximum age of exact reads: at the lowest valid write rate, less than the retained history. */
 const exactWithinRevisions = 200;
 const pagesMax = 50;
 
 export class Reader {
-  /** The highest that this client has seen anywhere. */
+  /** The highest revision that this client has seen. */
   private seen = 0;
 
   constructor(
     private readonly client: ServerClient,
     private readonly notes: Notes,
     private readonly random: Random,
-    private readonly settings: ClientSettings,
+    private readonly options: LoadClientOptions,
     private readonly learn: (key: string, object: LoadObject | undefined) => void,
   ) {}
 
-  /** True when it was answered. */
+  /** Returns whether the read succeeded. */
   async read(target: LoadTarget): Promise<boolean> {
     const choice = this.random.next();
     try {
@@ -39,7 +40,7 @@ export class Reader {
       if (choice < 0.75) return await this.pages(target);
       return await this.list(target);
     } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
+      if (!(error instanceof NoResponse)) throw error;
       this.notes.failures.failedReads += 1;
       return false;
     }
@@ -77,7 +78,7 @@ export class Reader {
     return true;
   }
 
-  /** A whole collection page by page, each from another server. */
+  /** Reads a collection page by page, each page from another server. */
   private async pages(first: LoadTarget): Promise<boolean> {
     const resource = this.random.pick(resources);
     const consistency: Consistency = { kind: 'quorum' };
@@ -109,7 +110,7 @@ export class Reader {
         this.noteList(target, startedAt, resource, consistency, page, items);
         return true;
       }
-      const targets = this.settings.targets();
+      const targets = this.options.targets();
       if (targets.length > 0) target = this.random.pick(targets);
     }
     this.notes.surprise(`${resource} in pages of ${limit} did not end`);
@@ -125,14 +126,16 @@ export class Reader {
     return { kind: 'exact', revision };
   }
 
-  /** History may be gone where little is kept; a server that is behind says the same of what is to come. */
+  /**
+   * A short history may be gone; a server that is behind returns the same for a future revision.
+   */
   private isExpired({ status, body }: Answer): boolean {
     if (status !== 410) return false;
-    return this.settings.isHistoryShort || /^Too large/.test((body as { message: string }).message);
+    return this.options.isHistoryShort || /^Too large/.test((body as { message: string }).message);
   }
 
   private ask({ url }: LoadTarget, path: string): Promise<Answer> {
-    return this.client.send('GET', `${url}${path}`, { timeoutMs: this.settings.timeoutMs });
+    return this.client.send('GET', `${url}${path}`, { timeoutMs: this.options.timeoutMs });
   }
 
   private failed({ status, body }: Answer, what: string): boolean {
@@ -171,7 +174,7 @@ export class Reader {
     },
   ): void {
     for (const { revision } of rest.found) this.seen = Math.max(this.seen, revision);
-    this.notes.read({ client: this.settings.id, replica: name, startedAt, key, ...rest });
+    this.notes.read({ client: this.options.id, replica: name, startedAt, key, ...rest });
   }
 }
 

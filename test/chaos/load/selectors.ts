@@ -1,6 +1,6 @@
 /**
- * Colours: the label of the load's objects, some of which have none, and the selectors that watches ask
- * with. The colour of an object is part of its value, so that who knows the value knows the label.
+ * Colours: the label of the load's objects, which some objects lack, and the selectors of the
+ * watches. The colour of an object is part of its value, so that the value determines the label.
  */
 export const colors = ['red', 'green', 'blue', 'none'] as const;
 export type Color = (typeof colors)[number];
@@ -10,7 +10,7 @@ export interface Selector {
   readonly selects: (value: string) => boolean;
 }
 
-/** All of them select what is red, as the last write of a run is. */
+/** All of them select red objects; the last write of a run is red. */
 export const selectors: readonly Selector[] = [
   { text: 'color=red', selects: (value) => colorOf(value) === 'red' },
   { text: 'color!=green', selects: (value) => colorOf(value) !== 'green' },
@@ -20,7 +20,7 @@ export const selectors: readonly Selector[] = [
   },
 ];
 
-/** The value number `sequence` of a writer; unique, since no two writers have one name. */
+/** Returns value number `sequence` of a writer; unique, because writers have unique names. */
 export function coloredValue(writer: string, sequence: number, color: Color): string {
   return `${writer}.${sequence}.${color}`;
 }
@@ -29,13 +29,13 @@ function colorOf(value: string): string {
   return value.slice(value.lastIndexOf('.') + 1);
 }
 
-/** Of an object that has this value. */
+/** Returns the labels of an object with this value. */
 export function labelsOf(value: string): Record<string, string> {
   const color = colorOf(value);
   return color === 'none' ? {} : { color };
 }
 
-/** Merged into what is there, it leaves the labels of this value. */
+/** Returns a merge patch that results in the labels of this value. */
 export function labelsPatchOf(value: string): Record<string, string | null> {
   const color = colorOf(value);
   return { color: color === 'none' ? null : color };

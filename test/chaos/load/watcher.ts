@@ -1,33 +1,34 @@
 /**
- * A client that watches one kind and goes on wherever a stream ends, from the revision it has seen. One that
- * roams goes on at another server each time and now and then without being made to; one that stays is
- * the witness of what its server tells. Told that history is gone, it starts a new record from a list.
+ * A client that watches one kind and resumes from its last revision when a stream ends. A roaming
+ * watcher resumes on another server each time, and also changes servers without a failure; a
+ * stationary one is the witness of its server. When history is gone, it starts a new record from a
+ * list.
  */
 import { Agent, request } from 'undici';
 import type { WatchRecord } from '../../history/history.js';
 import { adminToken } from '../support/server-client.js';
 import { sleep } from '../support/wait.js';
 import { collectionPath, isLoadKey, type LoadList, type LoadObject, versionOf } from './keys.js';
-import type { LoadTarget } from './load-client.js';
+import type { LoadTarget } from './load-target.js';
 import type { Notes } from './notes.js';
 import type { Selector } from './selectors.js';
 
-/** What checks learn of an event beyond the record: its object's uid, and whether it was called new. */
+/** Further data of an event for the checks: the uid of its object and its type. */
 export interface EventFacts {
   readonly uid: string;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** Content that came with the event; of a deletion, the last one. */
+  /** Content in the event; of a deletion, the last one. */
   readonly value: string;
 }
 
-export interface WatcherSettings {
+export interface WatcherOptions {
   readonly id: string;
   readonly resource: string;
-  /** Undefined watches all. */
+  /** Undefined: watches all objects. */
   readonly selector?: Selector | undefined;
-  /** Where to watch next. */
+  /** Returns the server to watch next. */
   readonly next: () => LoadTarget | undefined;
-  /** A stream is left for another one after so long; undefined stays. */
+  /** Time after which it changes streams; undefined: never. */
   readonly leaveAfterMs?: () => number;
 }
 
@@ -53,7 +54,7 @@ export class Watcher {
   private readonly agent: Agent;
 
   constructor(
-    readonly settings: WatcherSettings,
+    readonly options: WatcherOptions,
     authorityPem: string,
     private readonly notes: Notes,
   ) {
@@ -64,7 +65,7 @@ export class Watcher {
     return this.records.at(-1)!;
   }
 
-  /** Watches what follows `afterRevision`. */
+  /** Watches events after `afterRevision`. */
   start(afterRevision: number): void {
     this.begin(afterRevision);
     this.finished = this.loop();
@@ -74,7 +75,7 @@ export class Watcher {
     return this.revision;
   }
 
-  /** It has seen everything up to this revision, in its present record. */
+  /** Its present record has every event up to this revision. */
   hasReached(revision: number): boolean {
     return this.revision >= revision;
   }
@@ -89,8 +90,8 @@ export class Watcher {
   private begin(afterRevision: number): void {
     this.revision = afterRevision;
     this.records.push({
-      client: `${this.settings.id}#${this.records.length}`,
-      prefix: `${this.settings.resource}/`,
+      client: `${this.options.id}#${this.records.length}`,
+      prefix: `${this.options.resource}/`,
       afterRevision,
       events: [],
       progress: afterRevision,
@@ -99,7 +100,7 @@ export class Watcher {
   }
 
   private path(url: string, query: Readonly<Record<string, string>> = {}): string {
-    const { resource, selector } = this.settings;
+    const { resource, selector } = this.options;
     const search = new URLSearchParams({
       ...query,
       ...(selector && { labelSelector: selector.text }),
@@ -109,14 +110,14 @@ export class Watcher {
 
   private async loop(): Promise<void> {
     while (this.running) {
-      const target = this.settings.next();
+      const target = this.options.next();
       if (target) await this.watch(target);
       if (this.running) await sleep(againMs);
     }
   }
 
   private async watch({ url }: LoadTarget): Promise<void> {
-    const { leaveAfterMs } = this.settings;
+    const { leaveAfterMs } = this.options;
     this.abort = new AbortController();
     const leave = leaveAfterMs && setTimeout(() => this.abort.abort(), leaveAfterMs());
     const path = this.path(url, {
@@ -136,23 +137,24 @@ export class Watcher {
         const text = await body.text();
         if (statusCode === 410) await this.listAnew(url);
         else if (![429, 503, 504].includes(statusCode)) {
-          this.notes.surprise(`watch of ${this.settings.id}: ${statusCode} ${text.slice(0, 300)}`);
+          this.notes.surprise(`watch of ${this.options.id}: ${statusCode} ${text.slice(0, 300)}`);
         }
         return;
       }
       this.streams += 1;
       if (await this.readAll(body)) await this.listAnew(url);
     } catch (error) {
-      // By a fault or its own wish it goes on from where it was. Only what it was sent fails without a code.
+      // After a fault or a change of streams it resumes. Only an invalid event fails without a
+      // code.
       if (!('code' in (error as Error))) {
-        this.notes.surprise(`watch of ${this.settings.id}: ${String(error)}`);
+        this.notes.surprise(`watch of ${this.options.id}: ${String(error)}`);
       }
     } finally {
       clearTimeout(leave);
     }
   }
 
-  /** True when it was told that history is gone. */
+  /** Returns whether the server reported that history is gone. */
   private async readAll(body: AsyncIterable<Uint8Array>): Promise<boolean> {
     const decoder = new TextDecoder();
     let rest = '';
@@ -169,7 +171,7 @@ export class Watcher {
     if (type === 'ERROR') {
       if (object.code === 410) return true;
       if (![429, 503, 504].includes(object.code ?? 0)) {
-        this.notes.surprise(`watch of ${this.settings.id}: ${JSON.stringify(object)}`);
+        this.notes.surprise(`watch of ${this.options.id}: ${JSON.stringify(object)}`);
       }
       return false;
     }
@@ -179,7 +181,7 @@ export class Watcher {
       record.progress = this.revision;
       return false;
     }
-    const { key, value, revision } = versionOf(this.settings.resource, object);
+    const { key, value, revision } = versionOf(this.options.resource, object);
     this.revision = revision;
     record.progress = revision;
     if (!isLoadKey(key)) return false;

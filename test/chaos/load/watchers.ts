@@ -1,12 +1,13 @@
 /**
- * The watches of a run: two witnesses of each server, one a kind, that tell what it says happened; roamers,
- * that go on at another server each time, some of them with a selector; and those that a scenario opens.
+ * The watches of a run: two witnesses of each server, one per kind, that record the events of that
+ * server; roamers, which resume on another server each time, some of them with a selector; and
+ * watches that a scenario opens.
  */
 import type { Member } from '../support/chaos-cluster.js';
 import type { Random } from '../support/random.js';
 import { eventually } from '../support/wait.js';
 import { resources } from './keys.js';
-import type { LoadTarget } from './load-client.js';
+import type { LoadTarget } from './load-target.js';
 import type { Notes } from './notes.js';
 import { type Selector, selectors } from './selectors.js';
 import { Watcher } from './watcher.js';
@@ -17,9 +18,9 @@ const catchUpTimeoutMs = 90_000;
 export class Watchers {
   readonly witnesses: Watcher[] = [];
   readonly roamers: Watcher[] = [];
-  /** Of a scenario, which ends them itself. */
+  /** Watches of a scenario, which ends them. */
   readonly passing: Watcher[] = [];
-  /** Witnesses that are not waited for. */
+  /** Witnesses that `reach` does not wait for. */
   private readonly gone = new Set<Watcher>();
 
   constructor(
@@ -33,7 +34,7 @@ export class Watchers {
     return [...this.witnesses, ...this.roamers, ...this.passing];
   }
 
-  /** How often those who roam were told that history is gone. */
+  /** Number of new lists of roamers because history was gone. */
   get relists(): number {
     return this.roamers.reduce((sum, { relists }) => sum + relists, 0);
   }
@@ -43,7 +44,7 @@ export class Watchers {
     return Math.max(0, ...this.witnesses.map((witness) => witness.revisionSeen));
   }
 
-  /** `plainCount`: of the roamers without a selector; each selector has one a kind. */
+  /** `plainCount`: number of roamers without a selector; each selector has one per kind. */
   start(members: readonly Member[], plainCount: number, afterRevision: number): void {
     for (const member of members) this.witness(member, afterRevision);
     for (let at = 0; at < plainCount; at += 1) {
@@ -56,7 +57,7 @@ export class Watchers {
     }
   }
 
-  /** Watches of one server from `afterRevision`, whatever befalls it. */
+  /** Starts the witnesses of one server from `afterRevision`. */
   witness(member: Member, afterRevision: number): void {
     for (const resource of resources) {
       const next = () => (member.process.isRunning ? member : undefined);
@@ -70,14 +71,14 @@ export class Watchers {
     }
   }
 
-  /** What a removed server has told counts, but it tells nothing more. */
+  /** The server was removed: its earlier events count, later ones are not expected. */
   forget(member: Member): void {
     for (const witness of this.witnesses) {
-      if (witness.settings.id === witnessId(member)) this.gone.add(witness);
+      if (witness.options.id === witnessId(member)) this.gone.add(witness);
     }
   }
 
-  /** A watch at any server, from a revision that may be gone or still to come. */
+  /** Opens a watch on any server, from a revision that may be compacted or in the future. */
   watchFrom(afterRevision: number): Watcher {
     const id = `passing${this.passing.length}`;
     const resource = this.random.pick(resources);
@@ -91,12 +92,12 @@ export class Watchers {
     return watcher;
   }
 
-  /** Waits until all who watch this kind have seen everything up to a revision that all are told of. */
+  /** Waits until all watches of this kind have received every event up to `revision`. */
   async reach(resource: string, revision: number): Promise<void> {
     for (const watcher of [...this.witnesses, ...this.roamers]) {
-      if (watcher.settings.resource !== resource || this.gone.has(watcher)) continue;
+      if (watcher.options.resource !== resource || this.gone.has(watcher)) continue;
       await eventually(
-        `${watcher.settings.id} on ${resource} at ${watcher.revisionSeen} to reach ${revision}`,
+        `${watcher.options.id} on ${resource} at ${watcher.revisionSeen} to reach ${revision}`,
         catchUpTimeoutMs,
         () => watcher.hasReached(revision),
       );

@@ -1,4 +1,4 @@
-/** A backup made under load becomes a new cluster that has exactly what there was. */
+/** A backup taken under load is restored to a new cluster with exactly the same content. */
 import { join } from 'node:path';
 import { ReplayedState } from '../../history/replayed-state.js';
 import { truthOf } from '../checks/truth.js';
@@ -49,7 +49,7 @@ async function backUpAndRestore(run: Run): Promise<void> {
     const old = await cluster.client.send('GET', `${path}?watch=true&resourceVersion=${revision}`);
     run.expect(
       old.status === 410 || JSON.stringify(old.body).includes('410'),
-      'a watch of the old cluster went on',
+      'a watch of the old cluster resumed',
       JSON.stringify(old.body).slice(0, 300),
     );
   }
@@ -61,7 +61,8 @@ export const backupScenarios: readonly Scenario[] = [
   {
     number: 27,
     name: 'backup-restore',
-    shows: 'a backup under load holds one revision whole; restored, old watches end with 410',
+    shows:
+      'a backup under load has one complete revision; after the restore old watches end with 410',
     gate: { acknowledged: acknowledgedMin, faults: 2, failovers: 0 },
     run: backUpAndRestore,
   },

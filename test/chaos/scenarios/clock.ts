@@ -1,9 +1,12 @@
-/** Wall clocks that jump: expiry and retention go by the leader's proposals, nothing else by the hour. */
+/**
+ * Wall clocks that jump: expiry and retention depend on the leader's proposals, not on the wall
+ * clock.
+ */
 import type { Scenario } from '../scenario.js';
 import { fakeClockUnavailable, WallClock } from '../support/wall-clock.js';
 
 const hourSeconds = 3_600;
-/** History is compacted that often, and no exact list goes further back than it is kept. */
+/** Interval of compactions; exact lists stay within the retained history. */
 const compactionMs = 30_000;
 
 export const clockScenarios: readonly Scenario[] = [
@@ -11,7 +14,7 @@ export const clockScenarios: readonly Scenario[] = [
     number: 8,
     name: 'clock-jumps',
     shows:
-      'the wall clock of the leader jumps an hour ahead and back: writes go on, no history is lost',
+      'the wall clock of the leader jumps an hour ahead and back: writes continue, no history is lost',
     gate: { acknowledged: 150, faults: 3, failovers: 0 },
     unavailable: fakeClockUnavailable,
     async run(run) {

@@ -1,4 +1,4 @@
-/** Addresses that lead to the wrong server: one of another cluster, with certificates that are believed. */
+/** Addresses of a wrong server: one of another cluster with trusted certificates. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Run } from '../run.js';
@@ -19,7 +19,7 @@ async function crossWire(run: Run): Promise<void> {
     await foreign.startAll();
     const [victim] = await cluster.followers();
     const [stranger] = foreign.members;
-    const since = run.fault(`lead the way to ${victim!.name} to a server of another cluster`);
+    const since = run.fault(`redirect ${victim!.name} to a server of another cluster`);
     victim!.peerTarget.port = stranger!.listenPeerPort;
     cluster.proxy.drop();
     await run.writesBack(since);
@@ -29,7 +29,7 @@ async function crossWire(run: Run): Promise<void> {
     );
     await run.work(3_000);
     const check = await foreign.operator.check();
-    run.expect(check.consistent, 'the other cluster was touched', JSON.stringify(check));
+    run.expect(check.consistent, 'the other cluster was changed', JSON.stringify(check));
     victim!.peerTarget.port = victim!.listenPeerPort;
     cluster.proxy.drop();
   } finally {
@@ -41,8 +41,7 @@ export const crossWiredScenarios: readonly Scenario[] = [
   {
     number: 15,
     name: 'cross-wired',
-    shows:
-      'a server of another cluster at a peer address is refused, and neither cluster is touched',
+    shows: 'a server of another cluster at a peer address is refused, and neither cluster changes',
     gate: { acknowledged: 150, faults: 1, failovers: 0 },
     run: crossWire,
   },

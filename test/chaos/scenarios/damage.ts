@@ -1,4 +1,4 @@
-/** Bytes that changed on a disk: found at start, and never served. */
+/** Changed bytes on a disk: detected at start and never served. */
 import { rmSync } from 'node:fs';
 import type { Run } from '../run.js';
 import type { Scenario } from '../scenario.js';
@@ -9,7 +9,7 @@ import { grow, shrink } from './membership.js';
 
 const startTimeoutMs = 60_000;
 
-/** Whether it came up whole, from what it has or from the leader; or refused its files. */
+/** Returns whether the server recovered, by itself or from the leader, or refused its files. */
 async function outcomeOf(run: Run, member: Member): Promise<'ready' | 'refused'> {
   return eventually(`${member.name} to start or refuse`, startTimeoutMs, async () => {
     if (!member.process.isRunning) return 'refused';
@@ -23,7 +23,7 @@ async function damageOne(run: Run, place: DamagedPlace, replacement: string): Pr
   await run.kill(victim!);
   run.fault(`damage the ${place} of a follower`);
   run.say(damage(victim!, place, 0.3 + run.random.next() * 0.4));
-  run.cluster.start(victim!);
+  run.cluster.launch(victim!);
   victim!.process.expectEnd();
   const outcome = await outcomeOf(run, victim!);
   run.say(`${victim!.name}: ${outcome}`);
@@ -44,7 +44,7 @@ export const damageScenarios: readonly Scenario[] = [
     number: 20,
     name: 'damaged-files',
     shows:
-      'a changed byte in log, mark or state is found: repaired from the leader or refused, never served',
+      'a changed byte in log, mark or state is detected: repaired from the leader or refused, never served',
     gate: { acknowledged: 200, faults: 4, failovers: 0 },
     async run(run) {
       for (const [at, place] of damagedPlaces.entries()) {

@@ -1,4 +1,4 @@
-/** Disks that are full, slow, broken, or lose what they were not told to keep. */
+/** Disks that are full, slow or broken, or lose unsynced data. */
 import type { Run } from '../run.js';
 import type { Scenario } from '../scenario.js';
 import { ShimmedDisk, shimUnavailable } from '../support/disk-shim.js';
@@ -6,10 +6,10 @@ import { mountUnavailable, SmallDisk } from '../support/small-disk.js';
 import { eventually } from '../support/wait.js';
 
 const endTimeoutMs = 30_000;
-/** Slower than half an election: a leader with such a disk gives the lead away. */
+/** Slower than half an election timeout: a leader with such a disk transfers leadership. */
 const slowSyncMs = 700;
 
-/** Gives members disks with faults, by restarting them one after another. */
+/** Restarts the members sequentially on disks with faults. */
 async function withShims(run: Run): Promise<Map<string, ShimmedDisk>> {
   const disks = new Map<string, ShimmedDisk>();
   for (const member of run.cluster.current()) {
@@ -22,19 +22,19 @@ async function withShims(run: Run): Promise<Map<string, ShimmedDisk>> {
   return disks;
 }
 
-/** Kills all, takes away what was never synced, and starts them again. */
-async function cutPower(run: Run): Promise<void> {
+/** Kills all servers, removes all unsynced data and starts them again. */
+async function failPower(run: Run): Promise<void> {
   const disks = await withShims(run);
   for (let round = 0; round < 3; round += 1) {
     await run.load.acknowledges(30, 30_000);
-    run.fault('cut the power of all');
+    run.fault('power failure of all servers');
     const members = run.cluster.current();
     await Promise.all(members.map((member) => run.kill(member)));
     for (const [name, disk] of disks) {
       run.say(`${name} lost ${await disk.loseUnsynced()} bytes`);
     }
     const since = run.load.notes.now();
-    for (const member of members) run.cluster.start(member);
+    for (const member of members) run.cluster.launch(member);
     await run.writesBack(since);
   }
 }
@@ -43,7 +43,7 @@ export const diskScenarios: readonly Scenario[] = [
   {
     number: 16,
     name: 'full-disk',
-    shows: 'a server whose disk is full ends; with room again it comes back with all it had',
+    shows: 'a server whose disk is full ends; with free space it restarts with all its data',
     gate: { acknowledged: 150, faults: 2, failovers: 1 },
     unavailable: mountUnavailable,
     cluster: { smallDiskMebibytes: 48 },
@@ -71,7 +71,7 @@ export const diskScenarios: readonly Scenario[] = [
   {
     number: 17,
     name: 'slow-disk',
-    shows: 'a leader whose disk is too slow gives the lead to another',
+    shows: 'a leader whose disk is too slow transfers leadership',
     gate: { acknowledged: 150, faults: 1, failovers: 1 },
     unavailable: shimUnavailable,
     async run(run) {
@@ -91,7 +91,7 @@ export const diskScenarios: readonly Scenario[] = [
   {
     number: 18,
     name: 'failing-disk',
-    shows: 'a server whose sync failed ends at once and serves nothing more',
+    shows: 'a server whose sync failed ends immediately and serves nothing more',
     gate: { acknowledged: 150, faults: 1, failovers: 1 },
     unavailable: shimUnavailable,
     async run(run) {
@@ -114,18 +114,18 @@ export const diskScenarios: readonly Scenario[] = [
   {
     number: 19,
     name: 'power-cut',
-    shows: 'all servers lose what they had not synced, and nothing that was acknowledged',
+    shows: 'all servers lose unsynced data, and no acknowledged write is lost',
     gate: { acknowledged: 150, faults: 3, failovers: 3 },
     unavailable: shimUnavailable,
-    run: cutPower,
+    run: failPower,
   },
   {
     number: 119,
     name: 'power-cut-single',
-    shows: 'the same with a cluster of one: no short cut past the disk',
+    shows: 'the same with a cluster of one server',
     cluster: { size: 1 },
     gate: { acknowledged: 100, faults: 3, failovers: 3 },
     unavailable: shimUnavailable,
-    run: cutPower,
+    run: failPower,
   },
 ];

@@ -36,7 +36,7 @@ export const scenarios: readonly Scenario[] = [
   ...fiveServerScenarios,
 ];
 
-/** In `npm test`. */
+/** Part of `npm test`. */
 export const shortForm: readonly string[] = [
   'kill-leader',
   'kill-follower',
@@ -54,7 +54,7 @@ export function scenarioCalled(word: string): Scenario {
   throw new RangeError(`no scenario ${word}; there are ${known}`);
 }
 
-/** Whose faults are drawn in a mixed run: those that leave a cluster as it was, but for time and leader. */
+/** Whether a mixed run draws its faults: they must change nothing of a cluster but its leader. */
 export function isMixed({ number }: Scenario): boolean {
   return mixedNumbers.includes(number);
 }

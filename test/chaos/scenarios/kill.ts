@@ -1,11 +1,11 @@
-/** Servers that die: SIGKILL of the leader, of a follower, of all, and again and again. */
+/** Servers that die: SIGKILL of the leader, of a follower, of all, and repeatedly. */
 import type { Scenario } from '../scenario.js';
 
 export const killScenarios: readonly Scenario[] = [
   {
     number: 1,
     name: 'kill-leader',
-    shows: 'writes come back by an election, nothing acknowledged is lost',
+    shows: 'an election restores writes, no acknowledged write is lost',
     times: 3,
     gate: { acknowledged: 200, faults: 1, failovers: 1 },
     async run(run) {
@@ -20,7 +20,7 @@ export const killScenarios: readonly Scenario[] = [
   {
     number: 2,
     name: 'kill-follower',
-    shows: 'writes go on, the follower comes back and catches up',
+    shows: 'writes continue, the follower restarts and catches up',
     times: 2,
     gate: { acknowledged: 200, faults: 1, failovers: 0 },
     async run(run) {
@@ -35,7 +35,7 @@ export const killScenarios: readonly Scenario[] = [
   {
     number: 3,
     name: 'kill-all',
-    shows: 'what was acknowledged is on the disks of a majority',
+    shows: 'acknowledged writes are on the disks of a majority',
     times: 2,
     gate: { acknowledged: 150, faults: 1, failovers: 1 },
     async run(run) {
@@ -44,7 +44,7 @@ export const killScenarios: readonly Scenario[] = [
       await Promise.all(members.map((member) => run.kill(member)));
       await run.work(300);
       const since = run.load.notes.now();
-      for (const member of members) run.cluster.start(member);
+      for (const member of members) run.cluster.launch(member);
       await run.writesBack(since);
       await run.work(2_000);
     },
@@ -52,7 +52,7 @@ export const killScenarios: readonly Scenario[] = [
   {
     number: 4,
     name: 'kill-loop',
-    shows: 'kill after kill of whoever leads or follows, each 1 to 5 s',
+    shows: 'a leader or follower is killed every 1 to 5 s',
     gate: { acknowledged: 300, faults: 6, failovers: 2 },
     async run(run) {
       for (let round = 0; round < 6; round += 1) {

@@ -1,4 +1,4 @@
-/** Members that come, go, are replaced, were wiped, or come back far behind. */
+/** Members that are added, removed, replaced, wiped or far behind. */
 import { rmSync } from 'node:fs';
 import type { Run } from '../run.js';
 import type { Scenario } from '../scenario.js';
@@ -15,13 +15,13 @@ export async function addLearner(run: Run, name: string): Promise<Member> {
   run.fault('add a learner');
   const args = ['--peer-url', member.peerUrl, '--client-url', member.url];
   await orchctl(cluster, 'cluster', 'add-member', name, ...args);
-  cluster.start(member);
+  cluster.launch(member);
   await cluster.ready([member]);
   run.load.watchers.witness(member, await cluster.revision(member));
   return member;
 }
 
-/** The same, promoted when it has caught up. */
+/** Adds a member and promotes it when it has caught up. */
 export async function grow(run: Run, name: string): Promise<void> {
   const { cluster } = run;
   await addLearner(run, name);
@@ -33,7 +33,7 @@ export async function grow(run: Run, name: string): Promise<void> {
   });
 }
 
-/** Its process ends by itself, or is ended. */
+/** Removes a member, whose process then ends. */
 export async function shrink(run: Run, member: Member): Promise<void> {
   member.process.expectEnd();
   run.fault(`remove ${member.name}`);
@@ -43,7 +43,7 @@ export async function shrink(run: Run, member: Member): Promise<void> {
   await member.process.kill();
 }
 
-/** One of the first members that are left: the leader, if it is one of them. */
+/** Returns one of the remaining first members: the leader, if it is one of them. */
 async function founder({ cluster }: Run): Promise<Member> {
   const founders = cluster.current().filter(({ initialState }) => initialState === 'new');
   const leader = await cluster.leader();
@@ -54,8 +54,7 @@ export const membershipScenarios: readonly Scenario[] = [
   {
     number: 21,
     name: 'wiped-directory',
-    shows:
-      'a member whose directory was wiped is refused under its old id, and comes in as a new one',
+    shows: 'a member whose directory was wiped is refused under its old id and joins as a new one',
     gate: { acknowledged: 200, faults: 4, failovers: 0 },
     async run(run) {
       const { cluster } = run;
@@ -63,7 +62,7 @@ export const membershipScenarios: readonly Scenario[] = [
       run.fault('wipe a follower');
       await run.kill(victim!);
       rmSync(victim!.dataDirectory, { recursive: true });
-      cluster.start(victim!);
+      cluster.launch(victim!);
       victim!.process.expectEnd();
       await run.work(8_000);
       const { status, text } = await cluster.operator.health(victim!.url, '/readyz?verbose');

@@ -1,8 +1,10 @@
-/** Links between servers that are cut in one direction or both, slow, or broken off again and again. */
+/**
+ * Links between servers that are interrupted in one direction or both, slow, or reset repeatedly.
+ */
 import type { Run } from '../run.js';
 import type { Scenario } from '../scenario.js';
 
-/** Isolates the leader, waits for another one, and joins them again. */
+/** Isolates the leader, waits for another one, and reconnects them. */
 async function isolateLeader(run: Run, way: 'both' | 'in' | 'out'): Promise<void> {
   const leader = await run.cluster.leader();
   const since = run.fault(`isolate the leader (${way})`);
@@ -38,18 +40,18 @@ export const networkScenarios: readonly Scenario[] = [
     'both',
     'the majority elects; the old leader serves nothing stale',
   ),
-  isolating(10, 'isolate-leader-in', 'in', 'a leader that hears nobody steps down'),
-  isolating(11, 'isolate-leader-out', 'out', 'a leader that nobody hears is replaced'),
+  isolating(10, 'isolate-leader-in', 'in', 'a leader that receives nothing steps down'),
+  isolating(11, 'isolate-leader-out', 'out', 'a leader whose messages are lost is replaced'),
   {
     number: 12,
     name: 'bridge',
-    shows: 'two that reach each other over a third only do not depose each other for ever',
+    shows: 'two servers connected only through a third one do not depose each other forever',
     gate: { acknowledged: 150, faults: 2, failovers: 0 },
     async run(run) {
       for (let round = 0; round < 2; round += 1) {
         const leader = await run.cluster.leader();
         const [other] = await run.cluster.followers();
-        const since = run.fault('cut the leader from one follower');
+        const since = run.fault('disconnect the leader from one follower');
         run.cluster.proxy.partition([[leader.name], [other!.name]]);
         await run.writesBack(since);
         await run.work(5_000);
@@ -61,7 +63,7 @@ export const networkScenarios: readonly Scenario[] = [
   {
     number: 13,
     name: 'slow-network',
-    shows: '75 ms and up to 100 ms more on each way cost time and no leadership for long',
+    shows: 'a delay of 75 to 175 ms in each direction costs time and no leadership for long',
     gate: { acknowledged: 80, faults: 1, failovers: 0 },
     async run(run) {
       run.fault('delay every link');
@@ -78,7 +80,7 @@ export const networkScenarios: readonly Scenario[] = [
   {
     number: 14,
     name: 'lossy-network',
-    shows: 'connections that break off at random, half of all attempts refused',
+    shows: 'connections are reset at random, half of all attempts refused',
     gate: { acknowledged: 80, faults: 10, failovers: 0 },
     async run(run) {
       const { proxy } = run.cluster;
@@ -87,7 +89,7 @@ export const networkScenarios: readonly Scenario[] = [
         const from = run.random.pick(names);
         const to = run.random.pick(names.filter((name) => name !== from));
         proxy.between(from, to).set({ isRefusing: run.random.next() < 0.5 });
-        if (run.random.next() < 0.5 && proxy.drop(from, to) > 0) run.fault('break connections off');
+        if (run.random.next() < 0.5 && proxy.drop(from, to) > 0) run.fault('reset connections');
         await run.work(250);
       }
     },

@@ -1,14 +1,14 @@
-/** What operators meet: certificates that change, a quota that is reached, no quorum. */
+/** Situations of operators: certificates that change, a quota that is reached, no quorum. */
 import { collectionPath } from '../load/keys.js';
 import type { Run } from '../run.js';
 import type { Scenario } from '../scenario.js';
 import { eventually } from '../support/wait.js';
 
 const configMaps = collectionPath('configmaps');
-/** What the servers give a request, and some for a busy machine. */
-const answerTimeoutMs = 12_000;
+/** The request timeout of the servers, with a margin for a busy machine. */
+const responseTimeoutMs = 12_000;
 
-/** Fills the store up to its quota, deletes, and waits until it takes writes by itself. */
+/** Fills the store up to its quota, deletes objects and waits until it accepts writes again. */
 async function fillQuota(run: Run): Promise<void> {
   const { cluster, load } = run;
   const { url } = await cluster.leader();
@@ -32,7 +32,7 @@ async function fillQuota(run: Run): Promise<void> {
   await load.acknowledges(30, 90_000);
 }
 
-/** Stops a majority, asks what is left, and lets them go on. */
+/** Stops a majority, queries the remaining server and resumes the others. */
 async function loseQuorum(run: Run): Promise<void> {
   const { cluster } = run;
   const leader = await cluster.leader();
@@ -44,14 +44,14 @@ async function loseQuorum(run: Run): Promise<void> {
   const ask = async (what: string, method: 'GET' | 'POST', path: string, wanted: number[]) => {
     const startedMs = performance.now();
     const { status, body, retryAfter } = await cluster.client.send(method, survivor!.url + path, {
-      timeoutMs: answerTimeoutMs * 2,
+      timeoutMs: responseTimeoutMs * 2,
       ...(method === 'POST' && { body: { metadata: { name: 'nobody' } } }),
     });
     const tookMs = performance.now() - startedMs;
     const detail = `${what}: ${status} after ${Math.round(tookMs)} ms, ${JSON.stringify(body).slice(0, 200)}`;
     run.say(detail);
-    run.expect(wanted.includes(status), 'answer without a quorum', detail);
-    run.expect(tookMs < answerTimeoutMs, 'answer without a quorum is late', detail);
+    run.expect(wanted.includes(status), 'response without a quorum', detail);
+    run.expect(tookMs < responseTimeoutMs, 'response without a quorum is late', detail);
     if (status >= 500 && path.startsWith('/api')) {
       run.expect(retryAfter !== undefined, 'no Retry-After without a quorum', detail);
     }
@@ -75,7 +75,7 @@ export const operationScenarios: readonly Scenario[] = [
     number: 26,
     name: 'quota',
     shows:
-      'with the quota reached writes are refused and deletes pass; with room they come back by themselves',
+      'with the quota reached writes are refused and deletes pass; with free space writes resume',
     cluster: { flags: ['--quota-backend-bytes=2Mi', '--history-retention=2s'] },
     load: { isHistoryShort: true },
     gate: { acknowledged: 150, faults: 1, failovers: 0 },
@@ -84,8 +84,7 @@ export const operationScenarios: readonly Scenario[] = [
   {
     number: 28,
     name: 'certificates',
-    shows:
-      'peer certificates replaced in place are taken up; one that has run out keeps its server out',
+    shows: 'replaced peer certificates are reloaded; a server with an expired one is refused',
     gate: { acknowledged: 150, faults: 3, failovers: 0 },
     async run(run) {
       const { certificates } = run.cluster;
@@ -93,20 +92,20 @@ export const operationScenarios: readonly Scenario[] = [
       run.fault('replace the peer certificates');
       await run.work(3_000);
       run.cluster.proxy.drop();
-      const since = run.fault('break all peer connections off');
+      const since = run.fault('reset all peer connections');
       await run.writesBack(since);
       const [follower] = await run.cluster.followers();
       await certificates.issue(`${follower!.name}-peer`, {
         validMs: 3_600_000,
         shiftMs: -7_200_000,
       });
-      run.fault('let the certificate of a follower run out');
+      run.fault('expire the certificate of a follower');
       await run.kill(follower!);
-      run.cluster.start(follower!);
+      run.cluster.launch(follower!);
       follower!.process.expectEnd();
       await run.work(6_000);
       const { status, text } = await run.cluster.operator.health(follower!.url, '/readyz');
-      run.expect(status !== 200, 'ready with a certificate that has run out', text);
+      run.expect(status !== 200, 'ready with an expired certificate', text);
       await run.kill(follower!);
       await certificates.issue(`${follower!.name}-peer`);
       await run.restart(follower!);
@@ -115,7 +114,7 @@ export const operationScenarios: readonly Scenario[] = [
   {
     number: 29,
     name: 'quorum-lost',
-    shows: 'reads at 0 go on, all else is refused in time with a reason, and all comes back',
+    shows: 'reads at 0 continue, other requests are refused in time with a reason, and all recover',
     gate: { acknowledged: 120, faults: 1, failovers: 0 },
     run: loseQuorum,
   },

@@ -1,4 +1,6 @@
-/** Servers that stand still and do not know it: stopped whole, in slices, or starved of processor time. */
+/**
+ * Servers that are suspended without noticing: entirely, in slices, or for lack of processor time.
+ */
 import type { Scenario } from '../scenario.js';
 import { starve } from '../support/starve.js';
 
@@ -6,7 +8,7 @@ export const pauseScenarios: readonly Scenario[] = [
   {
     number: 5,
     name: 'pause-leader',
-    shows: 'a leader that wakes up after others have elected anew serves nothing stale',
+    shows: 'a leader that resumes after the others elected a new one serves nothing stale',
     times: 3,
     gate: { acknowledged: 200, faults: 1, failovers: 1 },
     async run(run) {
@@ -22,7 +24,7 @@ export const pauseScenarios: readonly Scenario[] = [
   {
     number: 6,
     name: 'stutter-leader',
-    shows: 'a leader that stands still for 2 s at a time, again and again',
+    shows: 'a leader that is suspended repeatedly for 2 s',
     gate: { acknowledged: 150, faults: 4, failovers: 0 },
     async run(run) {
       for (let round = 0; round < 4; round += 1) {
@@ -38,7 +40,7 @@ export const pauseScenarios: readonly Scenario[] = [
   {
     number: 7,
     name: 'starve-leader',
-    shows: 'a leader with a twentieth of a processor answers late, not wrong',
+    shows: 'a leader with a twentieth of a processor responds late, not wrongly',
     gate: { acknowledged: 100, faults: 1, failovers: 0 },
     async run(run) {
       const leader = await run.cluster.leader();

@@ -1,8 +1,8 @@
-/** Clients that try again until they know: what they count must be what the store counts. */
+/** Clients that retry until the outcome is certain: their counters must equal the stored ones. */
 import { collectionPath } from '../load/keys.js';
 import type { Run } from '../run.js';
 import type { Scenario } from '../scenario.js';
-import { type Answer, NoAnswer, type ServerClient } from '../support/server-client.js';
+import { type Answer, NoResponse, type ServerClient } from '../support/server-client.js';
 import { sleep } from '../support/wait.js';
 
 const path = collectionPath('configmaps');
@@ -14,7 +14,10 @@ interface Counter {
   readonly data: { readonly count: string };
 }
 
-/** Adds one to a counter of its own, again and again: it changes the version read, and reads after every doubt. */
+/**
+ * Increments its own counter repeatedly, by the version read, and reads after every unknown
+ * outcome.
+ */
 class CountingClient {
   count = 0;
   doubts = 0;
@@ -34,7 +37,7 @@ class CountingClient {
     await this.finished;
   }
 
-  /** What the store says, from a server that answers. */
+  /** Returns the stored counter from any server that responds. */
   async stored(): Promise<Counter | undefined> {
     for (;;) {
       const answer = await this.send('GET', `${path}/${this.name}`);
@@ -51,14 +54,14 @@ class CountingClient {
       this.run.expect(
         next === this.count + 1,
         'counted wrong',
-        `${this.name}: ${this.count} were counted, ${next - 1} are stored`,
+        `${this.name}: counted ${this.count}, stored ${next - 1}`,
       );
       await this.set(before, next);
       this.count = next;
     }
   }
 
-  /** Sends the same request until an answer tells that it, or an earlier try, was done. */
+  /** Sends the same request until a response shows that it or an earlier attempt took effect. */
   private async set(before: Counter | undefined, next: number): Promise<void> {
     const object = {
       metadata: { name: this.name, ...before?.metadata },
@@ -70,7 +73,7 @@ class CountingClient {
         : await this.send('POST', path, object);
       if (answer?.status === 200 || answer?.status === 201) return;
       this.doubts += 1;
-      // Nobody else changes it: a conflict means that an earlier try was done.
+      // No other client changes it: a conflict means that an earlier attempt took effect.
       if (answer?.status === 409) return;
       await sleep(againMs);
     }
@@ -81,7 +84,7 @@ class CountingClient {
     target: string,
     body?: unknown,
   ): Promise<Answer | undefined> {
-    const members = this.run.cluster.answering();
+    const members = this.run.cluster.responsive();
     if (members.length === 0) return undefined;
     const { url } = this.run.random.pick(members);
     try {
@@ -90,7 +93,7 @@ class CountingClient {
         ...(body !== undefined && { body }),
       });
     } catch (error) {
-      if (error instanceof NoAnswer) return undefined;
+      if (error instanceof NoResponse) return undefined;
       throw error;
     }
   }
@@ -100,7 +103,7 @@ export const retryScenarios: readonly Scenario[] = [
   {
     number: 32,
     name: 'retries',
-    shows: 'clients that send the same write again across failovers do it once',
+    shows: 'writes that clients retry across failovers take effect once',
     gate: { acknowledged: 200, faults: 3, failovers: 3 },
     async run(run) {
       const counters = Array.from(
@@ -123,7 +126,7 @@ export const retryScenarios: readonly Scenario[] = [
         run.say(`${counter.count} counted with ${counter.doubts} doubts`);
         doubts += counter.doubts;
       }
-      run.expect(doubts > 0, 'no write was ever tried again', 'the scenario shows nothing');
+      run.expect(doubts > 0, 'no write was retried', 'the scenario shows nothing');
     },
   },
 ];

@@ -1,4 +1,4 @@
-/** One server after another ends as it is told to and comes back: nobody who watches has to list again. */
+/** Servers restart sequentially by SIGTERM: no watcher has to list again. */
 import { truthOf } from '../checks/truth.js';
 import { resources } from '../load/keys.js';
 import type { Run } from '../run.js';
@@ -25,7 +25,7 @@ async function restartEach(run: Run): Promise<void> {
   run.expect(relists === 0, 'watchers had to list again', `${relists} times`);
 }
 
-/** What a watch was told, against all that happened of its kind, by revisions. */
+/** Compares the revisions of a watch with all revisions of its kind. */
 function compare(seen: readonly number[], wanted: readonly number[]) {
   const distinct = new Set(seen);
   const known = new Set(wanted);
@@ -37,18 +37,18 @@ function compare(seen: readonly number[], wanted: readonly number[]) {
   };
 }
 
-/** The same with a thousand watches that go on elsewhere, each with all that happens of a kind. */
+/** Restarts the servers under a thousand watches, each of all events of one kind. */
 async function restartUnderWatches(run: Run): Promise<void> {
   const { cluster, load } = run;
   const start = load.watchers.revisionSeen;
   const connections = new WatchConnections(cluster.certificates.authorityPem);
   const watches = Array.from({ length: watchCount }, (_, at) => {
-    const settings = {
+    const options = {
       resource: resources[at % resources.length]!,
       next: () => load.anyTarget(),
-      onOdd: (detail: string) => load.notes.surprise(detail),
+      onUnexpected: (detail: string) => load.notes.surprise(detail),
     };
-    return new ResumingWatch(connections, settings, start);
+    return new ResumingWatch(connections, options, start);
   });
   try {
     await eventually('all watches to be open', openTimeoutMs, () =>
@@ -76,7 +76,7 @@ async function expectAll(
   const faults = { gaps: 0, duplicates: 0, strangers: 0, disordered: 0 };
   for (const watch of watches) {
     const wanted = happened
-      .filter(({ key }) => key.startsWith(`${watch.settings.resource}/`))
+      .filter(({ key }) => key.startsWith(`${watch.options.resource}/`))
       .map(({ revision }) => revision);
     const last = wanted.at(-1) ?? 0;
     await eventually(`a watch of many to reach ${last}`, deliveryTimeoutMs, () => {
@@ -91,23 +91,22 @@ async function expectAll(
   const detail = JSON.stringify({ watches: watches.length, ...sums, ...faults });
   run.say(detail);
   const wrong = sums.relists + Object.values(faults).reduce((sum, count) => sum + count, 0);
-  run.expect(wrong === 0, 'watches did not go on whole', detail);
-  run.expect(sums.streams > watches.length, 'no watch had to go on', detail);
+  run.expect(wrong === 0, 'watches did not resume completely', detail);
+  run.expect(sums.streams > watches.length, 'no watch had to resume', detail);
 }
 
 export const rollingRestartScenarios: readonly Scenario[] = [
   {
     number: 24,
     name: 'rolling-restart',
-    shows:
-      'one server after another ends by SIGTERM and comes back: leadership moves, watches go on',
+    shows: 'servers restart sequentially by SIGTERM: leadership moves, watches resume',
     gate: { acknowledged: 200, faults: 3, failovers: 1 },
     run: restartEach,
   },
   {
     number: 124,
     name: 'rolling-restart-watches',
-    shows: 'a thousand watches go on elsewhere: no relist, no gap, no duplicate',
+    shows: 'a thousand watches resume on other servers: no relist, no gap, no duplicate',
     load: { clientCount: 6, thinkMs: 60 },
     gate: { acknowledged: 200, faults: 3, failovers: 1 },
     run: restartUnderWatches,

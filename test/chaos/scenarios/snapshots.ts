@@ -1,15 +1,17 @@
-/** A follower so far behind that it needs the whole state, over a link that breaks while it is sent. */
+/**
+ * A follower so far behind that it needs a snapshot, over a link that breaks during the transfer.
+ */
 import { readFileSync } from 'node:fs';
 import type { Run } from '../run.js';
 import type { Scenario } from '../scenario.js';
 import { eventually } from '../support/wait.js';
 import { writeUntil } from '../support/writer-pool.js';
 
-/** Ten thousand entries are kept for whoever is away. */
+/** The log retains ten thousand entries for members that are behind. */
 const fillerBytes = 1_000;
 const burstTimeoutMs = 420_000;
 const sendTimeoutMs = 90_000;
-/** So slow that a sending takes seconds. */
+/** So slow that a transfer takes seconds. */
 const narrowBytesPerSecond = 4 * 1024 * 1024;
 const interruptions = 2;
 const interruptAfterMs = 1_500;
@@ -25,18 +27,18 @@ async function fallBehind(run: Run): Promise<void> {
     const firstIndex = (await cluster.operator.leader())?.firstIndex ?? 0;
     return firstIndex > behind + 1;
   });
-  run.say(`${count} writes cut the log`);
+  run.say(`${count} writes compacted the log`);
   const narrow = cluster.proxy.between(leader.name, follower!.name);
   narrow.set({ bytesPerSecond: narrowBytesPerSecond });
   const linesBefore = sent(leader.process.logFile);
-  cluster.start(follower!);
+  cluster.launch(follower!);
   for (let time = 0; time < interruptions; time += 1) {
     const linkKey = `${leader.name}>${follower!.name}`;
     await eventually('a link to the follower', sendTimeoutMs, () =>
       cluster.proxy.open.includes(linkKey),
     );
     await run.work(interruptAfterMs);
-    run.fault('interrupt the sending');
+    run.fault('interrupt the transfer');
     cluster.proxy.drop(leader.name, follower!.name);
   }
   narrow.set({ bytesPerSecond: Number.POSITIVE_INFINITY });
@@ -45,7 +47,7 @@ async function fallBehind(run: Run): Promise<void> {
   run.say(
     `${after.failed - linesBefore.failed} sendings failed, ${after.done - linesBefore.done} ended`,
   );
-  run.expect(after.done > linesBefore.done, 'no state was sent', `by ${leader.name}`);
+  run.expect(after.done > linesBefore.done, 'no snapshot was sent', `by ${leader.name}`);
 }
 
 function sent(logFile: string): { readonly done: number; readonly failed: number } {
@@ -60,7 +62,7 @@ export const snapshotScenarios: readonly Scenario[] = [
   {
     number: 22,
     name: 'far-behind',
-    shows: 'a follower that needs the whole state gets it, though its sending is broken off twice',
+    shows: 'a follower that needs a snapshot gets it although the transfer is interrupted twice',
     gate: { acknowledged: 150, faults: 3, failovers: 0 },
     run: fallBehind,
   },

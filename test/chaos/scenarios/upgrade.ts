@@ -1,4 +1,7 @@
-/** Two builds in one cluster: replaced one server after another under load, each the leader of the other, and back. */
+/**
+ * Two builds in one cluster: servers are replaced sequentially under load, and back. Each build
+ * leads once.
+ */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Run } from '../run.js';
@@ -9,10 +12,10 @@ import { apiServerMain } from '../support/repository.js';
 import { eventually } from '../support/wait.js';
 
 const movedTimeoutMs = 30_000;
-const toldTimeoutMs = 30_000;
+const reportTimeoutMs = 30_000;
 const workMs = 1_500;
 
-/** Ends a server as an operator does and starts the other program in its place. Returns how long its log was. */
+/** Stops a server like an operator and starts the other program. Returns the length of its log. */
 async function replace(run: Run, member: Member, program: string): Promise<number> {
   run.fault(`${member.name} runs ${program === apiServerMain ? 'this' : 'the next'} build`);
   const exit = await member.process.stop();
@@ -28,15 +31,16 @@ async function lead(run: Run, member: Member): Promise<void> {
   const { operator } = run.cluster;
   await eventually(`${member.name} to lead`, movedTimeoutMs, async () => {
     if ((await operator.leader())?.name === member.name) return true;
-    run.say(`move the leader to ${member.name}`);
+    run.say(`transfer leadership to ${member.name}`);
     await operator.request('POST', '/cluster/leader', { to: member.name });
     return false;
   });
 }
 
 /**
- * Followers first, the leader last. The first that is replaced is made the leader of the others, works, and is
- * killed as such, so that each build leads the other, follows it, and takes over from it.
+ * Replaces the followers first, the leader last. The first replaced server becomes the leader,
+ * works, and is killed as leader, so that each build leads the other, follows it and takes over
+ * from it.
  */
 async function replaceAll(run: Run, program: string, protocols: Protocols): Promise<void> {
   const { cluster } = run;
@@ -60,9 +64,9 @@ async function replaceAll(run: Run, program: string, protocols: Protocols): Prom
   }
 }
 
-/** Each server says of itself which version it is. */
+/** Waits until the servers report these versions. */
 async function expectVersions(run: Run, isNext: boolean): Promise<void> {
-  await eventually('all servers to tell their version', toldTimeoutMs, async () => {
+  await eventually('all servers to report their version', reportTimeoutMs, async () => {
     const view = await run.cluster.operator.statusAt(run.cluster.current()[0]!.url);
     const versions = view?.members.map(({ version }) => version) ?? [];
     return (
@@ -72,13 +76,13 @@ async function expectVersions(run: Run, isNext: boolean): Promise<void> {
   });
 }
 
-/** Versions of the protocol between servers: beside the other build, and among themselves. */
+/** Versions of the protocol between servers of both builds and of one build. */
 interface Protocols {
   readonly mixed: number;
   readonly alone: number;
 }
 
-/** Those that a server has agreed on with others since its log was so long. */
+/** Returns the versions that a server negotiated since its log had this length. */
 function spoken({ process }: Member, fromByte: number): number[] {
   const log = readFileSync(process.logFile).subarray(fromByte).toString();
   const lines = [...log.matchAll(/connected to peer .*\bprotocolVersion=(\d+)/g)];
@@ -109,7 +113,8 @@ export const upgradeScenarios: readonly Scenario[] = [
   {
     number: 25,
     name: 'upgrade',
-    shows: 'a build with another version and more fields in its messages comes and goes, no relist',
+    shows:
+      'a build with another version and more fields in its messages is installed and removed, no relist',
     gate: { acknowledged: 250, faults: 8, failovers: 4 },
     run: upgradeAndRollBack,
   },

@@ -1,4 +1,4 @@
-/** Watches in masses, and where history is short: from before what is kept, from now, from what is to come. */
+/** Many watches, and watches of a short history: from compacted, present and future revisions. */
 import { collectionPath } from '../load/keys.js';
 import type { Run } from '../run.js';
 import type { Scenario } from '../scenario.js';
@@ -6,13 +6,13 @@ import { eventually } from '../support/wait.js';
 import { type SwarmWatch, WatchSwarm } from '../support/watch-swarm.js';
 
 const aheadRevisions = 100;
-/** Longer than history is kept. */
+/** Longer than the retained history. */
 const lastMs = 3_000;
 const atOnce = 12;
 
 /**
- * Watches from revisions of the last seconds, now, and later, each for a while. Both must happen: watches
- * that begin where they asked to, and such that are told that it is too late.
+ * Watches from past, present and future revisions, each for a while. Both must occur: watches that
+ * start at their revision, and watches that get 410.
  */
 async function watchAround(run: Run, rounds: number): Promise<void> {
   const { watchers } = run.load;
@@ -37,12 +37,12 @@ async function watchAround(run: Run, rounds: number): Promise<void> {
 const watchCount = 10_000;
 const slowCount = 100;
 const changeCount = 20;
-/** Times ten thousand it is still moderate; times twenty it is more than a connection holds. */
+/** Moderate for ten thousand watches; twenty of them exceed the window of a connection. */
 const smallBytes = 100;
 const largeBytes = 100_000;
 const deliveryTimeoutMs = 120_000;
 
-/** Objects of a kind, one after another. Returns their revisions. */
+/** Creates objects of a kind sequentially. Returns their revisions. */
 async function createMany(run: Run, resource: string, fillerBytes: number): Promise<number[]> {
   const { url } = await run.cluster.leader();
   const annotations = { filler: 'x'.repeat(fillerBytes) };
@@ -60,7 +60,9 @@ async function createMany(run: Run, resource: string, fillerBytes: number): Prom
   return revisions;
 }
 
-/** All have every event, or were ended, and nobody has a gap. Returns how many were ended. */
+/**
+ * Waits until every watch has all events or was ended, without gaps. Returns how many were ended.
+ */
 async function delivered(
   run: Run,
   what: string,
@@ -84,10 +86,10 @@ async function delivered(
   return watches.filter(({ end }) => end !== undefined).length;
 }
 
-/** Ten thousand watches of changes that come one after another, beside a hundred that read nothing until the end. */
+/** Ten thousand watches of sequential changes, and a hundred that read nothing until the end. */
 async function watchInMasses(run: Run): Promise<void> {
   const { cluster, load } = run;
-  // Nothing of the load is to come after it.
+  // No write of the load may follow it.
   const start = await load.settle();
   const quick = new WatchSwarm(cluster, 'serviceaccounts');
   const slow = new WatchSwarm(cluster, 'configmaps');
@@ -101,12 +103,12 @@ async function watchInMasses(run: Run): Promise<void> {
     const large = await createMany(run, 'configmaps', largeBytes);
     const small = await createMany(run, 'serviceaccounts', smallBytes);
     const startedMs = performance.now();
-    const endedQuick = await delivered(run, 'those who read', quick.watches, small);
+    const endedQuick = await delivered(run, 'reading watches', quick.watches, small);
     run.expect(endedQuick === 0, 'watches were ended', `${endedQuick} of ${watchCount}`);
     run.say(`delivered after ${Math.round(performance.now() - startedMs)} ms`);
-    run.fault(`let ${slowCount} watches read at last`);
+    run.fault(`${slowCount} watches start to read`);
     for (const watch of slow.watches) watch.resume();
-    const endedSlow = await delivered(run, 'those who were slow', slow.watches, large);
+    const endedSlow = await delivered(run, 'slow watches', slow.watches, large);
     run.say(`${endedSlow} of the slow ones were ended`);
   } finally {
     quick.close();
@@ -120,14 +122,14 @@ export const watchScenarios: readonly Scenario[] = [
     number: 30,
     name: 'masses',
     shows:
-      'ten thousand watches get every event once, and a hundred that do not read hold up nobody',
+      'ten thousand watches get every event once, and a hundred that do not read delay no other',
     gate: { acknowledged: 150, faults: 2, failovers: 0 },
     run: watchInMasses,
   },
   {
     number: 31,
     name: 'compaction',
-    shows: 'with a second of history kept, a watch is whole or is told that it is too late',
+    shows: 'with one second of history, a watch is complete or gets 410',
     cluster: { flags: ['--history-retention=1s'] },
     load: { isHistoryShort: true },
     gate: { acknowledged: 200, faults: 5, failovers: 0 },

@@ -10,7 +10,7 @@ import {
 } from '@orch/component';
 
 const dayMs = 86_400_000;
-/** Certificates begin that much before now, for servers whose clock is behind. */
+/** Certificates are valid from this long before now, for servers whose clock is behind. */
 const skewAllowedMs = -2 * 3_600_000;
 
 export interface CertificateFiles {
@@ -41,8 +41,8 @@ export class Certificates {
   }
 
   /**
-   * Makes or replaces a pair for use as server and client. `shiftMs` moves its time: an hour before
-   * now, with an hour of life, has run out.
+   * Creates or replaces a pair for use as server and client. `shiftMs` moves its validity, for
+   * example into the past for an expired one.
    */
   async issue(
     name: string,

@@ -1,13 +1,13 @@
 /**
- * A cluster of real API servers for one run: directories, certificates, ports, processes, and a proxy
- * for all peer traffic, by which each direction of each pair of members can be cut or slowed down.
+ * A cluster of real API servers for one run: directories, certificates, ports, processes, and a
+ * proxy for all peer traffic, which can interrupt or delay each direction of each pair of members.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { collectionPath } from '../load/keys.js';
 import { Certificates } from './certificates.js';
-import { FaultProxy } from './fault-proxy.mjs';
+import { FaultProxy } from './fault-proxy.js';
 import { Operator } from './operator.js';
 import { stablePort } from './ports.js';
 import { apiServerMain } from './repository.js';
@@ -19,14 +19,14 @@ import { eventually } from './wait.js';
 export interface ClusterOptions {
   /** Voters. */
   readonly size: number;
-  /** What every server runs; as built when left out. */
+  /** Program of every server. Default: the built one. */
   readonly program?: string;
-  /** Of every server, besides what it needs. */
+  /** Further flags of every server. */
   readonly flags?: readonly string[];
-  /** Every member has a disk of its own of this size. */
+  /** Gives every member its own disk of this size. */
   readonly smallDiskMebibytes?: number;
   readonly token?: string;
-  /** Of another cluster; its own when left out. */
+  /** Certificates of another cluster. Default: its own. */
   readonly certificates?: Certificates;
 }
 
@@ -34,7 +34,7 @@ export interface Member {
   readonly name: string;
   readonly process: ServerProcess;
   readonly url: string;
-  /** Through the proxy: where the others reach it. */
+  /** Address for the other members, through the proxy. */
   readonly peerUrl: string;
   dataDirectory: string;
   /** Program, flags, environment and wrapper of its next starts; scenarios change them. */
@@ -43,15 +43,15 @@ export interface Member {
   env: Record<string, string>;
   wrapper: string[];
   initialState: 'new' | 'join';
-  /** Not part of the cluster any more: neither checked nor started again at the end. */
+  /** Whether it was removed: it is neither checked nor started again at the end. */
   isRetired: boolean;
   readonly listenPeerPort: number;
-  /** Where the proxy leads those who call its address. */
+  /** Target of the proxy for its address. */
   readonly peerTarget: { host: string; port: number };
 }
 
 const readyTimeoutMs = 120_000;
-/** Long enough for an election or two, short enough to see what a server says without a quorum. */
+/** Long enough for two elections, short enough to get responses without a quorum. */
 const requestTimeout = '6s';
 
 export class ChaosCluster {
@@ -71,7 +71,7 @@ export class ChaosCluster {
   ) {
     this.proxy = new FaultProxy({ random });
     this.client = new ServerClient(certificates.authorityPem, 8);
-    this.operator = new Operator(this.client, () => this.answering().map(({ url }) => url));
+    this.operator = new Operator(this.client, () => this.responsive().map(({ url }) => url));
   }
 
   static async create(
@@ -92,7 +92,7 @@ export class ChaosCluster {
     return cluster;
   }
 
-  /** A member that does not run yet. One that joins has to be added to the cluster first. */
+  /** Creates a member that does not run yet. A joining one must be added to the cluster first. */
   async define(name: string, initialState: 'new' | 'join'): Promise<Member> {
     await this.certificates.issue(`${name}-peer`);
     const listenPeerPort = await stablePort();
@@ -127,7 +127,8 @@ export class ChaosCluster {
     return member;
   }
 
-  start(member: Member): void {
+  /** Starts the process of a member. */
+  launch(member: Member): void {
     const pki = (name: string) => this.certificates.files(name);
     const peer = pki(`${member.name}-peer`);
     const serving = pki('serving');
@@ -149,23 +150,23 @@ export class ChaosCluster {
       `--token-auth-file=${join(this.directory, 'tokens.csv')}`,
       `--request-timeout=${requestTimeout}`,
     ];
-    // A flag given twice counts as given last.
+    // The last of two equal flags takes effect.
     const { program, flags, env, wrapper } = member;
     member.process.start({ program, args: [...args, ...flags], env, wrapper });
   }
 
   async startAll(): Promise<void> {
-    for (const member of this.current()) if (!member.process.isRunning) this.start(member);
+    for (const member of this.current()) if (!member.process.isRunning) this.launch(member);
     await this.ready();
   }
 
-  /** Those that are to be there at the end. */
+  /** Returns the members that must be available at the end. */
   current(): Member[] {
     return this.members.filter(({ isRetired }) => !isRetired);
   }
 
-  /** Those that may answer now. */
-  answering(): Member[] {
+  /** Returns the members that may respond now. */
+  responsive(): Member[] {
     return this.current().filter(({ process: { isRunning, isPaused } }) => isRunning && !isPaused);
   }
 
@@ -175,7 +176,7 @@ export class ChaosCluster {
     return disk;
   }
 
-  async ready(members = this.answering(), timeoutMs = readyTimeoutMs): Promise<void> {
+  async ready(members = this.responsive(), timeoutMs = readyTimeoutMs): Promise<void> {
     for (const { name, url, process } of members) {
       let last = '';
       try {
@@ -186,12 +187,12 @@ export class ChaosCluster {
           return status === 200;
         });
       } catch (error) {
-        throw new Error(`${(error as Error).message}; it last said: ${last}`, { cause: error });
+        throw new Error(`${(error as Error).message}; end of its log: ${last}`, { cause: error });
       }
     }
   }
 
-  /** The present revision, as a server tells it that asks a quorum. Throws NoAnswer. */
+  /** Returns the present revision by a quorum read. Throws NoResponse. */
   async revision({ url }: Member): Promise<number> {
     const path = `${url}${collectionPath('configmaps')}?limit=1`;
     const { status, body } = await this.client.send('GET', path);
@@ -200,7 +201,7 @@ export class ChaosCluster {
     return Number(metadata.resourceVersion);
   }
 
-  /** Waits for one that leads, as the others or it tells. */
+  /** Waits for a leader, as reported by any member. */
   leader(timeoutMs = 30_000): Promise<Member> {
     return eventually('a leader', timeoutMs, async () => {
       const leader = await this.operator.leader();

@@ -1,4 +1,4 @@
-/** Turns bits of a server's files over while it does not run, as a disk does that fails silently. */
+/** Flips bits in a server's files while it does not run, like a disk that fails silently. */
 import { closeSync, openSync, readdirSync, readSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Member } from './chaos-cluster.js';
@@ -6,7 +6,7 @@ import type { Member } from './chaos-cluster.js';
 export const damagedPlaces = ['log tail', 'log middle', 'mark of the log', 'state'] as const;
 export type DamagedPlace = (typeof damagedPlaces)[number];
 
-/** Returns what was damaged, for the story. */
+/** Returns a description of the damage. */
 export function damage({ dataDirectory }: Member, place: DamagedPlace, share: number): string {
   const path = fileFor(dataDirectory, place);
   const { size } = statSync(path);

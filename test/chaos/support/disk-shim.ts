@@ -1,6 +1,6 @@
 /**
- * The disk of one server with faults: its syncs can be made slow or fail, and after a kill everything that
- * was never synced can be taken away, as a cut of the power would.
+ * The disk of one server with faults: syncs can be slow or fail, and after a kill all unsynced data
+ * can be removed, as after a power failure.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { ChaosCluster, Member } from './chaos-cluster.js';
 import { chaosSources } from './repository.js';
 
-/** Why faults of disks cannot be shown here, if so. */
+/** Returns why disk faults are not supported here, if so. */
 export function shimUnavailable(): string | undefined {
   if (process.platform !== 'linux') return 'needs Linux (LD_PRELOAD)';
   return spawnSync('gcc', ['--version']).status === 0 ? undefined : 'needs gcc';
@@ -51,14 +51,15 @@ export class ShimmedDisk {
     writeFileSync(this.faultFile, '');
   }
 
-  /** Syncs so far that succeeded. */
+  /** Number of successful syncs. */
   get syncCount(): number {
     return existsSync(this.syncFile) ? this.syncs().length : 0;
   }
 
   /**
-   * Cuts every file of the killed member back to what was synced of it last; a file that never was is
-   * emptied. Returns how many bytes were lost. Names of files stay: their directories are taken as synced.
+   * Truncates every file of the killed member to its last synced length; a file without a sync is
+   * emptied. Returns how many bytes were lost. File names are unchanged, as if directories were
+   * synced.
    */
   async loseUnsynced(): Promise<number> {
     const syncedBytes = new Map<string, number>();
@@ -88,7 +89,7 @@ export class ShimmedDisk {
   }
 }
 
-/** Journals of the database only grow; what is renamed into place was synced under another name. */
+/** Journals of the database only grow; renamed files were synced under another name. */
 function mayLose(name: string): boolean {
   return /^\d+\.log$/.test(name);
 }

@@ -1,4 +1,4 @@
-/** Who led in which term, as the servers' logs say: the number of failovers, and whether two ever led at once. */
+/** Reads the leader of each term from the servers' logs: failovers, and terms with two leaders. */
 import { existsSync, readFileSync } from 'node:fs';
 import type { ChaosCluster } from './chaos-cluster.js';
 

@@ -1,13 +1,13 @@
 /**
- * A second build of the API server, as its next release might be: another version, a higher version of the
- * protocol between replicas, and in its messages something that this build has never heard of. What is
- * stored has the same format in both.
+ * A second build of the API server, like a next release: another version, a higher version of the
+ * protocol between replicas, and messages with a field that this build does not define. The storage
+ * format is the same in both.
  */
 import { type Edit, makeBuild } from './other-build.js';
 
 export const nextVersion = '999.0.0-next';
 
-/** Messages that carry the field that this build does not know. */
+/** Messages with the field that this build does not define. */
 const messages = [
   'Greeting',
   'Entry',
@@ -30,7 +30,7 @@ const fieldBytes = 3 + fieldText.length;
 /** Returns its main file. */
 export function makeNextBuild(directory: string): string {
   const wire: Edit[] = [
-    [/(var PROTOCOL_VERSION = )(\d+);/, '$1$2 + 1;'],
+    [/(var wireProtocolVersion = )(\d+);/, '$1$2 + 1;'],
     ...messages.flatMap(withField),
   ];
   const version: Edit = [/(var orchVersion = )"[^"]+"/, `$1"${nextVersion}"`];

@@ -1,10 +1,10 @@
-/** What an operator sees and does through `/cluster/*`, health and metrics of the servers. */
+/** Operator requests to `/cluster/*`, health and metrics of the servers. */
 import type {
   ClusterCheck,
   ClusterView,
   MemberView,
 } from '../../../apps/apiserver/src/cluster/cluster-operations.js';
-import { NoAnswer, type ServerClient } from './server-client.js';
+import { NoResponse, type ServerClient } from './server-client.js';
 
 const statusTimeoutMs = 4_000;
 const checkAttemptsMax = 5;
@@ -12,11 +12,11 @@ const checkAttemptsMax = 5;
 export class Operator {
   constructor(
     private readonly client: ServerClient,
-    /** Of servers that may answer. */
+    /** URLs of servers that may respond. */
     private readonly urls: () => readonly string[],
   ) {}
 
-  /** As one server tells it; undefined when it does not answer. */
+  /** Returns the status of one server; undefined if it does not respond. */
   async statusAt(url: string): Promise<ClusterView | undefined> {
     try {
       const { status, body } = await this.client.send('GET', `${url}/cluster/status`, {
@@ -24,12 +24,12 @@ export class Operator {
       });
       return status === 200 ? (body as ClusterView) : undefined;
     } catch (error) {
-      if (error instanceof NoAnswer) return undefined;
+      if (error instanceof NoResponse) return undefined;
       throw error;
     }
   }
 
-  /** The member that leads in the highest term that anybody tells of. */
+  /** Returns the leader of the highest reported term. */
   async leader(): Promise<MemberView | undefined> {
     const views = await Promise.all(this.urls().map((url) => this.statusAt(url)));
     let best: MemberView | undefined;
@@ -42,14 +42,14 @@ export class Operator {
     return best;
   }
 
-  /** Tries each server in turn until one does it. Throws when none did. */
+  /** Tries the servers sequentially until one succeeds. Throws if none does. */
   async request<Result>(
     method: 'GET' | 'POST' | 'DELETE',
     path: string,
     body?: unknown,
     timeoutMs = 30_000,
   ): Promise<Result> {
-    let last = 'no server to ask';
+    let last = 'no server is available';
     for (const url of this.urls()) {
       try {
         const answer = await this.client.send(method, `${url}${path}`, {
@@ -59,14 +59,14 @@ export class Operator {
         if (answer.status < 300) return answer.body as Result;
         last = `${answer.status} ${JSON.stringify(answer.body)}`;
       } catch (error) {
-        if (!(error instanceof NoAnswer)) throw error;
+        if (!(error instanceof NoResponse)) throw error;
         last = error.message;
       }
     }
     throw new Error(`${method} ${path}: ${last}`);
   }
 
-  /** Of all members: asked again while one does not answer in time. */
+  /** Compares all members. Retries while one does not respond in time. */
   async check(): Promise<ClusterCheck> {
     for (let attempt = 1; ; attempt += 1) {
       const check = await this.request<ClusterCheck>('GET', '/cluster/check', undefined, 60_000);
@@ -75,18 +75,18 @@ export class Operator {
     }
   }
 
-  /** Status of `/readyz`, `/livez` and the like; 0 when there is no answer. */
+  /** Returns the status of `/readyz`, `/livez` and similar paths; 0 without a response. */
   async health(url: string, path: string): Promise<{ status: number; text: string }> {
     try {
       const { status, body } = await this.client.send('GET', `${url}${path}`, { timeoutMs: 3_000 });
       return { status, text: typeof body === 'string' ? body : JSON.stringify(body) };
     } catch (error) {
-      if (error instanceof NoAnswer) return { status: 0, text: error.message };
+      if (error instanceof NoResponse) return { status: 0, text: error.message };
       throw error;
     }
   }
 
-  /** Sum of all series of one metric. Throws NoAnswer. */
+  /** Returns the sum of all series of one metric. Throws NoResponse. */
   async metric(url: string, name: string, label = ''): Promise<number> {
     const { body } = await this.client.send('GET', `${url}/metrics`);
     return String(body)

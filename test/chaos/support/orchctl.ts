@@ -47,11 +47,11 @@ export async function orchctl(cluster: ChaosCluster, ...args: string[]): Promise
   return output;
 }
 
-/** Written anew each time: members come and go. JSON is YAML, too. */
+/** Written for each call, because members change. JSON is valid YAML. */
 function kubeconfig(of: ChaosCluster): string {
   const path = join(of.directory, 'kubeconfig');
   const name = 'chaos';
-  const servers = of.answering().map(({ url }) => url);
+  const servers = of.responsive().map(({ url }) => url);
   const cluster = {
     server: servers[0],
     'certificate-authority': of.certificates.authorityFile,

@@ -3,16 +3,16 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { apiServerMain, repositoryRoot } from './repository.js';
 
-/** A place that must be there once, and what is put there instead. */
+/** A pattern that must match once, and its replacement. */
 export type Edit = readonly [pattern: RegExp, by: string];
 
 export interface Edits {
   readonly server?: readonly Edit[];
-  /** Of the replica's thread, which runs another file. */
+  /** Edits of the replica's thread, which runs another file. */
   readonly thread?: readonly Edit[];
 }
 
-/** Returns its main file. Throws when the built program is not as an edit expects it. */
+/** Returns its main file. Throws if an edit does not match the built program once. */
 export function makeBuild(directory: string, { server = [], thread = [] }: Edits): string {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });

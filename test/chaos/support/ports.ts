@@ -1,17 +1,17 @@
 /**
- * Ports that stay the same over restarts: below those that the kernel gives to outgoing connections, and
- * below those of the components of `orchctl up`.
+ * Ports that stay the same over restarts: below the ephemeral ports of the kernel and below the
+ * ports of the components of `orchctl up`.
  */
 import { createServer } from 'node:net';
 
 const lowest = 14_000;
 const count = 6_000;
 const attemptsMax = 200;
-/** Oldest first. A server may be down for a while and wants its port again; long runs get to all of them. */
+/** Recently returned ports, oldest first. A server that is down needs its port again later. */
 const given = new Set<number>();
 const givenMax = count / 2;
 
-/** A port that nobody listens on, and that this process has not given lately. */
+/** Returns a port without a listener that this process has not returned recently. */
 export async function stablePort(): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const port = lowest + Math.floor(Math.random() * count);

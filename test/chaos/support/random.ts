@@ -22,11 +22,11 @@ export class Random {
 
   pick<Item>(items: readonly Item[]): Item {
     const item = items[Math.floor(this.next() * items.length)];
-    if (item === undefined) throw new Error('nothing to pick from');
+    if (item === undefined) throw new Error('cannot pick from an empty list');
     return item;
   }
 
-  /** A generator of its own, whose draws do not disturb this one's. */
+  /** Returns an independent generator. */
   fork(): Random {
     return new Random(Math.floor(this.next() * 2 ** 32));
   }

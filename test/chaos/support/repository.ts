@@ -1,4 +1,4 @@
-/** Where things are, seen from the built tree (`dist/test/chaos/support`). */
+/** Paths of the repository, relative to the built tree (`dist/test/chaos/support`). */
 import { join, resolve } from 'node:path';
 
 export const repositoryRoot = resolve(import.meta.dirname, '../../../..');

@@ -1,26 +1,26 @@
 /**
- * One of many watches that go on wherever their streams end, as an informer does: from the revision that was
- * seen, at another server. It keeps no more than the revisions of its events. Told that history is gone,
- * it ends, and counts that.
+ * One of many watches that resume like an informer when their streams end: from the last revision,
+ * on another server. It stores only the revisions of its events. When history is gone, it ends and
+ * counts a relist.
  */
 import type { ClientHttp2Stream } from 'node:http2';
 import { collectionPath } from '../load/keys.js';
-import type { LoadTarget } from '../load/load-client.js';
+import type { LoadTarget } from '../load/load-target.js';
 import { readLines, type WatchConnections, watchLine } from './watch-connections.js';
 
 const againMs = 50;
-/** What a server may answer that is not up to it: come again. */
+/** Status codes that a client retries. */
 const retriable = [429, 503, 504];
 
-export interface ResumingWatchSettings {
+export interface ResumingWatchOptions {
   readonly resource: string;
   readonly next: () => LoadTarget | undefined;
-  /** Told of every answer that no server should give. */
-  readonly onOdd: (detail: string) => void;
+  /** Receives every response that no server may return. */
+  readonly onUnexpected: (detail: string) => void;
 }
 
 export class ResumingWatch {
-  /** Of its events, in order of arrival, over all streams. */
+  /** Revisions of its events, in order of arrival, over all streams. */
   readonly revisions: number[] = [];
   streamCount = 0;
   relistCount = 0;
@@ -30,8 +30,8 @@ export class ResumingWatch {
 
   constructor(
     private readonly connections: WatchConnections,
-    readonly settings: ResumingWatchSettings,
-    /** Everything up to it was delivered, as the last event or bookmark says. */
+    readonly options: ResumingWatchOptions,
+    /** Every event up to it was delivered, according to the last event or bookmark. */
     public revision: number,
   ) {
     this.open();
@@ -48,16 +48,16 @@ export class ResumingWatch {
   }
 
   private open(): void {
-    const target = this.settings.next();
+    const target = this.options.next();
     if (!target) {
       this.again();
       return;
     }
-    const { resource } = this.settings;
+    const { resource } = this.options;
     const path = `${collectionPath(resource)}?watch=true&allowWatchBookmarks=true&resourceVersion=${this.revision}`;
     const stream = this.connections.open(target.url, path);
     stream.on('response', (headers) => this.answered(stream, Number(headers[':status'])));
-    // By a fault, or by its server's end: it goes on when it is closed.
+    // A fault or the end of its server: it resumes when the stream is closed.
     stream.on('error', () => undefined);
     stream.on('close', () => this.again());
   }
@@ -87,7 +87,7 @@ export class ResumingWatch {
     if (retriable.includes(code)) return;
     this.running = false;
     if (code === 410) this.relistCount += 1;
-    else this.settings.onOdd(`watch of many: ${detail.slice(0, 300)}`);
+    else this.options.onUnexpected(`watch of many: ${detail.slice(0, 300)}`);
   }
 
   private again(): void {

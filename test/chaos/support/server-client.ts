@@ -1,4 +1,4 @@
-/** Plain requests to API servers, one attempt each: what became of it is the caller's to judge. */
+/** Plain requests to API servers, one attempt each, without interpretation of the outcome. */
 import { Agent, request } from 'undici';
 
 export interface Answer {
@@ -13,11 +13,11 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
 }
 
-/** No whole answer came: the connection failed or the time was up. */
-export class NoAnswer extends Error {
-  override readonly name = 'NoAnswer';
+/** No complete response: the connection failed or the request timed out. */
+export class NoResponse extends Error {
+  override readonly name = 'NoResponse';
 
-  /** Nobody listened: the request was certainly not taken. */
+  /** No server listened: the request certainly had no effect. */
   get neverSent(): boolean {
     return (this.cause as { code?: unknown } | undefined)?.code === 'ECONNREFUSED';
   }
@@ -30,7 +30,7 @@ export const adminToken = 'chaos-admin';
 export class ServerClient {
   private readonly agent: Agent;
 
-  /** `connections`: most at once to each server. */
+  /** `connections`: maximum per server. */
   constructor(authorityPem: string, connections = 2) {
     this.agent = new Agent({
       connect: { ca: authorityPem, timeout: connectTimeoutMs },
@@ -39,7 +39,7 @@ export class ServerClient {
     });
   }
 
-  /** Throws NoAnswer. */
+  /** Throws NoResponse. */
   async send(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     url: string,
@@ -64,11 +64,11 @@ export class ServerClient {
         retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
       };
     } catch (error) {
-      throw new NoAnswer(`${method} ${url}: ${String(error)}`, { cause: error });
+      throw new NoResponse(`${method} ${url}: ${String(error)}`, { cause: error });
     }
   }
 
-  /** Ends what is under way, too. */
+  /** Aborts requests in flight as well. */
   close(): Promise<void> {
     return this.agent.destroy();
   }
@@ -78,7 +78,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // Health checks and metrics answer in plain text.
+    // Health checks and metrics return plain text.
     return text;
   }
 }

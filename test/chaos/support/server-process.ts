@@ -1,13 +1,14 @@
 /**
- * One API server as a process: started, killed, paused and started again with the same flags. An end that
- * nobody asked for is noted with its exit code, so that no crash passes for a fault of the test.
+ * One API server as a process: started, killed, paused and started again with the same flags.
+ * Records every unexpected end with its exit code, so that a crash is not mistaken for a fault of
+ * the test.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { repositoryRoot } from './repository.js';
 import { eventually } from './wait.js';
 
-export interface CommandLine {
+export interface StartOptions {
   /** File that Node runs. */
   readonly program: string;
   readonly args: readonly string[];
@@ -27,7 +28,7 @@ const lastBytesShown = 3_000;
 
 export class ServerProcess {
   readonly unexpectedEnds: UnexpectedEnd[] = [];
-  /** How it last ended: an exit code or the name of a signal. */
+  /** Its last exit code or signal name. */
   lastExit: string | undefined;
   isPaused = false;
   private child: ChildProcess | undefined;
@@ -49,12 +50,12 @@ export class ServerProcess {
     return this.child !== undefined;
   }
 
-  /** Its end without being asked is no finding from now until the next start. */
+  /** An end of the process until the next start is expected. */
   expectEnd(): void {
     this.endIsExpected = true;
   }
 
-  start({ program, args, env, wrapper }: CommandLine): void {
+  start({ program, args, env, wrapper }: StartOptions): void {
     if (this.child) throw new Error(`${this.name} runs already`);
     const log = openSync(this.logFile, 'a');
     const line = [...wrapper, process.execPath, program, ...args];
@@ -88,14 +89,14 @@ export class ServerProcess {
     this.child.kill(signal);
   }
 
-  /** SIGKILL; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when the process has ended. */
   async kill(): Promise<void> {
     this.expectEnd();
     this.signal('SIGKILL');
     await this.waitForEnd();
   }
 
-  /** SIGTERM; resolves with how it ended. */
+  /** Sends SIGTERM; resolves with its exit code or signal. */
   async stop(): Promise<string> {
     this.expectEnd();
     this.signal('SIGCONT');

@@ -1,4 +1,4 @@
-/** A file system with little room, mounted for one run. */
+/** A small file system, mounted for one run. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ export function mountUnavailable(): string | undefined {
   return process.getuid?.() === 0 ? undefined : 'needs root, to mount a tmpfs';
 }
 
-/** Left free, so that the cluster's own next write meets the end, not the ballast's last one. */
+/** Left free, so that the next write of the cluster fails, not the last one of the ballast. */
 const slackBytes = 16 * 1024;
 
 export class SmallDisk {

@@ -1,5 +1,5 @@
 /**
- * Takes processor time away from a process: a control group with a quota where there is one (version 1,
+ * Limits the processor time of a process: a control group with a quota if available (version 1,
  * as root), else SIGSTOP for 95 ms of each 100.
  */
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ const groups = '/sys/fs/cgroup/cpu';
 const periodUs = 100_000;
 const shareUs = 5_000;
 
-/** Returns how to end it. */
+/** Returns a function that ends the limit. */
 export function starve(pid: number): () => void {
   return existsSync(join(groups, 'cpu.cfs_quota_us')) ? starveByGroup(pid) : starveBySignals(pid);
 }

@@ -1,7 +1,7 @@
-/** Asks some servers for a list at revision 0, again and again, and notes every answer that does not come. */
+/** Lists at revision 0 from some servers repeatedly and records every missing response. */
 import { collectionPath } from '../load/keys.js';
 import type { ChaosCluster, Member } from './chaos-cluster.js';
-import { NoAnswer, ServerClient } from './server-client.js';
+import { NoResponse, ServerClient } from './server-client.js';
 import { sleep } from './wait.js';
 
 const pauseMs = 20;
@@ -37,7 +37,7 @@ export class SteadyReader {
         if (status === 200) this.answered += 1;
         else this.failures.push(`${name}: ${status}`);
       } catch (error) {
-        if (!(error instanceof NoAnswer)) throw error;
+        if (!(error instanceof NoResponse)) throw error;
         this.failures.push(`${name}: ${error.message}`);
       }
       this.longestMs = Math.max(this.longestMs, performance.now() - startedMs);

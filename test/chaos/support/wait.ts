@@ -1,11 +1,11 @@
-/** Waits for conditions, with a deadline that says what was waited for. */
+/** Waits for conditions, with a deadline whose error names the condition. */
 export function sleep(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms));
 }
 
 const pollMs = 50;
 
-/** Resolves with the first answer that is neither undefined nor false. */
+/** Resolves with the first result that is neither undefined nor false. */
 export async function eventually<Found>(
   what: string,
   timeoutMs: number,

@@ -1,4 +1,7 @@
-/** The wall clock of one server, off by an amount that can be changed at any time; the monotonic one stays. */
+/**
+ * Shifts the wall clock of one server by an amount that can change; the monotonic clock is not
+ * shifted.
+ */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChaosCluster, Member } from './chaos-cluster.js';

@@ -1,4 +1,4 @@
-/** Watches over HTTP/2: connections that a hundred share, and the lines that come on a stream. */
+/** Watches over HTTP/2: connections that a hundred watches share, and the lines of a stream. */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
 import { adminToken } from './server-client.js';
 
@@ -15,7 +15,7 @@ export class WatchConnections {
 
   constructor(private readonly authorityPem: string) {}
 
-  /** Whether it can be reached is told by the stream, which closes if not. */
+  /** The stream closes if the server is unreachable. */
   open(url: string, path: string): ClientHttp2Stream {
     this.connections = this.connections.filter(({ session }) => !session.destroyed);
     const connection = this.connections.find(hasRoom(url)) ?? this.connect(url);
@@ -36,7 +36,7 @@ export class WatchConnections {
 
   private connect(url: string): Connection {
     const session = connect(url, { ca: this.authorityPem });
-    // Its streams tell what became of it.
+    // Its streams report the error.
     session.on('error', () => undefined);
     const connection = { url, session, streamCount: 0 };
     this.connections.push(connection);
@@ -49,7 +49,7 @@ function hasRoom(wanted: string): (connection: Connection) => boolean {
     url === wanted && streamCount < watchesPerConnection && !session.closed;
 }
 
-/** From now on every whole line that arrives. */
+/** Calls `onLine` for every complete line that arrives. */
 export function readLines(stream: ClientHttp2Stream, take: (line: string) => void): void {
   const decoder = new TextDecoder();
   let rest = '';
@@ -68,8 +68,8 @@ const revisionPattern = /"resourceVersion":"(\d+)"/;
 const codePattern = /"code":(\d+)/;
 
 /**
- * Of an event only its own revision: parsing ten thousand copies of one is too much for one process. What is
- * neither event nor error is an error with code 0.
+ * Parses only the revision of an event, because parsing ten thousand copies of it is too costly for
+ * one process. A line that is neither event nor error is an error with code 0.
  */
 export function watchLine(line: string): WatchLine {
   const revision = Number(revisionPattern.exec(line)?.[1] ?? 0);

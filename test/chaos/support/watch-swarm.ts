@@ -1,7 +1,7 @@
 /**
- * Thousands of watches that are opened once and stay as they are. Each keeps no more than the revisions of
- * its events; slow ones do not read until they are told to, which needs a swarm of their own, since the
- * windows of a connection are shared.
+ * Thousands of watches that are opened once and do not resume. Each stores only the revisions of
+ * its events. Slow ones do not read until they are started; they need a separate swarm, because
+ * watches share the window of a connection.
  */
 import type { ClientHttp2Stream } from 'node:http2';
 import { collectionPath } from '../load/keys.js';
@@ -11,7 +11,7 @@ import { readLines, WatchConnections, watchLine } from './watch-connections.js';
 export interface SwarmWatch {
   /** Revisions of its events, of one kind, in order of arrival. */
   readonly revisions: number[];
-  /** Why and when it ended, if it did. */
+  /** Reason and time of its end. */
   end: string | undefined;
   status: number;
   resume(): void;
@@ -28,9 +28,9 @@ export class WatchSwarm {
     this.connections = new WatchConnections(cluster.certificates.authorityPem);
   }
 
-  /** Opens so many, spread over all servers. */
+  /** Opens this many watches, spread over all servers. */
   open(count: number, isSlow: boolean, afterRevision: number): void {
-    const servers = this.cluster.answering();
+    const servers = this.cluster.responsive();
     const path = `${collectionPath(this.resource)}?watch=true&resourceVersion=${afterRevision}`;
     for (let at = 0; at < count; at += 1) {
       const { url } = servers[at % servers.length]!;

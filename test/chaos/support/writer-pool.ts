@@ -1,14 +1,14 @@
-/** As many writes as servers will take, of objects that are not of the load. */
+/** Writes objects outside the load at the maximum rate. */
 import { collectionPath } from '../load/keys.js';
 import type { ChaosCluster } from './chaos-cluster.js';
-import { NoAnswer, ServerClient } from './server-client.js';
+import { NoResponse, ServerClient } from './server-client.js';
 import { sleep } from './wait.js';
 
 const writersAtOnce = 64;
 const objectCount = 16;
 const askEveryMs = 1_000;
 
-/** Writes until `isEnough` says so. Returns how many were acknowledged. */
+/** Writes until `isEnough` returns true. Returns how many writes were acknowledged. */
 export async function writeUntil(
   cluster: ChaosCluster,
   fillerBytes: number,
@@ -18,7 +18,7 @@ export async function writeUntil(
   const client = new ServerClient(cluster.certificates.authorityPem, writersAtOnce);
   const filler = 'x'.repeat(fillerBytes);
   const untilMs = performance.now() + timeoutMs;
-  const servers = cluster.answering();
+  const servers = cluster.responsive();
   let isDone = false;
   let count = 0;
   const write = async (writer: number) => {
@@ -35,7 +35,7 @@ export async function writeUntil(
         if (patched.status === 404) await client.send('POST', path, { body });
         if (patched.status === 200) count += 1;
       } catch (error) {
-        if (!(error instanceof NoAnswer)) throw error;
+        if (!(error instanceof NoResponse)) throw error;
       }
     }
   };

@@ -1,10 +1,10 @@
-/** Values that users would set together, each with the host they would set them for. */
+/** Typical combinations of values, each with its host. */
 import type { RenderOptions, Values } from './helm.js';
 
 export interface Combination extends RenderOptions {
   readonly name: string;
   readonly values: Values;
-  /** Secrets and claims that the user has made. */
+  /** Secrets and claims of the user. */
   readonly provided?: readonly string[];
 }
 
@@ -93,12 +93,24 @@ export const combinations: readonly Combination[] = [
           componentSecret: 'component',
           clientAuthoritySecret: 'clients',
           nodeClientSecret: 'nodes',
+          frontProxySecret: 'front-proxy',
+          signingSecret: 'client-authority',
         },
       },
       credentials: { existingSecret: 'tokens', serviceAccountKey: { existingSecret: 'signing' } },
       apiserver: { clusterToken: 'fixed', initialReplicas: 3 },
     },
-    provided: ['serving', 'peer', 'component', 'clients', 'nodes', 'tokens', 'signing'],
+    provided: [
+      'serving',
+      'peer',
+      'component',
+      'clients',
+      'nodes',
+      'front-proxy',
+      'client-authority',
+      'tokens',
+      'signing',
+    ],
     apiVersions: monitoring,
   },
   {

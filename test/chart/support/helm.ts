@@ -1,4 +1,4 @@
-/** The stock helm on the chart of this repository, and what it renders as objects. */
+/** Runs the stock helm on the chart of this repository and parses the rendered objects. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -30,15 +30,15 @@ export function helm(args: readonly string[]): Promise<Outcome> {
 export interface RenderOptions {
   readonly release?: string;
   readonly namespace?: string;
-  /** Of the host; helm's own guess when left out. */
+  /** Kubernetes version of the host. Default: that of helm. */
   readonly kubeVersion?: string;
-  /** APIs that the host has besides the usual. */
+  /** Additional APIs of the host. */
   readonly apiVersions?: readonly string[];
   readonly isUpgrade?: boolean;
   readonly extraArgs?: readonly string[];
 }
 
-/** What `helm template` says for these values. */
+/** The result of `helm template` for these values. */
 export async function template(values: Values, options: RenderOptions = {}): Promise<Outcome> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-chart-'));
   try {
@@ -57,7 +57,7 @@ export async function template(values: Values, options: RenderOptions = {}): Pro
   }
 }
 
-/** The objects, or an error with what helm said. */
+/** The rendered objects. Throws an error with helm's output. */
 export async function render(values: Values, options?: RenderOptions): Promise<Rendered[]> {
   const { code, stdout, stderr } = await template(values, options);
   if (code !== 0) throw new Error(stderr);

@@ -1,7 +1,8 @@
 /**
- * A host that runs rendered pods as processes of this machine: each in a copy of the image as its root directory, with
- * the volumes, environment and arguments of its spec, under the names that the host's DNS would give. What it
- * cannot do for want of network namespaces: pods listen on a loopback address each, not on all addresses.
+ * A host that runs rendered pods as local processes: each has a copy of the image as root
+ * directory, the volumes, environment and arguments of its spec, and the names of the host's DNS.
+ * Limit: without network namespaces, each pod listens on its own loopback address instead of all
+ * addresses.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -32,7 +33,7 @@ export class LocalHost {
   private readonly processes = new Map<string, { child: ChildProcess; ended: Promise<number> }>();
   private readonly network = `127.${randomInt(64, 250)}.${randomInt(1, 250)}`;
 
-  /** `image`: an unpacked image. `secrets`: what pods mount, from one rendering. */
+  /** `image`: an unpacked image. `secrets`: the rendered Secrets that pods mount. */
   constructor(
     private readonly image: string,
     readonly directory: string,
@@ -52,7 +53,7 @@ export class LocalHost {
     this.processes.set(name, { child, ended });
   }
 
-  /** As the host stops a pod, or at once. */
+  /** Stops a pod by SIGTERM, or kills it immediately. */
   async stopReplica(name: string, signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
     const process = this.processes.get(name);
     if (!process) throw new Error(`${name} does not run`);
@@ -61,12 +62,12 @@ export class LocalHost {
     return process.ended;
   }
 
-  /** Deletes the volume of a pod that does not run. */
+  /** Deletes the volume of a stopped pod. */
   loseVolume(name: string): void {
     rmSync(join(this.directory, name, 'var/lib/orch'), { recursive: true, force: true });
   }
 
-  /** Runs the one container of a pod of a Job or a test to its end. */
+  /** Runs the container of a Job's or test's pod to completion. */
   async runOnce(name: string, spec: PodSpec): Promise<Ended> {
     const root = await this.place(name);
     const pod = { name, root, address: this.addressOf(podCount), spec };
@@ -78,7 +79,7 @@ export class LocalHost {
     return { code, output: this.log(name) };
   }
 
-  /** orchctl as the administrator, from inside. */
+  /** Runs orchctl as the administrator, inside the host. */
   async orchctl(args: readonly string[]): Promise<string> {
     const spec = this.clientSpec(args);
     const { code, output } = await this.runOnce(`orchctl-${randomInt(1e9)}`, spec);
@@ -112,7 +113,7 @@ export class LocalHost {
     return { ...test, containers: [{ ...container!, command: ['orchctl'], args: [...args] }] };
   }
 
-  /** A root directory for the pod; the one from before if it was here before. */
+  /** The root directory of the pod. A restarted pod keeps its directory. */
   private async place(name: string): Promise<string> {
     const root = join(this.directory, name);
     if (!existsSync(root)) {

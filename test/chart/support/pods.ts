@@ -1,4 +1,4 @@
-/** The pods that rendered objects make, and what they refer to. */
+/** The pods of rendered objects, and their references. */
 import type { PodSpec } from '@orch/types/core/v1';
 import type { Rendered } from './helm.js';
 
@@ -48,7 +48,7 @@ export function containersOf({ spec }: NamedPod) {
 export interface Reference {
   readonly kind: 'Secret' | 'ConfigMap' | 'PersistentVolumeClaim' | 'ServiceAccount';
   readonly name: string;
-  /** Of the data; absent where the whole is meant. */
+  /** Key of the data. Absent for a reference to the whole object. */
   readonly keys?: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Post-renderer of helm: leaves out the kinds that the host of the tests does not serve yet. */
+/** Post-renderer of helm: omits the kinds that the host of the tests does not serve yet. */
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 

@@ -1,16 +1,19 @@
-/** The built API server as a process: the host of the chart's tests, and what its flags are checked against. */
+/**
+ * The built API server as a process: the host of the chart's tests, and the program whose flags are
+ * checked.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, fetch } from 'undici';
-import { freePort } from '../../e2e/support/cluster.js';
+import { stablePort } from '../../chaos/support/ports.js';
 import { eventually } from '../../e2e/support/wait.js';
 import { repository } from './helm.js';
 
 const token = 'host-token';
 
-/** A host cluster as far as Helm looks into it: an API server with the names of stock clients. */
+/** A host cluster for Helm: an API server with the names of stock clients. */
 export class HostServer {
   readonly directory = mkdtempSync(join(tmpdir(), 'orch-chart-host-'));
   readonly kubeconfig = join(this.directory, 'kubeconfig');
@@ -18,7 +21,7 @@ export class HostServer {
   private url = '';
 
   async start(): Promise<void> {
-    const port = await freePort();
+    const port = await stablePort();
     const tokens = join(this.directory, 'tokens.csv');
     writeFileSync(tokens, `${token},host,host,"system:masters"\n`);
     this.url = `https://127.0.0.1:${port}`;

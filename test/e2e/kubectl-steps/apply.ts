@@ -5,7 +5,7 @@ const configMap = (name: string, data: object, labels: object = { set: 'x' }) =>
   JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels }, data });
 const data = (name: string) => `kubectl get cm ${name} -o jsonpath='{.data}'`;
 const a = (data: object) => `<<< '${configMap('a', data)}'`;
-/** Flag of the kinds that prune looks at, of which the default ones are not all served. */
+/** Limits prune to served kinds; its default list has others. */
 const pruned = (flag: string) => `--prune -l set=x ${flag}=core/v1/ConfigMap`;
 const deployment = JSON.stringify({
   apiVersion: 'apps/v1',
@@ -33,7 +33,7 @@ export const apply: Topic = {
   name: 'apply',
   steps: [
     {
-      does: 'creates, changes and leaves alone',
+      does: 'creates, changes, and changes nothing the third time',
       run: `
         kubectl apply -f - ${a({ x: '1', y: '1' })}
         kubectl apply -f - ${a({ x: '2', y: '1' })}
@@ -41,14 +41,14 @@ export const apply: Topic = {
       says: [/a created\n.*a configured\n.*a unchanged\n/, '{"x":"2","y":"1"}'],
     },
     {
-      does: 'takes out what was applied before, not what others have set',
+      does: 'removes fields applied before, except those of other clients',
       run: `
         kubectl patch cm a --type=merge -p '{"data":{"other":"1"}}'
         kubectl apply -f - ${a({ x: '2' })}; ${data('a')}`,
       says: '{"other":"1","x":"2"}',
     },
     {
-      does: 'shows and sets what was applied last',
+      does: 'shows and sets the last applied configuration',
       run: `
         kubectl apply view-last-applied cm/a
         kubectl apply set-last-applied -f - ${a({ x: '2', other: '1' })}
@@ -56,13 +56,13 @@ export const apply: Topic = {
       says: ['x: "2"', 'configured', /^\{"x":"2"\}$/m],
     },
     {
-      does: 'tells a difference, and none',
+      does: 'prints a difference, or none',
       run: `kubectl diff -f - ${a({ x: '2' })} && echo none; kubectl diff -f - ${a({ x: '9' })}`,
       says: [/^none$/m, /^- {2}x: "2"$/m, /^\+ {2}x: "9"$/m],
       exits: 1,
     },
     {
-      does: 'applies on the server, then owns what client-side apply had',
+      does: 'applies on the server, then owns the fields of client-side apply',
       run: `
         kubectl apply --server-side -f - ${a({ x: '3' })}
         kubectl apply --server-side -f - ${a({ y: '1' })}; ${data('a')}`,
@@ -70,7 +70,7 @@ export const apply: Topic = {
       saysNot: /"x"/,
     },
     {
-      does: 'tells of conflicts, and takes over when forced',
+      does: 'reports conflicts, and takes fields over when forced',
       run: `
         kubectl apply --server-side -f - ${a({ x: '3' })}
         kubectl apply --server-side --field-manager=other -f - ${a({ x: '4' })} && exit 9
@@ -83,7 +83,7 @@ export const apply: Topic = {
       ],
     },
     {
-      does: 'tells a difference and a conflict of applying on the server',
+      does: 'prints a difference and a conflict of server-side apply',
       run: `
         kubectl diff --server-side --field-manager=other -f - ${a({ x: '5' })} || echo "ends with $?"
         kubectl diff --server-side -f - ${a({ x: '5' })} || echo "ends with $?"
@@ -97,7 +97,7 @@ export const apply: Topic = {
       ],
     },
     {
-      does: 'applies a deployment in both ways, which makes one replica set',
+      does: 'applies a deployment in both ways, which creates one replica set',
       run: `
         kubectl apply -f - <<< '${deployment}'
         kubectl apply --server-side -f - <<< '${deployment}'
@@ -107,7 +107,7 @@ export const apply: Topic = {
       says: [/idle created\n.*idle serverside-applied\n.*idle (unchanged|configured)\n/, /\n1$/],
     },
     {
-      does: 'applies what a kustomization makes',
+      does: 'applies a kustomization',
       run: `
         mkdir -p kustomized
         cat > kustomized/kustomization.yaml <<< '{"namePrefix":"pre-","configMapGenerator":[{"name":"generated","literals":["x=1"]}]}'
@@ -115,21 +115,21 @@ export const apply: Topic = {
       says: [/configmap\/pre-generated-\w+ created/, /^configmap\/pre-generated-\w+$/m],
     },
     {
-      does: 'prunes what is applied no more',
+      does: 'prunes objects that are no longer applied',
       run: pruneScript('--prune-whitelist'),
       says: pruneSays,
       saysNot: /^configmap\/pruned$/m,
       until: 25,
     },
     {
-      does: 'prunes what is applied no more',
+      does: 'prunes objects that are no longer applied',
       run: pruneScript('--prune-allowlist'),
       says: pruneSays,
       saysNot: /^configmap\/pruned$/m,
       since: 26,
     },
     {
-      does: 'prunes by a set of what was applied together',
+      does: 'prunes by an apply set',
       run: `
         export KUBECTL_APPLYSET=true
         apply() { kubectl apply -n "$NAMESPACE" --prune --applyset=configmaps/together -f -; }
@@ -141,7 +141,7 @@ export const apply: Topic = {
       since: 27,
     },
     {
-      does: 'deletes what a file names',
+      does: 'deletes the objects of a file',
       run: `kubectl delete -f - <<< '${configMap('kept', {})}'; kubectl apply --dry-run=server -f - ${a({})}`,
       says: [/configmap "kept" deleted/, 'configmap/a created (server dry run)'],
     },

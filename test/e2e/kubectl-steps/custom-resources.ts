@@ -1,4 +1,4 @@
-/** Kinds that a user brings. Names hold the release: sessions share the cluster. */
+/** Custom kinds. Their names include the release, because sessions share the cluster. */
 import type { Topic } from '../support/kubectl-session.js';
 
 const definition = JSON.stringify({
@@ -53,14 +53,14 @@ const gear = (teeth: unknown) =>
     spec: { teeth },
   });
 
-/** `json` with the release filled in, for what follows. */
+/** `json` with the release inserted, for the following commands. */
 const sent = (json: string) => `sed "s/MINOR/$MINOR/g" <<< '${json}' |`;
 
 export const customResources: Topic = {
   name: 'custom',
   steps: [
     {
-      does: 'brings a kind and waits for it',
+      does: 'creates a kind and waits until it is established',
       run: `
         ${sent(definition)} kubectl apply -f -
         kubectl wait --for=condition=Established --timeout=30s "crd/gears$MINOR.example.com"
@@ -68,7 +68,7 @@ export const customResources: Topic = {
       says: [/created$/m, /condition met$/m, /^gears\d+ +gr\d+ +example\.com\/v1 +true +Gear\d+$/m],
     },
     {
-      does: 'makes objects of it and shows them in their columns',
+      does: 'creates objects of it and prints them with its columns',
       run: `
         ${sent(gear(7))} kubectl apply -f -
         ${sent(gear(8))} kubectl apply -f -
@@ -87,7 +87,7 @@ export const customResources: Topic = {
       exits: 1,
     },
     {
-      does: 'changes it in each way that there is',
+      does: 'changes an object with each command',
       run: `
         kubectl patch "gr$MINOR" a --type=merge -p '{"spec":{"teeth":9}}'
         kubectl patch "gr$MINOR" a --type=json -p '[{"op":"add","path":"/metadata/labels","value":{"l":"m"}}]'
@@ -97,7 +97,7 @@ export const customResources: Topic = {
       says: [/scaled$/m, /serverside-applied$/m, '"copies":4', '"teeth":10'],
     },
     {
-      does: 'describes, deletes, and takes the kind away',
+      does: 'describes and deletes objects, and removes the kind',
       run: `
         kubectl describe "gears$MINOR" a
         kubectl delete "gears$MINOR" --all

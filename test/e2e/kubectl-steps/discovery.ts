@@ -1,11 +1,11 @@
-/** What the server is and serves. */
+/** Versions, resources and paths of the server. */
 import type { Topic } from '../support/kubectl-session.js';
 
 export const discovery: Topic = {
   name: 'discovery',
   steps: [
     {
-      does: 'tells the versions',
+      does: 'prints the versions',
       run: 'kubectl version -o json',
       says: ['"clientVersion"', /"serverVersion": \{[^}]*"gitVersion": "v1\.21\.1"/],
     },
@@ -26,7 +26,7 @@ export const discovery: Topic = {
       ],
     },
     {
-      does: 'lists resources with what can be done to them',
+      does: 'lists resources with their verbs',
       run: 'kubectl api-resources -o wide --sort-by=name --verbs=list,deletecollection',
       says: /^pods .*create[ ,]delete[ ,]deletecollection[ ,]get[ ,]list[ ,]patch[ ,]update[ ,]watch/m,
       saysNot: /^(namespaces|services) /m,
@@ -38,7 +38,7 @@ export const discovery: Topic = {
       saysNot: /^(pods|configmaps)$/m,
     },
     {
-      does: 'tells where the control plane is',
+      does: 'prints the address of the control plane',
       run: 'kubectl cluster-info',
       says: /control plane.* is running at .*https:\/\/127\.0\.0\.1:\d+/,
     },
@@ -48,7 +48,7 @@ export const discovery: Topic = {
       says: [
         /^KIND: +Deployment$/m,
         /^VERSION: +/m,
-        /give\s+way\s+to/,
+        /replaces\s+pods\s+gradually/,
         /rollingUpdate\s+<\S+>/,
         /type\s+<string>/,
       ],
@@ -59,18 +59,18 @@ export const discovery: Topic = {
       says: [/^KIND: +Pod$/m, /^ +livenessProbe\s/m, /^ +fieldPath\s+<string>/m, /^ +hostIP\s/m],
     },
     {
-      does: 'says that a field is not there',
+      does: 'reports a missing field',
       run: 'kubectl explain pods.spec.absent',
       says: 'field "absent" does not exist',
       exits: 1,
     },
     {
-      does: 'asks for a path as it stands',
+      does: 'requests a raw path',
       run: "kubectl get --raw /healthz; kubectl get --raw '/api/v1/namespaces?limit=1'",
       says: [/^ok/, '"kind":"NamespaceList"', '"continue":"'],
     },
     {
-      does: 'offers the API on a port of this machine',
+      does: 'proxies the API on a local port',
       run: `
         exec 3< <(exec kubectl proxy --port=0)
         proxy=$!
@@ -81,17 +81,18 @@ export const discovery: Topic = {
       says: ['200 OK', '"kind":"Namespace"'],
     },
     {
-      does: 'says that the server cannot tell who one is: 1.21 had no reviews of oneself',
+      does: 'reports that the server has no self subject reviews, as 1.21 had none',
       run: 'kubectl auth whoami',
       says: 'the selfsubjectreviews API is not enabled in the cluster',
       exits: 1,
       since: 27,
     },
     {
-      does: 'says that nobody measures nodes and pods',
-      run: 'kubectl top nodes && exit 9; kubectl top pods',
-      says: /(Metrics API not available\s+\S*\s*){2}/,
-      exits: 1,
+      does: 'shows the usage of nodes, which their agents measure a few seconds after their start',
+      run: `
+        until kubectl top nodes 2>/dev/null | grep -E '^node-1 +[0-9]'; do sleep 0.5; done
+        kubectl top pods`,
+      says: [/node-1 +\d+m +\d+% +\d+Mi +\d+%/, 'No resources found in'],
     },
   ],
 };

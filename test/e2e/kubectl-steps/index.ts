@@ -1,4 +1,4 @@
-/** What each kubectl does. A step that builds on another comes after it in the same topic. */
+/** The steps of each kubectl. A step that depends on another follows it in the same topic. */
 import type { Topic } from '../support/kubectl-session.js';
 import { apply } from './apply.js';
 import { customResources } from './custom-resources.js';

@@ -1,4 +1,7 @@
-/** What a namespace may have: quotas, limit ranges, default classes; and what the control plane says of itself. */
+/**
+ * Limits of a namespace: quotas, limit ranges, default classes; and the status of the control
+ * plane.
+ */
 import type { Topic } from '../support/kubectl-session.js';
 
 const limitRange = JSON.stringify({
@@ -38,43 +41,43 @@ export const limits: Topic = {
   name: 'limits',
   steps: [
     {
-      does: 'describes a quota, and what has been used of it',
+      does: 'describes a quota and its usage',
       run: `
-        kubectl create quota small --hard=secrets=2,requests.storage=1Gi
-        until kubectl get quota small -o jsonpath='{.status.used}' | grep -q secrets; do sleep 0.2; done
-        kubectl create secret generic one
+        kubectl create quota small --hard=services=2,requests.storage=1Gi
+        until kubectl get quota small -o jsonpath='{.status.used}' | grep -q services; do sleep 0.2; done
+        kubectl create service externalname one --external-name=a.example
         kubectl describe quota small
         kubectl get quota small`,
       says: [
-        /^secrets +1 +2$/m,
+        /^services +1 +2$/m,
         /^requests\.storage +0 +1Gi$/m,
-        /^small .*requests\.storage: 0\/1Gi, secrets: 1\/2/m,
+        /^small .*requests\.storage: 0\/1Gi, services: 1\/2/m,
       ],
     },
     {
-      does: 'is refused what the quota has not',
+      does: 'is refused when the quota is exceeded',
       run: `
-        kubectl create secret generic two --dry-run=server
-        kubectl create secret generic two
+        kubectl create service externalname two --external-name=a.example --dry-run=server
+        kubectl create service externalname two --external-name=a.example
         kubectl create -f - <<< '${claim('a', { storageClassName: 'x' })}'
         kubectl create -f - <<< '${claim('b', { storageClassName: 'x' })}' && exit 9
-        kubectl create secret generic three`,
+        kubectl create service externalname three --external-name=a.example`,
       says: [
         'exceeded quota: small, requested: requests.storage=1Gi, used: requests.storage=1Gi, limited: requests.storage=1Gi',
-        'exceeded quota: small, requested: secrets=1, used: secrets=2, limited: secrets=2',
+        'exceeded quota: small, requested: services=1, used: services=2, limited: services=2',
       ],
       exits: 1,
     },
     {
-      does: 'gets back what is deleted',
+      does: 'can use the quota of deleted objects again',
       run: `
-        kubectl delete secret one
-        until kubectl create secret generic three; do sleep 0.2; done
+        kubectl delete service one
+        until kubectl create service externalname three --external-name=a.example; do sleep 0.2; done
         kubectl describe namespace "$NAMESPACE"`,
-      says: ['secret/three created', /secrets +2 +2/],
+      says: ['service/three created', /services +2 +2/],
     },
     {
-      does: 'describes limits, and has pods filled in and refused by them',
+      does: 'describes limits, which default and refuse pods',
       run: `
         kubectl create -f - <<< '${limitRange}'
         kubectl describe limits bounds
@@ -90,7 +93,7 @@ export const limits: Topic = {
       exits: 1,
     },
     {
-      does: 'lists the parts of the control plane',
+      does: 'lists the components of the control plane',
       run: 'kubectl get componentstatuses',
       says: [/^scheduler +Healthy +ok/m, /^controller-manager +Healthy +ok/m, /^etcd-0 +Healthy/m],
     },

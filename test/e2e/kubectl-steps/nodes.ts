@@ -1,4 +1,4 @@
-/** A node closed, cleared and opened again. Nothing but the pods named here is sent away. */
+/** A node cordoned, drained and uncordoned. Only the pods of this file are evicted. */
 import type { Topic } from '../support/kubectl-session.js';
 
 /** Pods that can run on this node only. */
@@ -12,7 +12,7 @@ export const nodes: Topic = {
   name: 'nodes',
   steps: [
     {
-      does: 'taints and takes the taint away',
+      does: 'adds and removes a taint',
       run: `
         kubectl taint node "$NODE" test/"$NAMESPACE"=yes:PreferNoSchedule
         kubectl get node "$NODE" -o jsonpath='{.spec.taints}{"\\n"}'
@@ -33,17 +33,17 @@ export const nodes: Topic = {
       says: 'successfully rolled out',
     },
     {
-      does: 'closes it',
+      does: 'cordons it',
       run: 'kubectl cordon "$NODE"; kubectl cordon "$NODE"; kubectl get node "$NODE"',
       says: ['cordoned', 'already cordoned', 'Ready,SchedulingDisabled'],
     },
     {
-      does: 'tells what it would send away',
+      does: 'lists the pods to evict on a dry run',
       run: `${drain} --pod-selector=app=bound --dry-run=client; kubectl get pods -l app=bound --no-headers | wc -l`,
       says: [/bound-.*\(dry run\)/, /^2$/m],
     },
     {
-      does: 'clears it: others wait for a place',
+      does: 'drains it: the replacements are pending',
       run: `
         before=$(kubectl get pods -l app=bound -o name)
         ${drain} --pod-selector=app=bound
@@ -53,12 +53,12 @@ export const nodes: Topic = {
       says: [/^(node|pod)\/\S+ (drained|evicted|deleted)$/m, /^Status: +Pending$/m],
     },
     {
-      does: 'opens it: they get theirs',
+      does: 'uncordons it: the replacements are scheduled',
       run: 'kubectl uncordon "$NODE"; kubectl rollout status deployment/bound --timeout=60s',
       says: ['uncordoned', 'successfully rolled out'],
     },
     {
-      does: 'refuses to send away what nobody would make again',
+      does: 'refuses to evict pods without a controller',
       run: `
         kubectl create -f - <<< '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"alone","labels":{"app":"alone"}},"spec":{"nodeName":"'"$NODE"'","terminationGracePeriodSeconds":1,"containers":[{"name":"a","image":"a","command":["sleep","100000"]}]}}'
         ${drain} --pod-selector=app=alone || echo "ends with $?"

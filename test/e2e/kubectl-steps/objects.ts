@@ -1,4 +1,4 @@
-/** Objects made, changed and deleted one by one. */
+/** Objects created, changed and deleted one by one. */
 import type { Topic } from '../support/kubectl-session.js';
 
 const configMap = (name: string, data: object, metadata: object = {}) =>
@@ -35,12 +35,12 @@ export const objects: Topic = {
       ],
     },
     {
-      does: 'creates under a name that the server makes',
+      does: 'creates under a name that the server generates',
       run: `kubectl create -f - <<< '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"any-"}}'`,
       says: /^configmap\/any-[a-z0-9]{5} created$/m,
     },
     {
-      does: 'creates a token that tells who one is',
+      does: 'creates a token for an account',
       run: "kubectl create token made | cut -d. -f2 | tr '_-' '/+' | base64 -d 2>/dev/null || true",
       says: /"sub":"system:serviceaccount:objects-\d+:made"/,
       since: 24,
@@ -72,7 +72,7 @@ export const objects: Topic = {
       says: ['configmap/a replaced', '{"x":"2"}'],
     },
     {
-      does: 'refuses to replace what has changed since it was read',
+      does: 'refuses to replace an object that changed since it was read',
       run: `
         kubectl get cm a -o json > stale.json
         kubectl label cm a changed=yes
@@ -81,7 +81,7 @@ export const objects: Topic = {
       exits: 1,
     },
     {
-      does: 'replaces by force, which makes another object',
+      does: 'replaces by force, which creates another object',
       run: `
         before=$(kubectl get cm a -o jsonpath='{.metadata.uid}')
         kubectl replace --force -f - <<< '${configMap('a', { x: '3' })}'
@@ -112,7 +112,7 @@ export const objects: Topic = {
       says: 'z: "1"',
     },
     {
-      does: 'labels, and over a label only when told to',
+      does: 'labels, and overwrites a label only with a flag',
       run: `
         kubectl label cm a tier=one
         kubectl label cm a tier=two && exit 9
@@ -147,7 +147,7 @@ export const objects: Topic = {
       run: `
         cat > editor <<'END'
 #!/bin/sh
-# First a name that is not allowed, then, told so, a good one.
+# First a name that is not allowed, then, after the refusal, a valid one.
 if grep -q '^# .*Invalid value' "$1"; then sed -i 's/good_bad\\/\\/: x/good: x/' "$1"
 else sed -i 's/^  labels:/  labels:\\n    good_bad\\/\\/: x/' "$1"; fi
 END
@@ -163,7 +163,7 @@ END
       exits: 1,
     },
     {
-      does: 'deletes by selector, of several kinds, all, and what may not be there',
+      does: 'deletes by selector, of several kinds, all, and objects that may be missing',
       run: `
         kubectl label cm a gone=yes; kubectl label secret made gone=yes
         kubectl delete cm,secret -l gone=yes
@@ -178,7 +178,7 @@ END
       ],
     },
     {
-      does: 'waits until an object is gone for good',
+      does: 'waits until an object is deleted',
       run: `
         kubectl create -f - <<< '${configMap('held', {}, { finalizers: ['test/held'] })}'
         kubectl delete cm held --wait=false
@@ -189,7 +189,7 @@ END
       says: [/configmap "held" deleted/, 'configmap/held patched', 'configmap/held condition met'],
     },
     {
-      does: 'deletes a namespace with all that is in it, and waits for that',
+      does: 'deletes a namespace with its content, and waits for that',
       run: `
         kubectl create namespace "$NAMESPACE-other"
         kubectl create cm inside -n "$NAMESPACE-other" --from-literal=x=1

@@ -1,7 +1,7 @@
-/** Pods that run: made, waited for, joined, their logs, ports and files. */
+/** Running pods: created, awaited, attached to, their logs, ports and files. */
 import type { Topic } from '../support/kubectl-session.js';
 
-/** Counts aloud, and answers each connection with its first line. */
+/** Writes a counter to its log, and echoes the first line of each connection. */
 const program = `
 const { createServer } = require('node:net');
 createServer((socket) => socket.on('error', () => {}).once('data', (line) => socket.end('heard ' + line)))
@@ -30,13 +30,13 @@ const talker = JSON.stringify({
   },
 });
 
-/** Starts it with its output at descriptor 3 and its process id in `started`. */
+/** Starts a command with its output at descriptor 3 and its process id in `started`. */
 const start = (command: string) => `exec 3< <(exec ${command} 2>&1); started=$!`;
-/** Asks the port that a forwarding tells of. */
-const ask = `
+/** Sends a line to the port that a forwarding reports. */
+const echo = `
   read -ru 3 line; echo "$line"; [[ $line =~ 127.0.0.1:([0-9]+) ]]
   exec 4<>/dev/tcp/127.0.0.1/\${BASH_REMATCH[1]}
-  echo "word $RANDOM" >&4; read -ru 4 answer; echo "$answer"; kill $started`;
+  echo "word $RANDOM" >&4; read -ru 4 reply; echo "$reply"; kill $started`;
 
 export const pods: Topic = {
   name: 'pods',
@@ -63,7 +63,7 @@ export const pods: Topic = {
       says: ['same\n', '33 91'],
     },
     {
-      does: 'says which container is not there',
+      does: 'reports a missing container',
       run: 'kubectl exec talker -c absent -- true',
       says: /container (absent is not valid for pod talker|not found)/,
       exits: 1,
@@ -85,14 +85,14 @@ export const pods: Topic = {
     {
       does: 'follows a log',
       run: `
-        last=$(kubectl logs talker -c main --tail=1)
+        last=$(kubectl logs talker -c main --tail=1 | tail -n 1)
         ${start('kubectl logs --follow --tail=1 talker -c main')}
         until read -ru 3 line; (( \${line#tick } > \${last#tick } + 3 )); do :; done
         kill $started; echo followed`,
       says: 'followed',
     },
     {
-      does: 'says that there is no former container',
+      does: 'reports that there is no former container',
       run: 'kubectl logs talker -c side --previous',
       says: 'Error from server (BadRequest)',
       exits: 1,
@@ -108,7 +108,7 @@ export const pods: Topic = {
       says: [/^ran$/m, /^3$/m, /pod "crash" deleted/],
     },
     {
-      does: 'joins a container',
+      does: 'attaches to a container',
       run: `
         ${start('kubectl attach talker -c main')}
         until read -ru 3 line; [[ $line == tick* ]]; do :; done
@@ -130,11 +130,11 @@ export const pods: Topic = {
       exits: 7,
     },
     {
-      does: 'leads ports of a pod and of a service to this machine',
+      does: 'forwards ports of a pod and of a service',
       run: `
         kubectl expose pod talker --port=80 --target-port=8080
-        ${start('kubectl port-forward pod/talker :8080')}; ${ask}
-        ${start('kubectl port-forward service/talker :80')}; ${ask}`,
+        ${start('kubectl port-forward pod/talker :8080')}; ${echo}
+        ${start('kubectl port-forward service/talker :80')}; ${echo}`,
       says: [
         'service/talker exposed',
         /Forwarding from 127\.0\.0\.1:\d+ -> 8080\nheard word \d+\nForwarding from 127\.0\.0\.1:\d+ -> 8080\nheard word \d+\n/,
@@ -150,7 +150,7 @@ export const pods: Topic = {
       says: /^same$/m,
     },
     {
-      does: 'copies a pod to look into it, as it cannot be given a container',
+      does: 'copies a pod to debug it, because containers cannot be added',
       run: `
         kubectl debug talker --image=test/debug --copy-to=copy -- sleep 100000
         kubectl wait --for=condition=Ready pod/copy --timeout=60s
@@ -164,7 +164,7 @@ export const pods: Topic = {
       exits: 1,
     },
     {
-      does: 'waits for what a field becomes',
+      does: 'waits for the value of a field',
       run: `
         kubectl run ends --image=test/ends --restart=Never --command -- true
         kubectl wait --for=jsonpath='{.status.phase}'=Succeeded pod/ends --timeout=60s`,
@@ -172,13 +172,13 @@ export const pods: Topic = {
       since: 23,
     },
     {
-      does: 'says that a wait was in vain',
+      does: 'reports that a wait timed out',
       run: 'kubectl wait --for=condition=Initialized=False pod/talker --timeout=1s',
       says: 'timed out waiting for the condition',
       exits: 1,
     },
     {
-      does: 'deletes by force, and as it should be',
+      does: 'deletes by force, and gracefully',
       run: `
         kubectl run gone --image=test/gone --command -- sleep 100000
         kubectl wait --for=condition=Ready pod/gone --timeout=60s

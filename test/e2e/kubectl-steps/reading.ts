@@ -1,4 +1,4 @@
-/** Objects looked at in every form. */
+/** Objects printed in every form. */
 import type { Topic } from '../support/kubectl-session.js';
 
 /** Reads events of a watch from descriptor 3 until one matches. */
@@ -9,7 +9,7 @@ export const reading: Topic = {
   name: 'reading',
   steps: [
     {
-      does: 'has something to read',
+      does: 'creates objects to read',
       run: `
         kubectl create deployment web --image=test/web:1 --replicas=2 -- sleep 100000
         kubectl create configmap one --from-literal=order=2
@@ -90,7 +90,7 @@ export const reading: Topic = {
       ],
     },
     {
-      does: 'says which selector is not supported',
+      does: 'reports an unsupported selector',
       run: 'kubectl get pods --field-selector spec.absent=1',
       says: 'field label not supported: spec.absent',
       exits: 1,
@@ -122,7 +122,7 @@ export const reading: Topic = {
       says: /^ADDED +one +1 .*\nMODIFIED +one +1 .*\nDELETED +one +1 .*\n$/,
     },
     {
-      does: 'watches only what changes from now on',
+      does: 'watches later changes only',
       run: `
         exec 3< <(exec kubectl get cm --watch-only -o name)
         watching=$!
@@ -155,7 +155,7 @@ export const reading: Topic = {
       ],
     },
     {
-      does: 'describes a pod with what happened to it',
+      does: 'describes a pod with its events',
       run: 'kubectl describe "$(kubectl get pods -o name | head -n 1)"',
       says: [
         /^Controlled By: +ReplicaSet\/web-/m,
@@ -180,7 +180,7 @@ export const reading: Topic = {
       since: 26,
     },
     {
-      does: 'says what is not found, or not there at all',
+      does: 'reports missing objects and unknown kinds',
       run: `
         kubectl get pod absent --ignore-not-found
         kubectl get pod absent && exit 9

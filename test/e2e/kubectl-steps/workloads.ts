@@ -1,4 +1,4 @@
-/** Deployments: rolled out, scaled, exposed, deleted with and without what they own. */
+/** Deployments: rolled out, scaled, exposed, deleted with and without their dependents. */
 import type { Topic } from '../support/kubectl-session.js';
 
 const rolledOut = 'kubectl rollout status deployment/web --timeout=60s';
@@ -67,7 +67,7 @@ export const workloads: Topic = {
       ],
     },
     {
-      does: 'tells the history of rollouts and one of them',
+      does: 'prints the history of rollouts and one of them',
       run: `
         kubectl annotate deployment web kubernetes.io/change-cause='resources set'
         kubectl rollout history deployment/web
@@ -119,7 +119,7 @@ export const workloads: Topic = {
       says: /deployment\.apps "web" deleted/,
     },
     {
-      does: 'deletes in the foreground: all that is owned goes first',
+      does: 'deletes in the foreground: the dependents are deleted first',
       run: `
         ${made('front')}
         kubectl delete deployment front --cascade=foreground
@@ -127,7 +127,7 @@ export const workloads: Topic = {
       says: [/deployment\.apps "front" deleted/, /No resources found/],
     },
     {
-      does: 'deletes and leaves what was owned',
+      does: 'deletes and orphans the dependents',
       run: `
         ${made('orphan')}
         kubectl delete deployment orphan --cascade=orphan

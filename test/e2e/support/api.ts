@@ -29,7 +29,7 @@ export class Api {
     return this.send<T>(method, path, body === undefined ? null : JSON.stringify(body));
   }
 
-  /** With a body as it stands, valid or not. */
+  /** Sends the body unchanged, valid or not. */
   async send<T>(
     method: string,
     path: string,
@@ -47,7 +47,7 @@ export class Api {
     return { status: answer.statusCode, body: (await answer.body.json()) as T };
   }
 
-  /** With headers of the caller's, and the answer's. */
+  /** Sends the caller's headers, and returns the headers of the response. */
   async exchange(
     method: string,
     path: string,
@@ -66,7 +66,7 @@ export class Api {
     return { status: answer.statusCode, headers: answer.headers, bytes };
   }
 
-  /** The answer as it stands, for bodies that are no JSON and for comparing bytes. */
+  /** The response text, for bodies that are no JSON and for comparing bytes. */
   async text(method: string, path: string): Promise<ApiAnswer<string>> {
     const answer = await request(`${this.cluster.url}${path}`, {
       method: method as 'GET',

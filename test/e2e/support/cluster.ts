@@ -1,8 +1,12 @@
-/** A cluster of real processes in a directory of its own, started and stopped by the user's commands. */
+/**
+ * A cluster of real processes in a directory of its own, started and stopped by the user's
+ * commands.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stablePort } from '../../chaos/support/ports.js';
+import { encryptionFlags } from '../../conformance/encryption.mjs';
 import { must, type Outcome, repositoryRoot, run } from './process.js';
 
 export type DialectName = 'orch' | 'kubernetes';
@@ -10,7 +14,7 @@ export type DialectName = 'orch' | 'kubernetes';
 export interface ClusterOptions {
   readonly dialect: DialectName;
   readonly nodes?: number;
-  /** API servers; what a user gets when left out. */
+  /** Number of API servers; the default of `up` if undefined. */
   readonly replicas?: number;
   readonly components?: string;
   readonly extraArgs?: readonly string[];
@@ -31,23 +35,24 @@ export class Cluster {
     return readFileSync(join(this.dataDirectory, 'admin.token'), 'utf8').trim();
   }
 
-  /** `npm run up -- --detach` as a user types it; returns what it printed. */
+  /** Runs `npm run up -- --detach` and returns its output. */
   async up(): Promise<string> {
-    this.port ||= await freePort();
+    this.port ||= await stablePort();
     const { dialect, nodes, replicas, components, extraArgs = [] } = this.options;
     const args = ['scripts/up.mjs', '--detach', '--data-dir', this.dataDirectory];
     args.push('--port', String(this.port), '--dialect', dialect);
     if (nodes) args.push('--nodes', String(nodes));
     if (replicas) args.push('--replicas', String(replicas));
     if (components) args.push('--components', components);
-    return must('node', [...args, ...extraArgs], { timeoutMs: 180_000 });
+    const encryption = encryptionFlags(dialect).map((flag) => `--component-arg=apiserver=${flag}`);
+    return must('node', [...args, ...encryption, ...extraArgs], { timeoutMs: 180_000 });
   }
 
   async down(): Promise<string> {
     return must('node', ['scripts/down.mjs', '--data-dir', this.dataDirectory]);
   }
 
-  /** Stops it and removes every trace. */
+  /** Stops the cluster and removes its directory. */
   async destroy(): Promise<void> {
     await this.down();
     rmSync(this.dataDirectory, { recursive: true, force: true });
@@ -61,18 +66,6 @@ export class Cluster {
   log(component: string): string {
     return readFileSync(join(this.dataDirectory, 'logs', `${component}.log`), 'utf8');
   }
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((done, fail) => {
-    const server = createServer();
-    server.on('error', fail);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      if (!address || typeof address === 'string') throw new Error('no port given');
-      server.close(() => done(address.port));
-    });
-  });
 }
 
 export const helloManifest = join(repositoryRoot, 'examples/hello.yaml');

@@ -1,10 +1,10 @@
-/** The command line a scenario is driven with; both take the same commands. */
+/** The command line of a scenario; both accept the same commands. */
 import type { Cluster } from './cluster.js';
 import { stockTool } from './kubectl.js';
 import { type Outcome, run } from './process.js';
 
 export interface Driver {
-  /** Ends with exit code 0 or throws with the output. */
+  /** Throws an error with the output unless the exit code is 0. */
   must(...args: string[]): Promise<string>;
   try(...args: string[]): Promise<Outcome>;
   /** With the text as standard input, for `-f -`. */

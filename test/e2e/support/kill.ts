@@ -1,4 +1,4 @@
-/** SIGKILL of an API server, and its return by the supervisor's hand. */
+/** SIGKILL of an API server, which the supervisor starts again. */
 import type { Api } from './api.js';
 import type { Cluster } from './cluster.js';
 import { componentProcesses } from './pods.js';
@@ -11,7 +11,7 @@ export function apiServerProcess(cluster: Cluster, ordinal = 1): number {
   return pid;
 }
 
-/** Kills the first one, waits until another process answers in its place. */
+/** Kills the first one and waits until its replacement is ready. */
 export async function killApiServer(cluster: Cluster, api: Api): Promise<void> {
   const victim = apiServerProcess(cluster);
   process.kill(victim, 'SIGKILL');
@@ -21,7 +21,7 @@ export async function killApiServer(cluster: Cluster, api: Api): Promise<void> {
   });
 }
 
-/** Waits until another process runs in the place of `victim`. */
+/** Waits until another process replaces `victim`. */
 export async function apiServerReplaced(
   cluster: Cluster,
   ordinal: number,

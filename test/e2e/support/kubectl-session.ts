@@ -1,6 +1,6 @@
 /**
- * A user of one kubectl: a shell with it on the path, a directory and a namespace of their own, and lines
- * that are typed into it with what they are to say.
+ * A user of one kubectl: a shell with it on the path, a directory and a namespace of their own, and
+ * command lines with their expected output.
  */
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,24 +8,25 @@ import type { Cluster } from './cluster.js';
 import type { KubectlRelease } from './kubectl.js';
 import { must, type Outcome, run } from './process.js';
 
-/** A line and what a user may expect of it. */
+/** A command line and its expected result. */
 export interface Step {
-  /** Title of the test: what is tried. */
+  /** Title of the test. */
   readonly does: string;
   /**
-   * Typed into bash. In its environment are `NAMESPACE` (the current one), `NODE` (a node that no other
-   * session closes) and `MINOR` (of kubectl's release). It ends at the first command that fails.
+   * The script for bash. Its environment has `NAMESPACE` (the current one), `NODE` (a node that no
+   * other session cordons) and `MINOR` (of kubectl's release). It ends at the first command that
+   * fails.
    */
   readonly run: string;
-  /** Each is in what is printed, on either output. */
+  /** Each occurs in the combined outputs. */
   readonly says?: string | RegExp | readonly (string | RegExp)[];
-  /** Is not in it. */
+  /** Does not occur in the outputs. */
   readonly saysNot?: RegExp;
-  /** Exit code; 0 if left out. */
+  /** Exit code; 0 if undefined. */
   readonly exits?: number;
-  /** First minor release that has it; all if left out. */
+  /** First minor release with this step; all if undefined. */
   readonly since?: number;
-  /** Last one. */
+  /** Last minor release with this step. */
   readonly until?: number;
 }
 
@@ -74,7 +75,7 @@ export class KubectlSession {
     return session;
   }
 
-  /** Ends the whole process group when it takes too long. Both outputs are in `stdout`. */
+  /** Runs the line with a time limit for its process group. Both outputs are in `stdout`. */
   type(line: string): Promise<Outcome> {
     const script = `exec 2>&1; cd '${this.directory}'; set -euo pipefail; ${line}`;
     const limit = ['--kill-after=5', String(stepTimeoutSeconds)];

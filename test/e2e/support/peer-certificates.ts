@@ -1,4 +1,4 @@
-/** An authority and the certificates it gives out, as files, each for serving and for calling. */
+/** An authority and its certificates, as files, each for servers and clients. */
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export class PeerCertificates {
     return this.authority.certificatePem;
   }
 
-  /** Makes the pair of files, or replaces both, as a rotation does. */
+  /** Creates the pair of files, or replaces both, as a rotation does. */
   async issue(name: string): Promise<void> {
     const use = {
       commonName: name,

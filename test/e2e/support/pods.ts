@@ -1,7 +1,7 @@
-/** What a pod's containers are on this machine: processes that carry the pod's name as HOSTNAME. */
+/** The containers of a pod on this machine: processes with the pod's name as HOSTNAME. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Pids whose environment says that they run in this pod, newest last. */
+/** Pids of the processes of a pod, by their environment, newest last. */
 export function processesOfPod(podName: string): number[] {
   const pids: number[] = [];
   for (const name of readdirSync('/proc')) {
@@ -10,7 +10,7 @@ export function processesOfPod(podName: string): number[] {
     try {
       environment = readFileSync(`/proc/${name}/environ`, 'latin1');
     } catch {
-      continue; // the process ended while we looked, or is not ours
+      continue; // the process has ended, or belongs to another user
     }
     if (environment.split('\0').includes(`HOSTNAME=${podName}`)) pids.push(Number(name));
   }
@@ -18,8 +18,8 @@ export function processesOfPod(podName: string): number[] {
 }
 
 /**
- * The processes of a component of the cluster with this data directory, such as `scheduler`; with `argument`
- * only those that were started with it.
+ * The processes of a component, such as `scheduler`, of the cluster with this data directory; with
+ * `argument`, only processes that were started with it.
  */
 export function componentProcesses(
   component: string,
@@ -34,7 +34,7 @@ export function componentProcesses(
     try {
       commandLine = readFileSync(`/proc/${name}/cmdline`, 'utf8');
     } catch {
-      continue; // ended while we looked
+      continue; // the process has ended
     }
     const words = commandLine.split('\0');
     const isOurs = words.some((word) => word.includes(`${dataDirectory}/`));
@@ -44,14 +44,14 @@ export function componentProcesses(
   return pids;
 }
 
-/** Any one of them. */
+/** The first of the processes of a component. */
 export function componentProcess(component: string, dataDirectory: string): number | undefined {
   return componentProcesses(component, dataDirectory)[0];
 }
 
-/** Memory of a process that is in RAM. */
+/** Resident memory of a process. */
 export function residentBytes(pid: number): number {
   const match = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  if (!match) throw new Error(`process ${pid} tells no memory`);
+  if (!match) throw new Error(`process ${pid} has no VmRSS`);
   return Number(match[1]) * 1024;
 }

@@ -1,4 +1,4 @@
-/** Running commands to their end, with what they printed. */
+/** Runs commands to their end and returns their output. */
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 
@@ -16,7 +16,7 @@ export interface RunOptions {
   readonly timeoutMs?: number;
 }
 
-/** Never rejects for an exit code; see `must` for that. */
+/** Resolves with the outcome whatever the exit code; see `must`. */
 export function run(
   command: string,
   args: readonly string[],
@@ -41,13 +41,13 @@ export function run(
     child.on('close', (code, signal) =>
       done({ code: code ?? 1, stdout, stderr: signal ? `${stderr}\nended by ${signal}` : stderr }),
     );
-    // A command may end before it has read what it is given; its exit code says whether that is well.
+    // A command may end before it has read its input; its exit code shows whether that is an error.
     child.stdin.on('error', () => undefined);
     child.stdin.end(options.input ?? '');
   });
 }
 
-/** As `run`, but an exit code other than 0 is an error that shows the output. */
+/** Runs the command and returns its output; rejects with the output unless the exit code is 0. */
 export async function must(
   command: string,
   args: readonly string[],

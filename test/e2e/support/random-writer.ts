@@ -1,6 +1,6 @@
 /**
- * Creates, updates and deletes config maps of its own without pause and remembers what the server
- * acknowledged. What became of a write that got no answer is read back before the next one.
+ * Creates, updates and deletes its own config maps without pause and records the acknowledged
+ * writes. If a write has no response, it reads the object before the next write.
  */
 import type { Api } from './api.js';
 import type { WatchedObject } from './watch-client.js';
@@ -9,7 +9,7 @@ export interface Acknowledged {
   readonly verb: 'create' | 'update' | 'delete';
   readonly name: string;
   readonly uid: string;
-  /** Absent for deletions, whose answer names no version. */
+  /** Absent for deletions, whose response has no version. */
   readonly resourceVersion?: string;
   readonly value: string;
 }
@@ -19,7 +19,7 @@ const path = '/api/v1/namespaces/default/configmaps';
 
 export class RandomWriter {
   readonly acknowledged: Acknowledged[] = [];
-  /** Answers that say neither done nor away. */
+  /** Responses other than success and unavailability. */
   readonly surprises: string[] = [];
   private readonly held = new Map<string, WatchedObject>();
   private running = true;
@@ -71,7 +71,7 @@ export class RandomWriter {
     this.acknowledged.push({ verb: 'delete', name, uid, value });
   }
 
-  /** Starting and stopping servers refuse with a reason to come again; nothing else is expected. */
+  /** Servers that start or stop refuse with a retryable status; others are recorded. */
   private surprised(name: string, answer: { status: number; body: unknown }): Promise<void> {
     if (answer.status !== 503 && answer.status !== 504) {
       this.surprises.push(`${name}: ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -87,7 +87,7 @@ export class RandomWriter {
         else if (status === 404) this.held.delete(name);
         if (status === 200 || status === 404) return;
       } catch {
-        // Still away.
+        // The server is unavailable.
       }
       await new Promise((done) => setTimeout(done, 20));
     }

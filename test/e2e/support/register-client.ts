@@ -1,6 +1,6 @@
 /**
- * A client of a few shared objects, each a register: it reads, creates, changes the version it last read
- * and deletes, at random and against others, and keeps of every call what it knows: when it began and
+ * A client of a few shared objects, each a register: it reads, creates, changes the version that it
+ * last read, and deletes, at random and against other clients. It records when each call began and
  * ended, and whether it took effect, did not, or may have.
  */
 import type { Api } from './api.js';
@@ -11,15 +11,17 @@ export type Verb = 'create' | 'update' | 'delete' | 'get';
 export interface Call {
   readonly verb: Verb;
   readonly name: string;
-  /** Of this call alone; writes leave it in the object. */
+  /** Unique to this call; writes store it in the object. */
   readonly tag: string;
   readonly startMs: number;
   endMs: number;
-  /** `refused`: certainly without effect; `odd`: an answer that there should not be. */
+  /** `refused`: certainly without effect; `odd`: an unexpected response. */
   outcome: 'done' | 'refused' | 'unknown' | 'odd';
-  /** The version that an update or deletion was to change. */
+  /** The version that an update or deletion requires. */
   readonly base: number | undefined;
-  /** What an update made or a read saw; absent for deletions and when nothing was there. */
+  /**
+   * The version that a write created or a read returned; absent for deletions and missing objects.
+   */
   revision?: number;
   uid?: string;
   answer?: string;
@@ -35,7 +37,7 @@ const doneCodes: Record<Verb, readonly number[]> = {
 
 export class RegisterClient {
   readonly calls: Call[] = [];
-  /** Versions of the whole cluster that were lower than one seen before. */
+  /** Versions of the cluster that were lower than an earlier one. */
   readonly regressions: number[] = [];
   answeredCount = 0;
   private highest = 0;
@@ -85,7 +87,7 @@ export class RegisterClient {
       this.answeredCount += 1;
       this.note(call, status, body, base?.uid);
     } catch {
-      // No answer: it may have taken effect, or may yet.
+      // No response: it may have taken effect, or may take effect later.
       this.held.delete(name);
       await new Promise((done) => setTimeout(done, 20));
     }
@@ -136,7 +138,7 @@ export class RegisterClient {
       if (revision < this.highest) this.regressions.push(revision);
       this.highest = Math.max(this.highest, revision);
     } catch {
-      // Away; the next look counts.
+      // The server is unavailable; the next check counts.
     }
   }
 

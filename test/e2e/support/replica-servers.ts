@@ -1,6 +1,6 @@
 /**
- * API servers that replicate, started by hand with flags as the operator's page has it: each with a data
- * directory, certificates and ports that stay its own over restarts. Nobody starts again what ended.
+ * Replicated API servers, started with flags as in docs/operations.md, without a supervisor: each
+ * has a data directory, certificates and ports that it retains over restarts.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { stablePort } from '../../chaos/support/ports.js';
+import { encryptionFlags } from '../../conformance/encryption.mjs';
 import { PeerCertificates } from './peer-certificates.js';
 import { must, type Outcome, repositoryRoot, run } from './process.js';
 import { eventually } from './wait.js';
@@ -24,12 +25,12 @@ export interface Server {
   readonly peerUrl: string;
   readonly logFile: string;
   dataDirectory: string;
-  /** Given last, so that they count. */
+  /** The last flags, which override the others. */
   flags: string[];
   initialCluster: string;
   initialState: 'new' | 'join';
   child: ChildProcess | undefined;
-  /** Exit code, or the name of the signal, of its last end. */
+  /** Exit code or signal of the last exit. */
   ended: string | undefined;
 }
 
@@ -51,6 +52,9 @@ export interface ClusterStatus {
   readonly members: readonly MemberStatus[];
 }
 
+/** How much of the end of a log a test reads. */
+const logCharactersMax = 100_000;
+
 const token = 'admin-of-the-test';
 
 export class ReplicaServers {
@@ -68,7 +72,7 @@ export class ReplicaServers {
     writeFileSync(join(this.directory, 'tokens.csv'), `${token},admin,admin,"system:masters"\n`);
   }
 
-  /** Starts that many servers as one new cluster and waits until all are ready. */
+  /** Starts `size` servers as a new cluster and waits until all are ready. */
   static async start(size: number, flags: readonly string[] = []): Promise<ReplicaServers> {
     const replicas = await ReplicaServers.define(size, flags);
     await replicas.startAll();
@@ -107,7 +111,7 @@ export class ReplicaServers {
     return server;
   }
 
-  /** As `--initial-cluster` wants it, of those that run or, before any does, of all. */
+  /** The value of `--initial-cluster`: the running servers, or all if none runs. */
   initialCluster(): string {
     const running = this.running();
     return (running.length > 0 ? running : this.servers)
@@ -153,6 +157,7 @@ export class ReplicaServers {
       `--peer-cert-file=${certificateFile}`,
       `--peer-key-file=${keyFile}`,
       `--peer-trusted-ca-file=${authorityFile}`,
+      ...encryptionFlags('orch'),
       ...this.flags,
       ...server.flags,
     ];
@@ -186,7 +191,7 @@ export class ReplicaServers {
     return eventually(`the end of ${server.name}`, () => !server.child && server.ended);
   }
 
-  /** Rejects when no whole answer comes in time. */
+  /** Rejects unless the complete response arrives in time. */
   async call<T = unknown>(
     server: Server,
     method: string,
@@ -202,7 +207,7 @@ export class ReplicaServers {
       signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await answer.body.text();
-    // A watch is a line for each event: left to whoever reads it.
+    // A watch has a line for each event, which the caller parses.
     const isJson =
       !path.includes('watch=1') &&
       String(answer.headers['content-type']).startsWith('application/json');
@@ -218,7 +223,7 @@ export class ReplicaServers {
     return (await this.call<ClusterStatus>(server, 'GET', '/cluster/status')).body;
   }
 
-  /** The running server that all running servers take for the leader. */
+  /** The running server that all running servers report as leader. */
   leader(): Promise<Server> {
     return eventually('one leader', async () => {
       const views = await Promise.all(this.running().map((server) => this.status(server)));
@@ -237,7 +242,7 @@ export class ReplicaServers {
     return run('node', this.commandLine(args));
   }
 
-  /** Prints what it printed; an exit code other than 0 is an error. */
+  /** Returns the output; an exit code other than 0 is an error. */
   orchctlMust(...args: string[]): Promise<string> {
     return must('node', this.commandLine(args));
   }
@@ -264,9 +269,9 @@ export class ReplicaServers {
     writeFileSync(this.kubeconfig, JSON.stringify(config));
   }
 
-  /** The end of what it logged. */
+  /** The end of the server's log. */
   logOf(server: Server): string {
-    return readFileSync(server.logFile, 'utf8').slice(-4_000);
+    return readFileSync(server.logFile, 'utf8').slice(-logCharactersMax);
   }
 
   async destroy(): Promise<void> {

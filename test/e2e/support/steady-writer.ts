@@ -1,6 +1,6 @@
 /**
- * Creates config maps one after the other at one server, each once and without trying again, and keeps
- * what it was told: which were acknowledged, which refused, and which got no answer.
+ * Creates config maps sequentially at one server, each once and without a retry, and records which
+ * were acknowledged, refused, or without a response.
  */
 import type { ReplicaServers, Server } from './replica-servers.js';
 
@@ -31,7 +31,7 @@ export class SteadyWriter {
         else this.failures.push(`${name}: ${status} ${JSON.stringify(body)}`);
       } catch (error) {
         this.failures.push(`${name}: ${String(error)}`);
-        // The server may be away: not to spin.
+        // The server may be unavailable; the pause avoids a busy loop.
         await new Promise((done) => setTimeout(done, 20));
       }
     }
@@ -43,7 +43,7 @@ export class SteadyWriter {
   }
 }
 
-/** Names of all config maps, as the server answers a quorum read. */
+/** The names of all config maps, from a quorum read. */
 export async function namesAt(replicas: ReplicaServers, server: Server): Promise<Set<string>> {
   const { status, body } = await replicas.call<{ items: { metadata: { name: string } }[] }>(
     server,

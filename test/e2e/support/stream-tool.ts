@@ -1,4 +1,4 @@
-/** A command line with its streams open: what it says can be waited for, and it can be typed to. */
+/** A command with open streams: callers wait for its output and send input. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Cluster } from './cluster.js';
 import { stockTool } from './kubectl.js';
@@ -83,7 +83,7 @@ export class StreamTool {
     return stdout;
   }
 
-  /** In a terminal of this size. */
+  /** Runs the command in a terminal of this size. */
   inTerminal(args: readonly string[], size: TerminalSize): Promise<Outcome> {
     return outcome(this.spawnInTerminal(args, size), undefined);
   }
@@ -108,7 +108,7 @@ export class StreamTool {
   }
 }
 
-/** Without input its end is left open. */
+/** If `input` is undefined, standard input stays open. */
 function outcome(child: ChildProcess, input: string | Buffer | undefined): Promise<Outcome> {
   return new Promise((done, fail) => {
     let stdout = '';

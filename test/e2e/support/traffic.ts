@@ -1,4 +1,4 @@
-/** Requests over connections of their own, as many clients would send them, with every failure kept. */
+/** Requests over separate connections, as of many clients, with a record of every failure. */
 import { get } from 'node:http';
 
 export interface Answer {
@@ -17,12 +17,12 @@ export function fetchOnce(url: string, timeoutMs = 5_000): Promise<Answer> {
       response.on('end', () => done({ status: response.statusCode ?? 0, body }));
       response.on('error', fail);
     });
-    request.on('timeout', () => request.destroy(new Error(`no answer in ${timeoutMs} ms`)));
+    request.on('timeout', () => request.destroy(new Error(`no response in ${timeoutMs} ms`)));
     request.on('error', fail);
   });
 }
 
-/** Runs until `stop`, one request after the other. */
+/** Sends requests sequentially until `stop`. */
 export class Traffic {
   readonly failures: string[] = [];
   readonly bodies: string[] = [];

@@ -1,6 +1,8 @@
 /** Waiting for conditions, never for time. */
 
-/** Calls `probe` until it returns something other than undefined or false; the last error is the reason. */
+/**
+ * Calls `probe` until it returns a value other than undefined or false, and reports its last error.
+ */
 export async function eventually<T>(
   what: string,
   probe: () => Promise<T | undefined | false> | T | undefined | false,

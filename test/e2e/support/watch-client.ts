@@ -1,6 +1,6 @@
 /**
- * A watch as a careful client keeps it: every line is an event, and whenever the stream ends, however it
- * ends, it goes on from the last version seen. Over HTTP/1.1, or over HTTP/2 with a connection a stream.
+ * A watch of a careful client: every line is an event, and whenever the stream ends, it resumes
+ * from the last version. Over HTTP/1.1, or over HTTP/2 with a connection for each stream.
  */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:http2';
@@ -60,7 +60,7 @@ function openHttp2(cluster: Cluster, path: string): Promise<Stream> {
     stream.on('error', fail);
     stream.on('close', () => {
       session.close();
-      fail(new Error('the stream closed before its answer'));
+      fail(new Error('the stream closed before its response'));
     });
     stream.on('response', (answer) =>
       done({
@@ -89,10 +89,10 @@ export function openWatch(
 }
 
 export class WatchClient {
-  /** In order of arrival, over all streams; bookmarks and errors are not among them. */
+  /** All events except bookmarks and errors, in order of arrival. */
   readonly events: Event[] = [];
   readonly bookmarks: string[] = [];
-  /** What it was refused with, and ERROR events; it goes on trying nevertheless. */
+  /** Refusals and ERROR events, after each of which it retries. */
   readonly refusals: string[] = [];
   streamCount = 0;
   private running = true;
@@ -111,12 +111,12 @@ export class WatchClient {
     while (this.running) {
       try {
         this.stream = await openWatch(this.cluster, this.target, this.resourceVersion);
-        // It may have been stopped while the stream was opened: nobody else would close this one.
+        // Closes a stream that was opened while the watch was stopped.
         if (!this.running) break;
         this.streamCount += 1;
         await this.read(this.stream);
       } catch {
-        // The server is away, or the stream broke off: both are what is tested here.
+        // The server is unavailable or the stream broke, as the tests intend.
       }
       this.stream?.close();
       if (this.running) await new Promise((done) => setTimeout(done, 50));
@@ -145,7 +145,7 @@ export class WatchClient {
     else this.events.push(event);
   }
 
-  /** Waits until it has seen this version or a later one. */
+  /** Waits until it has received this version or a later one. */
   async reaches(resourceVersion: string): Promise<void> {
     await eventually(`a watch to reach ${resourceVersion}`, () => {
       return Number(this.resourceVersion) >= Number(resourceVersion);

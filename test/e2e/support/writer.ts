@@ -1,4 +1,4 @@
-/** Creates config maps without pause and remembers which of them the server acknowledged. */
+/** Creates config maps without pause and records the acknowledged ones. */
 import type { Api } from './api.js';
 
 interface Named {
@@ -6,7 +6,7 @@ interface Named {
 }
 
 export class Writer {
-  /** Name to resourceVersion, as answered with 201. */
+  /** resourceVersion by name, from responses with 201. */
   readonly acknowledged = new Map<string, string>();
   private running = true;
   private readonly finished: Promise<void>;
@@ -30,7 +30,7 @@ export class Writer {
         const { status, body } = await this.api.call<Named>('POST', path, object);
         if (status === 201) this.acknowledged.set(name, body.metadata.resourceVersion);
       } catch {
-        // Not acknowledged: the server was away. The next write goes on; nothing is claimed for this one.
+        // Not acknowledged, because the server is unavailable.
         await new Promise((done) => setTimeout(done, 20));
       }
     }

@@ -1,9 +1,9 @@
-/** Bodies of writes in every format, nearly right. */
+/** Bodies of writes in every format, nearly valid. */
 import { wrapUnknown } from '@orch/apimachinery';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { arbitraryObject } from '../../../libs/apimachinery/src/schema/testing/arbitrary-object.js';
-import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
+import type { ServedResource } from '../../../libs/registry/src/table/resource.js';
 import { damagedBytes, damagedText } from './bytes.js';
 import { jsonText, jsonTokens } from './json.js';
 import { changedObject, realisticObject } from './objects.js';
@@ -61,7 +61,7 @@ const yamlTokens = [
   '\n'.repeat(50),
 ];
 
-/** Lines that may stand before and after a document. */
+/** Lines to add before and after a document. */
 const yamlLines = [
   'a: &a [x,x,x,x]\nb: &b [*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b]\nd: [*c,*c,*c,*c]\n',
   'metadata: {annotations: &b {a: *b}}\n',
@@ -72,13 +72,13 @@ const yamlLines = [
   '---\na: b\n---\nc: d\n',
 ];
 
-/** Also with everything that is there twice written once and referred to. */
+/** YAML, also with repeated values replaced by aliases. */
 function yamlText(value: unknown, refers: boolean): string {
   const plain = JSON.parse(jsonText(value).slice(0, 20_000)) as unknown;
   return stringify(plain, { aliasDuplicateObjects: refers, blockQuote: false });
 }
 
-/** YAML is read some hundred times as slowly as JSON. */
+/** YAML parses some hundred times slower than JSON. */
 export function yamlBody(served: ServedResource): fc.Arbitrary<string> {
   const plain = fc
     .tuple(fc.constant(realisticObject(served)), fc.boolean())

@@ -1,4 +1,4 @@
-/** Valid bytes, and what damage, a cut or a forger makes of them. */
+/** Valid bytes, and the same bytes damaged, truncated or forged. */
 import fc from 'fast-check';
 
 type Damage =
@@ -17,7 +17,7 @@ type Damage =
 const at = fc.nat(0xffff);
 const length = fc.nat(64);
 
-/** `tokens`: bytes that mean something to the format. */
+/** `tokens` are bytes with a meaning in the format. */
 function damageWith(tokens: readonly Buffer[]): fc.Arbitrary<Damage> {
   const random = fc.uint8Array({ maxLength: 16 }).map((bytes) => Buffer.from(bytes));
   const inserted = tokens.length === 0 ? random : fc.oneof(random, fc.constantFrom(...tokens));
@@ -55,7 +55,7 @@ function damaged(bytes: Buffer, damage: Damage): Buffer {
   }
 }
 
-/** Half of them as they were. */
+/** The bytes, half of them damaged. */
 export function damagedBytes(
   valid: fc.Arbitrary<Buffer>,
   tokens: readonly Buffer[] = [],
@@ -67,7 +67,7 @@ export function damagedBytes(
   return fc.tuple(valid, damages).map(([bytes, all]) => all.reduce(damaged, bytes));
 }
 
-/** The same for text in UTF-8: what is no UTF-8 any more becomes replacement characters when read. */
+/** The same for UTF-8 text; invalid UTF-8 decodes to replacement characters. */
 export function damagedText(
   valid: fc.Arbitrary<string>,
   tokens: readonly string[] = [],
@@ -77,7 +77,7 @@ export function damagedText(
   return damagedBytes(bytes, words).map((result) => result.toString());
 }
 
-/** Cuts at these places, as a connection might. */
+/** Splits the bytes at these offsets, as a connection might. */
 export function inPieces(bytes: Buffer, places: readonly number[]): Buffer[] {
   const ends = places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b);
   const bounds = [0, ...ends, bytes.length];

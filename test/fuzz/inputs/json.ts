@@ -1,11 +1,11 @@
 /**
- * JSON texts that are nearly right: a value with some members of the wrong type, missing, doubled or under
- * a name that all objects inherit, nested without end, with numbers that no program holds.
+ * JSON texts that are nearly valid: a value with members of the wrong type, missing, duplicate or
+ * with the name of an inherited member, with endless nesting, or with numbers out of range.
  */
 import fc from 'fast-check';
 import { hostileText, inheritedNames } from './text.js';
 
-/** Stands in a value for JSON text that no value stands for. */
+/** A placeholder in a value for JSON text that no value has. */
 const rawMark = '\u0001raw:';
 const rawPattern = /"\\u0001raw:(\w+):(\d+)"/g;
 
@@ -37,7 +37,7 @@ const raw = fc
 
 const numbers = [0, -0, 1, -1, 0.5, 1e308, 2 ** 31, -(2 ** 31) - 1, 2 ** 53, 2 ** 63, -(2 ** 64)];
 
-/** A value where another was expected. */
+/** A value of another type than the expected one. */
 export const hostileJson: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, ...numbers),
   hostileText,
@@ -77,7 +77,7 @@ interface Place {
   readonly key: string;
 }
 
-/** Every member of the value. Values are made here and never deep. */
+/** Every member of the value, which is drawn here and never deep. */
 function placesIn(value: unknown, found: Place[] = []): Place[] {
   if (typeof value !== 'object' || value === null) return found;
   for (const key of Object.keys(value)) {
@@ -109,7 +109,7 @@ function changed(root: Record<string, unknown>, change: Change): void {
   else put(holder, key, change.value);
 }
 
-/** Half of them as they were. `names`: of members that are added. */
+/** The texts, half of them damaged. `names` are those of added members. */
 export function changedJson(
   valid: fc.Arbitrary<unknown>,
   names: readonly string[] = [],
@@ -121,13 +121,13 @@ export function changedJson(
   });
 }
 
-/** The text of a value made here; the whole value may have been taken out. */
+/** The JSON text of a value drawn here, which may have been removed as a whole. */
 export function jsonText(value: unknown): string {
   const text = JSON.stringify(value ?? null);
   return text.replace(rawPattern, (_, kind: string, count: string) => rawText(kind, Number(count)));
 }
 
-/** Words of JSON that damage may bring in. */
+/** JSON tokens that damage may insert. */
 export const jsonTokens = [
   '{',
   '}',

@@ -1,14 +1,14 @@
 /**
- * Objects of a kind that are right by its type and often right by its rules: one that a recorded case
- * sends, with some of its fields changed to other values that fit their types.
+ * Objects of a kind that fit its type and are often valid: the body of a recorded case, with some
+ * fields changed to other values of their types.
  */
 import type { ApiObject } from '@orch/api';
 import { SchemaError } from '@orch/apimachinery';
 import fc from 'fast-check';
 import { changeObject } from '../../../libs/apimachinery/src/schema/testing/drawn-changes.js';
-import type { DrawSettings } from '../../../libs/apimachinery/src/schema/testing/drawn-values.js';
+import type { DrawOptions } from '../../../libs/apimachinery/src/schema/testing/drawn-values.js';
 import { Draws, drawNumbers } from '../../../libs/apimachinery/src/schema/testing/draws.js';
-import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
+import type { ServedResource } from '../../../libs/registry/src/table/resource.js';
 import { decodedOrRefused } from '../target.js';
 import { realisticObject } from './objects.js';
 import { recordedBodies } from './recorded-bodies.js';
@@ -16,9 +16,9 @@ import { recordedBodies } from './recorded-bodies.js';
 type Plain = Record<string, unknown>;
 
 interface Known {
-  /** In this version; the first is the most usual one. */
+  /** Objects of this version; the first is the most common one. */
   readonly bases: readonly Plain[];
-  readonly settings: DrawSettings;
+  readonly settings: DrawOptions;
 }
 
 const changeCountMax = 4;
@@ -39,7 +39,7 @@ function collect(value: unknown, field: string, into: Map<string, unknown[]>): v
   }
 }
 
-/** Recorded bodies in another version are shown in this one. */
+/** Recorded bodies of another version are converted to this one. */
 function inVersion(served: ServedResource, body: ApiObject): Plain | undefined {
   const from = served.resource.versions.get(body.apiVersion!);
   if (!from) return undefined;
@@ -64,7 +64,7 @@ function known(served: ServedResource): Known {
   return result;
 }
 
-/** May be asked for anything that the server keeps itself, its identity and version excepted. */
+/** May change any field that the server owns, except its identity and version. */
 export function kindObject(served: ServedResource): fc.Arbitrary<Plain> {
   const changes = fc.array(drawNumbers(numbersPerChange), { maxLength: changeCountMax });
   return fc.tuple(fc.nat(0xffff), changes).map(([at, all]) => {

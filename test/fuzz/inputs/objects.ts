@@ -1,16 +1,16 @@
-/** Objects of the kinds that are served: realistic ones, and random ones of their types. */
+/** Objects of the served kinds: realistic ones, and random ones of their types. */
 import { definitions } from '@orch/api';
 import { schemaType } from '@orch/apimachinery';
 import fc from 'fast-check';
 import { arbitraryObject } from '../../../libs/apimachinery/src/schema/testing/arbitrary-object.js';
-import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
-import { ResourceTable } from '../../../libs/apiserver/src/registry/resource-table.js';
+import type { ServedResource } from '../../../libs/registry/src/table/resource.js';
+import { ResourceTable } from '../../../libs/registry/src/table/resource-table.js';
 import { changedJson } from './json.js';
 import { recordedBody } from './recorded-bodies.js';
 
 export const table = new ResourceTable(definitions);
 
-// So that an input that fails is shown in a few words.
+// Keeps the text of a failing input short.
 for (const served of table.served) {
   Object.assign(served, { [fc.toStringMethod]: () => `${served.apiVersion} ${served.kind}` });
 }
@@ -75,7 +75,7 @@ const template = {
 const selector = { matchLabels: labels, matchExpressions: [{ key: 'app', operator: 'Exists' }] };
 const involvedObject = { kind: 'Pod', namespace: 'default', name: 'a', uid: 'u', apiVersion: 'v1' };
 
-/** What is particular to each kind; more metadata comes to it. */
+/** The fields of each kind; common metadata is added. */
 const bodies: Readonly<Record<string, object>> = {
   Namespace: { spec: { finalizers: ['a.b/c'] } },
   Node: {
@@ -175,12 +175,12 @@ const metadata = {
   ],
 };
 
-/** Whether it is known what a right object of this version looks like. */
+/** Whether there is a realistic object of this version. */
 export function isKnown({ apiVersion, kind }: ServedResource): boolean {
   return bodies[kind] !== undefined || recordedBody(apiVersion, kind) !== undefined;
 }
 
-/** A whole object of the kind as clients send it; little more than metadata where it is not known. */
+/** A realistic object of the kind, or little more than metadata if there is none. */
 export function realisticObject(served: ServedResource): Record<string, unknown> {
   const { apiVersion, kind } = served;
   const namespace = served.definition.namespaced ? { namespace: 'default' } : {};
@@ -191,7 +191,7 @@ export function realisticObject(served: ServedResource): Record<string, unknown>
 
 export const anyServed: fc.Arbitrary<ServedResource> = fc.constantFrom(...table.served);
 
-/** Right by its type, often refused by the rules of its kind. */
+/** Objects that fit their type and are often invalid. */
 function randomObject(served: ServedResource): fc.Arbitrary<unknown> {
   return arbitraryObject(served.codec.name, 5).map((object) => ({
     ...(object as object),
@@ -200,7 +200,7 @@ function randomObject(served: ServedResource): fc.Arbitrary<unknown> {
   }));
 }
 
-/** Right ones, and some that are nearly. */
+/** Valid objects, and some nearly valid ones. */
 export function changedObject(served: ServedResource): fc.Arbitrary<unknown> {
   const names = schemaType(served.codec.name)
     .fields.map((field) => field.name)
@@ -212,7 +212,7 @@ export function changedObject(served: ServedResource): fc.Arbitrary<unknown> {
   );
 }
 
-/** A kind and an object for it, made further of what is given. */
+/** A kind with an object for it, and values derived from both. */
 export function withServed<Input>(
   make: (served: ServedResource) => fc.Arbitrary<Input>,
 ): fc.Arbitrary<{ readonly served: ServedResource; readonly input: Input }> {

@@ -1,7 +1,7 @@
-/** Which fields a configuration names, told as paths: what whoever applies it is to own. */
+/** The field paths of a configuration, which its manager owns after apply. */
 import { isJsonObject, type Json, type JsonObject, type Shape } from '@orch/apimachinery';
 
-/** Belong to nobody, whoever names them. */
+/** Fields without an owner. */
 const nobodys = [
   ...['apiVersion', 'kind', 'metadata'],
   ...['name', 'namespace', 'creationTimestamp', 'selfLink', 'uid', 'clusterName', 'generation'].map(
@@ -45,7 +45,7 @@ function collect(shape: Shape, value: Json, at: string, into: Set<string>): void
   }
 }
 
-/** `without`: fields of the object that the way of writing sets back, such as `status`. */
+/** `without` are the fields that this kind of write resets, such as `status`. */
 export function ownedFields(
   shape: Shape,
   config: JsonObject,
@@ -57,7 +57,7 @@ export function ownedFields(
   return [...paths].filter((path) => path !== '' && !notOwned.has(path) && !isReset(path)).sort();
 }
 
-/** The same of a set as managed fields hold it. */
+/** The field paths of a set in managed fields. */
 export function shownFields(set: JsonObject, at = ''): string[] {
   return Object.entries(set)
     .flatMap(([name, below]) => {

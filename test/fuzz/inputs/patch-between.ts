@@ -1,10 +1,15 @@
-/** Patches that turn one document into another: what a client computes from both. */
-import { deepEqual, isJsonObject, type Json, type JsonObject } from '@orch/apimachinery';
-import { mergeSchemaOf } from '../../../libs/apiserver/src/request/merge-schema.js';
+/** Patches that turn one document into another, as clients compute them. */
+import {
+  deepEqual,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  mergeSchemaOf,
+} from '@orch/apimachinery';
 
 type Schema = ReturnType<typeof mergeSchemaOf>;
 
-/** A merge patch; documents hold no null. */
+/** A merge patch between documents without null. */
 export function mergePatchBetween(from: JsonObject, to: JsonObject): JsonObject {
   const patch: JsonObject = {};
   for (const name of Object.keys(from)) if (!Object.hasOwn(to, name)) patch[name] = null;
@@ -27,7 +32,7 @@ function step(path: string, name: string | number): string {
   return `${path}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** A JSON patch; members are tested before they go. */
+/** A JSON patch, which tests members before it removes them. */
 export function jsonPatchBetween(from: Json, to: Json, path = ''): Operation[] {
   if (deepEqual(from, to)) return [];
   if (Array.isArray(from) && Array.isArray(to)) return listOperations(from, to, path);
@@ -56,10 +61,10 @@ function listOperations(from: readonly Json[], to: readonly Json[], path: string
   ];
 }
 
-/** Lists whose elements cannot be told apart are none that a strategic patch can be made for. */
+/** A list whose elements share a key, for which there is no strategic patch. */
 export class Ambiguous extends Error {}
 
-/** A strategic merge patch, with the directives that `kubectl` and its like send. Throws Ambiguous. */
+/** A strategic merge patch with the directives that `kubectl` sends. Throws Ambiguous. */
 export function strategicPatchBetween(
   from: JsonObject,
   to: JsonObject,

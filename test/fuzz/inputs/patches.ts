@@ -1,13 +1,13 @@
-/** Patches and configurations to apply: right ones, and some that are nearly. */
+/** Patches and configurations to apply, valid and nearly valid. */
 import { schemaType } from '@orch/apimachinery';
 import fc from 'fast-check';
-import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
+import type { ServedResource } from '../../../libs/registry/src/table/resource.js';
 import { damagedText } from './bytes.js';
 import { changedJson, hostileJson, jsonText, jsonTokens } from './json.js';
 import { changedObject } from './objects.js';
 import { hostileText } from './text.js';
 
-/** Pointers into an object of the kind, and into nowhere. */
+/** Pointers to existing and missing members of an object of the kind. */
 function pointer(served: ServedResource): fc.Arbitrary<string> {
   const steps = [
     ...[
@@ -57,7 +57,7 @@ const directiveValue = fc.oneof(
   hostileJson,
 );
 
-/** An object with directives put in at some of its objects. */
+/** The object with directives added to some of its members. */
 function directed(value: unknown, all: readonly (readonly [number, string, unknown])[]): unknown {
   const root = JSON.parse(JSON.stringify(value ?? {})) as unknown;
   const objects: Record<string, unknown>[] = [];
@@ -81,7 +81,7 @@ export function strategicPatch(served: ServedResource): fc.Arbitrary<unknown> {
     .map(([value, all]) => directed(value, all));
 }
 
-/** Without what only the server says. */
+/** The object without the fields that only the server sets. */
 function configOf(value: unknown): unknown {
   const { metadata, ...rest } = (value ?? {}) as { metadata?: Record<string, unknown> };
   const { managedFields: _, ...named } = metadata ?? {};

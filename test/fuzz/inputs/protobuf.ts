@@ -1,8 +1,8 @@
-/** Fields of protobuf messages, known to nobody or wrongly made, to be put between the right ones. */
+/** Unknown and malformed fields of protobuf messages, to be inserted between valid ones. */
 import fc from 'fast-check';
 import { damagedBytes } from './bytes.js';
 
-/** The shortest form, or one of `bytes` bytes with nothing in the upper ones. */
+/** The shortest form, or one of `bytes` bytes with zeros in the upper ones. */
 function varint(value: bigint, bytes = 0): Buffer {
   const result: number[] = [];
   let rest = value;
@@ -28,7 +28,7 @@ const number64 = fc.oneof(
 const payload = fc.uint8Array({ maxLength: 24 }).map((bytes) => Buffer.from(bytes));
 
 const field: fc.Arbitrary<Buffer> = fc.oneof(
-  // Numbers, with up to twelve bytes where ten are the most.
+  // Numbers of up to twelve bytes, two more than the format allows.
   fc
     .tuple(fieldNumber, number64, fc.nat(12))
     .map(([number, value, bytes]) => Buffer.concat([tag(number, 0), varint(value, bytes)])),
@@ -38,7 +38,7 @@ const field: fc.Arbitrary<Buffer> = fc.oneof(
   fc
     .tuple(fieldNumber, payload)
     .map(([number, bytes]) => Buffer.concat([tag(number, 2), varint(BigInt(bytes.length)), bytes])),
-  // A length past the end.
+  // A length beyond the end.
   fc
     .tuple(fieldNumber, number64, payload)
     .map(([number, length, bytes]) => Buffer.concat([tag(number, 2), varint(length), bytes])),
@@ -53,7 +53,7 @@ const field: fc.Arbitrary<Buffer> = fc.oneof(
       const closing = new Array<Buffer>(closes ? depth : 0).fill(tag(number + off, 4));
       return Buffer.concat([...opening, ...closing]);
     }),
-  // Messages in messages of the same field, each of a right length.
+  // Nested messages of the same field, each with a valid length.
   fc.tuple(fieldNumber, fc.nat(300)).map(([number, depth]) => {
     let inner: Buffer = Buffer.alloc(0);
     for (let level = 0; level < depth; level += 1) {

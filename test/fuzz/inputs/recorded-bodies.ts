@@ -1,4 +1,4 @@
-/** What recorded cases send of each kind and version: whole objects, most of them right by all rules. */
+/** The bodies of recorded cases by kind and version: whole objects, most of them valid. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
@@ -14,7 +14,7 @@ interface Step {
   readonly body?: Partial<RecordedBody>;
 }
 
-/** Compiled, this file is below `dist`. */
+/** The compiled file is below `dist`. */
 const root = resolve(import.meta.dirname, '../../..');
 const cases = join(root.endsWith('dist') ? join(root, '..') : root, 'test/conformance/cases');
 
@@ -39,12 +39,12 @@ for (const path of readdirSync(cases, { recursive: true, encoding: 'utf8' }).sor
   }
 }
 
-/** Undefined where nothing was recorded of this version. */
+/** A recorded body of this version, or undefined if there is none. */
 export function recordedBody(apiVersion: string, kind: string): RecordedBody | undefined {
   return created.get(`${apiVersion} ${kind}`);
 }
 
-/** Everything that was sent of a kind, in all its versions, right or not. */
+/** All recorded bodies of a kind, in all its versions, valid or not. */
 export function recordedBodies(kind: string): readonly RecordedBody[] {
   return sent.get(kind) ?? [];
 }

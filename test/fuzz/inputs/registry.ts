@@ -1,28 +1,31 @@
-/** The registry over a store that is a map: what creates and updates do, without a server. */
-import { type ApiObject, admissionRules, definitions } from '@orch/api';
-import { FeatureGates, Metrics, systemClock } from '@orch/component';
+/** The registry over a store that is a map, for creates and updates without a server. */
+import { type ApiObject, definitions } from '@orch/api';
+import { createLogger, FeatureGates, Metrics, systemClock } from '@orch/component';
 import type { Entry, Operation, Revision } from '@orch/store';
 import fc from 'fast-check';
-import { Admission } from '../../../libs/apiserver/src/admission/admission.js';
-import { kindRules } from '../../../libs/apiserver/src/admission/kind-rules.js';
-import { allowAuthenticated } from '../../../libs/apiserver/src/authorization/authorizer.js';
-import { AdmissionMetrics } from '../../../libs/apiserver/src/observability/admission-metrics.js';
-import { createObject } from '../../../libs/apiserver/src/registry/create.js';
-import type {
-  RegistryParts,
-  WriteContext,
-} from '../../../libs/apiserver/src/registry/registry-parts.js';
-import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
-import { ResourceTable } from '../../../libs/apiserver/src/registry/resource-table.js';
-import { type UpdateStrategy, updateObject } from '../../../libs/apiserver/src/registry/update.js';
+import { admissionPlugins } from '../../../libs/admission/src/plugins.js';
+import { Admission } from '../../../libs/registry/src/admission/admission.js';
+import { AdmissionMetrics } from '../../../libs/registry/src/admission/admission-metrics.js';
+import { Registry, type RegistryDependencies } from '../../../libs/registry/src/store/registry.js';
+import type { UpdateStrategy } from '../../../libs/registry/src/store/update-strategy.js';
+import type { ServedResource } from '../../../libs/registry/src/table/resource.js';
+import { ResourceTable } from '../../../libs/registry/src/table/resource-table.js';
+import type { WriteContext } from '../../../libs/registry/src/write-context.js';
+import { authenticatedUsers } from '../../../libs/security/src/authorization/authenticated-authorizer.js';
 
 type Put = Extract<Operation, { kind: 'put' }>;
 
-/** Waits for a service account that no one makes here. */
-const withoutRules = new Set(['ServiceAccount']);
+/** They need objects that this registry does not have: namespaces and service accounts. */
+const disabledPlugins = new Set([
+  'MutatingAdmissionWebhook',
+  'ValidatingAdmissionWebhook',
+  'ServiceAccount',
+  'NamespaceLifecycle',
+  'ResourceQuota',
+]);
 const clock = { ...systemClock, nowMs: () => Date.parse('2026-01-02T03:04:05Z') };
 
-/** Keeps what was put last; nothing is ever taken by others. */
+/** A store of the last written values, without other writers. */
 class MapStore {
   private readonly entries = new Map<string, Entry>();
   private revision = 0;
@@ -37,7 +40,7 @@ class MapStore {
 
   async commit(operations: readonly Operation[]) {
     const keys = operations.map(({ key }) => key);
-    if (new Set(keys).size < keys.length) throw new RangeError(`a key twice of ${keys.join()}`);
+    if (new Set(keys).size < keys.length) throw new RangeError(`duplicate key in ${keys.join()}`);
     this.revision += 1;
     const entries = operations.map((operation) => {
       if (operation.kind === 'put') return this.put(operation);
@@ -64,9 +67,15 @@ class MapStore {
   }
 }
 
-const admissionMetrics = new AdmissionMetrics(new Metrics());
+const metrics = new Metrics();
+const admissionMetrics = new AdmissionMetrics(metrics);
+const newUid = () => '7f6c1d1e-9a0b-4c3d-8e5f-0a1b2c3d4e5f';
+const noWebhooks = {
+  webhooks: { call: () => Promise.reject(new Error('no webhooks are registered')) },
+  convert: () => Promise.reject(new Error('no custom resources are defined')),
+};
 
-/** As they are without the flag; all that may be switched on, on; all that may be off, off. */
+/** The default gates, all gates that can be enabled, and none that can be disabled. */
 const gateSettings = ['default', 'on', 'off'] as const;
 export type GateSetting = (typeof gateSettings)[number];
 export const gateSetting: fc.Arbitrary<GateSetting> = fc.constantFrom(...gateSettings);
@@ -86,15 +95,24 @@ const tables = Object.fromEntries(
 ) as Record<GateSetting, ResourceTable>;
 
 /** An empty cluster. */
-export class Registry {
-  private readonly parts: RegistryParts;
+export class EmptyCluster {
+  private readonly registry: Registry;
 
   constructor(gates: GateSetting = 'default') {
     const table = tables[gates];
-    const store = new MapStore() as unknown as RegistryParts['store'];
+    const store = new MapStore() as unknown as RegistryDependencies['store'];
     const random = () => 0.5;
-    const rules = admissionRules.filter(({ name }) => !withoutRules.has(name));
-    this.parts = {
+    const authorize = authenticatedUsers;
+    const logger = createLogger({ component: 'fuzz', format: 'text', level: 'fatal' });
+    const plugins = admissionPlugins
+      .filter(({ name, isDefault }) => isDefault && !disabledPlugins.has(name))
+      .map(({ create }) =>
+        create({
+          ...{ store, table, clock, random, authorize, logger, metrics, newUid, ...noWebhooks },
+          registry: () => this.registry,
+        }),
+      );
+    this.registry = new Registry({
       store,
       table,
       clock,
@@ -103,29 +121,28 @@ export class Registry {
         serviceClusterIpRanges: ['10.96.0.0/16'],
         serviceNodePortRange: { from: 30_000, to: 32_767 },
       },
-      claims: { taken: () => false } as unknown as RegistryParts['claims'],
-      admission: new Admission(
-        kindRules({ rules, store, table, clock, random, authorizer: allowAuthenticated }),
-        clock,
-        admissionMetrics,
-      ),
+      claims: { taken: () => false } as unknown as RegistryDependencies['claims'],
+      admission: new Admission(plugins, clock, admissionMetrics),
       random,
-      newUid: () => '7f6c1d1e-9a0b-4c3d-8e5f-0a1b2c3d4e5f',
-    };
+      newUid,
+      codecFor: () => {
+        throw new Error('no custom resources are defined');
+      },
+    });
   }
 
-  /** The same version of the same kind, as the gates here make it. */
+  /** The same version of the same kind, under the gates of this registry. */
   resource({ group, version, definition }: ServedResource): ServedResource {
-    return this.parts.table.find(group, version, definition.plural)!;
+    return this.registry.table.find(group, version, definition.plural)!;
   }
 
-  /** `object` is in the stored shape, and the registry's from now on. */
+  /** Creates `object`, which is in the stored shape and owned by the registry from now on. */
   create(served: ServedResource, object: ApiObject): Promise<Entry> {
     const namespace = object.metadata?.namespace || 'default';
-    return createObject(this.parts, served, namespace, object, this.context());
+    return this.registry.store(served).create(namespace, object, this.context());
   }
 
-  /** The new object is what `produce` makes of the stored one. */
+  /** Replaces the stored object by the result of `produce`. */
   update(
     served: ServedResource,
     { metadata }: ApiObject,
@@ -133,15 +150,19 @@ export class Registry {
     produce: (existing: ApiObject) => ApiObject,
     manager: string | undefined = 'm',
   ): Promise<Entry> {
-    const target = { served, namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' };
-    return updateObject(this.parts, target, { strategy, produce, uid: '' }, this.context(manager));
+    const key = { namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' };
+    const update = { strategy, produce, uid: '' };
+    return this.registry.store(served).update(key, update, this.context(manager));
   }
 
   private context(manager: string | undefined = 'm'): WriteContext {
     return {
+      now: '2026-01-02T03:04:05Z',
       user: { name: 'admin', uid: '', groups: [], extra: {} },
       dryRun: false,
-      manager,
+      features: this.registry.features,
+      fieldManager: manager,
+      pathName: '',
       deadlineMs: clock.monotonicMs() + 60_000,
       warnings: [],
     };

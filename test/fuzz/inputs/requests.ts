@@ -1,4 +1,4 @@
-/** Targets and headers of requests: mostly what clients send, with odd pieces. */
+/** Targets and headers of requests: mostly valid, with malformed pieces. */
 import { dialect } from '@orch/component';
 import fc from 'fast-check';
 import { table } from './objects.js';
@@ -39,7 +39,7 @@ const parameter = fc
     return fc.tuple(fc.constant(name), value, fc.nat(9));
   });
 
-/** Most values escaped as they should be. */
+/** A query with most values escaped. */
 export const queryText: fc.Arbitrary<string> = fc.array(parameter, { maxLength: 5 }).map((all) =>
   all
     .map(([name, value, spelling]) => {
@@ -50,7 +50,7 @@ export const queryText: fc.Arbitrary<string> = fc.array(parameter, { maxLength: 
     .join('&'),
 );
 
-/** What a query may not hold is escaped; half surrogates, which cannot be, are replaced. */
+/** Escapes a value for a query; lone surrogates, which have no escape, are replaced. */
 export function escaped(text: string): string {
   return encodeURIComponent(Buffer.from(text).toString());
 }

@@ -1,7 +1,7 @@
-/** Texts that decoders stumble over. */
+/** Texts that are hard to decode. */
 import fc from 'fast-check';
 
-/** Names that every object of JavaScript inherits, and those that patches give a meaning. */
+/** Names of inherited members, and names with a meaning in patches. */
 export const inheritedNames = [
   '__proto__',
   'constructor',
@@ -48,7 +48,7 @@ const odd = [
   'a\r\nb: c',
 ] as const;
 
-/** Above the length of names, labels, selectors and managers. */
+/** Longer than names, labels, selectors and managers may be. */
 const lengthMax = 70_000;
 
 const piece = fc.oneof(
@@ -67,7 +67,7 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
   },
 );
 
-/** Pieces of a little language, with odd ones among them, joined. */
+/** Tokens of a small language with malformed ones among them, joined. */
 export function sentence(words: readonly string[], wordCountMax = 12): fc.Arbitrary<string> {
   const word = fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom(...words) },

@@ -1,14 +1,14 @@
-/** Server-side apply: configurations of clients, and managed fields that they send along. */
+/** Server-side apply: configurations, and managed fields that clients send with objects. */
 import assert from 'node:assert/strict';
 import type { ApiObject } from '@orch/api';
 import { SchemaError, shapeOf } from '@orch/apimachinery';
 import fc from 'fast-check';
 import { applying, decodeApplied } from '../../../libs/apiserver/src/handlers/apply.js';
-import { applyTo, trackWrite } from '../../../libs/apiserver/src/registry/field-ownership.js';
-import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
-import { objectStrategy } from '../../../libs/apiserver/src/registry/strategies.js';
 import { expectedOf } from '../../../libs/apiserver/src/request/decode-object.js';
 import { checkConfig, parseConfig } from '../../../libs/apiserver/src/request/parse-config.js';
+import { applyTo, trackWrite } from '../../../libs/registry/src/objects/field-ownership.js';
+import { objectStrategy } from '../../../libs/registry/src/store/strategies.js';
+import type { ServedResource } from '../../../libs/registry/src/table/resource.js';
 import { yamlBody } from '../inputs/bodies.js';
 import { changedJson, hostileJson, jsonText } from '../inputs/json.js';
 import { changedObject, realisticObject, withServed } from '../inputs/objects.js';
@@ -120,7 +120,7 @@ const managedFields = target(
       manager: 'w',
       nowMs,
       resetFields: objectStrategy(served).resetFields,
-      takesSent: true,
+      acceptsSentFields: true,
     };
     const stored = served.toStored(object);
     trackWrite(served, stored, undefined, write);

@@ -1,14 +1,14 @@
-/** Bodies of requests in every format, up to an object that fits its type and back to bytes. */
+/** Request bodies in every format, decoded to an object of its type and encoded again. */
 import assert from 'node:assert/strict';
 import type { ApiObject } from '@orch/api';
 import { codecFor, SchemaError } from '@orch/apimachinery';
 import fc from 'fast-check';
 import { schemaFile, schemaFileNames } from '../../../libs/apimachinery/src/schema/registry.js';
 import { arbitraryObject } from '../../../libs/apimachinery/src/schema/testing/arbitrary-object.js';
-import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
+import type { Format } from '../../../libs/apiserver/src/request/accept.js';
 import { decodeBody, expectedOf } from '../../../libs/apiserver/src/request/decode-object.js';
-import type { Format } from '../../../libs/apiserver/src/request/media-types.js';
-import { unknownFields } from '../../../libs/apiserver/src/request/unknown-fields.js';
+import { unknownFields } from '../../../libs/registry/src/codec/unknown-fields.js';
+import type { ServedResource } from '../../../libs/registry/src/table/resource.js';
 import { jsonBody, protobufBody, yamlBody } from '../inputs/bodies.js';
 import { changedJson, jsonText } from '../inputs/json.js';
 import { withServed } from '../inputs/objects.js';
@@ -18,15 +18,15 @@ import { checkInherited, doneOrRefused } from './refusals.js';
 
 const validations = fc.constantFrom('Ignore', 'Warn', 'Strict');
 
-/** As JSON writes it, escaped. */
+/** The escaped form of JSON. */
 export const halfSurrogate = /\\ud[89a-f]/;
 
-/** What was read is normal: writing and reading it changes nothing. */
+/** Decoded objects are in normal form: encoding and decoding does not change them. */
 function checkRoundTrip(served: ServedResource, object: ApiObject): void {
   const codec = codecFor<ApiObject>(served.codec.name);
   const text = codec.toJson(object);
   assert.equal(codec.toJson(codec.fromJson(JSON.parse(text))), text);
-  // Half a surrogate has no form in UTF-8.
+  // A lone surrogate has no UTF-8 form.
   if (halfSurrogate.test(text)) return;
   const bytes = codec.toProtobuf(object);
   assert.ok(codec.toProtobuf(codec.fromProtobuf(bytes)).equals(bytes));
@@ -61,7 +61,7 @@ const typeNames = schemaFileNames().flatMap((file) =>
   Object.keys(schemaFile(file).types).map((type) => `${file}.${type}`),
 );
 
-/** Types that no kind served here holds are decoded where others speak to this program. */
+/** Types outside of the served kinds, which this program decodes as a client or webhook. */
 const everyType = target(
   'types',
   fc.constantFrom(...typeNames).chain((name) =>

@@ -1,4 +1,4 @@
-/** Files that users give to the command line tool. */
+/** Files that users pass to the command line. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { connectionOf, KubeconfigError, singleKubeconfig, writeKubeconfig } from '@orch/component';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import { CliError } from '../../../apps/orchctl/src/lib/errors.js';
-import { parseManifests } from '../../../apps/orchctl/src/lib/manifests.js';
+import { CliError } from '../../../libs/cli/src/command-line/errors.js';
+import { parseManifests } from '../../../libs/cli/src/resources/manifests.js';
 import { yamlBody } from '../inputs/bodies.js';
 import { damagedText } from '../inputs/bytes.js';
 import { changedJson, jsonText } from '../inputs/json.js';
@@ -28,6 +28,14 @@ const withEverything = {
     {
       name: 'v',
       user: { exec: { apiVersion: 'v1', command: 'x', args: ['a'] }, 'as-groups': ['g'] },
+    },
+    {
+      name: 'w',
+      user: {
+        ...{ username: 'ann', password: 'secret', as: 'bob' },
+        'client-certificate-data': Buffer.from('pem').toString('base64'),
+        'client-key-data': Buffer.from('key').toString('base64'),
+      },
     },
   ],
   preferences: { colors: true },
@@ -62,7 +70,7 @@ const kubeconfigs = target(
   { open: makeDirectory, share: 0.05 },
 );
 
-/** In the form that people write. */
+/** The YAML form that users write. */
 function shortText(value: unknown): string {
   const text = jsonText(value);
   if (text.length > 4_000) return text.slice(0, 4_000);

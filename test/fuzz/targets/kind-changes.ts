@@ -1,21 +1,21 @@
 /**
- * Pairs of random objects of every kind: versions convert there and back, a patch made from two documents
- * turns the one into the other, and whoever applies a configuration owns the fields that it names.
+ * Pairs of random objects of every kind: versions convert there and back, a patch computed from two
+ * documents turns one into the other, and a manager that applies a configuration owns its fields.
  */
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '@orch/api';
-import { type Json, type JsonObject, shapeOf } from '@orch/apimachinery';
+import { type Json, type JsonObject, mergeSchemaOf, shapeOf } from '@orch/apimachinery';
 import fc from 'fast-check';
 import { applying, decodeApplied } from '../../../libs/apiserver/src/handlers/apply.js';
 import { patchFunction } from '../../../libs/apiserver/src/handlers/patch.js';
-import { objectOf } from '../../../libs/apiserver/src/registry/entry-view.js';
-import { applyTo, trackWrite } from '../../../libs/apiserver/src/registry/field-ownership.js';
-import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
-import { objectStrategy } from '../../../libs/apiserver/src/registry/strategies.js';
-import { expectedOf, toStoredShape } from '../../../libs/apiserver/src/request/decode-object.js';
-import { mergeSchemaOf } from '../../../libs/apiserver/src/request/merge-schema.js';
+import { expectedOf } from '../../../libs/apiserver/src/request/decode-object.js';
 import { checkConfig } from '../../../libs/apiserver/src/request/parse-config.js';
+import { objectOf } from '../../../libs/registry/src/objects/entry-view.js';
+import { applyTo, trackWrite } from '../../../libs/registry/src/objects/field-ownership.js';
+import { objectStrategy } from '../../../libs/registry/src/store/strategies.js';
+import type { ServedResource } from '../../../libs/registry/src/table/resource.js';
+import { toStoredShape } from '../../../libs/registry/src/table/stored-shape.js';
 import { kindObject } from '../inputs/kind-objects.js';
 import { withServed } from '../inputs/objects.js';
 import { ownedFields, shownFields } from '../inputs/owned-fields.js';
@@ -25,7 +25,7 @@ import {
   mergePatchBetween,
   strategicPatchBetween,
 } from '../inputs/patch-between.js';
-import { Registry } from '../inputs/registry.js';
+import { EmptyCluster } from '../inputs/registry.js';
 import { asyncTarget, decodedOrRefused, type Target, target } from '../target.js';
 import { asTold, decoded, messageCodec, takenOrRefused } from './kind-writes.js';
 import { checkInherited, doneOrRefused } from './refusals.js';
@@ -33,12 +33,12 @@ import { checkInherited, doneOrRefused } from './refusals.js';
 const nowMs = Date.parse('2026-01-02T03:04:05Z');
 
 /**
- * Older versions of these cannot tell everything, and the user `*` of the oldest bindings is whoever is
- * authenticated; what they can tell stays as it is.
+ * Older versions of these kinds lack fields, and the user `*` of the oldest bindings means every
+ * authenticated user. The fields that they have do not change.
  */
 const withoutWords = new Set(['HorizontalPodAutoscaler', 'RoleBinding', 'ClusterRoleBinding']);
 
-/** `stored`: taken by its rules. Of what they refuse, some versions have no words for all. */
+/** `stored` is valid; invalid objects may have values that some versions cannot express. */
 function checkVersions(served: ServedResource, stored: ApiObject): void {
   const shown = JSON.stringify(stored);
   for (const version of served.resource.versions.values()) {
@@ -71,12 +71,12 @@ function checkPatches(served: ServedResource, from: JsonObject, to: JsonObject):
   const schema = mergeSchemaOf(`${served.schemaPackage}.${served.kind}`);
   const patch = decodedOrRefused(() => strategicPatchBetween(from, to, schema), Ambiguous);
   if (patch) assert.deepEqual(patched(served, 'strategic', from, patch), to, JSON.stringify(patch));
-  // A whole document as a patch may be refused, but only so.
+  // A whole document may be refused as a patch, with one of these errors.
   doneOrRefused(() => patched(served, 'strategic', from, to));
   doneOrRefused(() => patched(served, 'merge', from, to));
 }
 
-/** The object and its owners after the configuration, as they are stored. */
+/** The stored object and its managed fields after the configuration is applied. */
 function applied(
   served: ServedResource,
   live: ApiObject | undefined,
@@ -111,7 +111,7 @@ function fieldsOfApplier(object: ApiObject): string[] {
   return own ? shownFields(own.fieldsV1 as unknown as JsonObject) : [];
 }
 
-/** Whoever applies it owns what it names. */
+/** A manager owns the fields of the configuration that it applies. */
 function checkOwners(
   served: ServedResource,
   live: ApiObject | undefined,
@@ -127,8 +127,9 @@ function checkOwners(
 }
 
 /**
- * Applied again, later, it has nothing to do; naming nothing any more gives everything up. `config` is in
- * normal form: what is empty is not stored, so that an element may lose what tells it from others.
+ * Applying the configuration again changes nothing; applying an empty one gives up all fields.
+ * `config` is in normal form, because empty values are not stored and an element may lose its key
+ * with them.
  */
 function checkSettled(
   served: ServedResource,
@@ -154,7 +155,7 @@ function namesOf({ apiVersion, kind }: ServedResource): JsonObject {
 
 const pair = withServed((served) => fc.tuple(kindObject(served), kindObject(served)));
 
-/** As the server shows it: what has no value is not there. */
+/** The object as the server returns it, without members that have no value. */
 function document(served: ServedResource, value: unknown): JsonObject | undefined {
   const object = decoded(served, value);
   return object && (JSON.parse(messageCodec(served).toJson(object)) as JsonObject);
@@ -165,7 +166,7 @@ export const kindChangeTargets: readonly Target[] = [
     const object = decoded(served, input);
     if (!object || served.definition.virtual) return;
     const entry = await takenOrRefused(() =>
-      new Registry().create(served, toStoredShape(served, object)),
+      new EmptyCluster().create(served, toStoredShape(served, object)),
     );
     if (entry) checkVersions(served, objectOf(entry));
     checkInherited();
@@ -193,7 +194,7 @@ export const kindChangeTargets: readonly Target[] = [
         manager: 'w',
         nowMs,
         resetFields: objectStrategy(served).resetFields,
-        takesSent: true,
+        acceptsSentFields: true,
       });
       const kept = JSON.parse(JSON.stringify(stored)) as ApiObject;
       checkOwners(served, kept, config);

@@ -1,22 +1,21 @@
 /**
- * What the kinds do with an object that fits its type: defaults, conversion, preparation, rules, rows,
- * stored bytes. Nothing of it may fail, however senseless the object: rules give errors as a list.
+ * The functions of kinds on an object that fits its type: defaults, conversion, preparation, rules,
+ * rows, stored bytes. None may throw, however senseless the object: rules return errors as a list.
  */
 import assert from 'node:assert/strict';
 import type { ApiObject, ResourceDefinition } from '@orch/api';
 import { codecFor, fieldErrorMessage, invalid, SchemaError } from '@orch/apimachinery';
 import fc from 'fast-check';
+import { createErrors, updateErrors } from '../../../libs/api/src/shared/write-checks.js';
 import { allocationContext, requestContext } from '../../../libs/api/src/testing/write.js';
-import { listedErrors } from '../../../libs/apiserver/src/registry/listed-errors.js';
-import { storedBytes } from '../../../libs/apiserver/src/registry/object-bytes.js';
+import { listedErrors } from '../../../libs/registry/src/objects/listed-errors.js';
+import { storedBytes } from '../../../libs/registry/src/objects/object-bytes.js';
 import {
-  metadataErrors,
-  metadataUpdateErrors,
   prepareMetadataForCreate,
   prepareMetadataForUpdate,
-} from '../../../libs/apiserver/src/registry/object-metadata.js';
-import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
-import { toStoredShape } from '../../../libs/apiserver/src/request/decode-object.js';
+} from '../../../libs/registry/src/objects/object-metadata.js';
+import type { ServedResource } from '../../../libs/registry/src/table/resource.js';
+import { toStoredShape } from '../../../libs/registry/src/table/stored-shape.js';
 import { jsonText } from '../inputs/json.js';
 import { changedObject, isKnown, realisticObject, withServed } from '../inputs/objects.js';
 import { decodedOrRefused, type Target, target } from '../target.js';
@@ -24,7 +23,7 @@ import { checkInherited, doneOrRefused } from './refusals.js';
 
 const nowMs = Date.parse('2026-01-02T03:04:05Z');
 
-/** As the registry gets it; undefined for what does not fit the type. */
+/** The object as the registry receives it, or undefined if it does not fit the type. */
 function decoded(served: ServedResource, value: unknown): ApiObject | undefined {
   const object = decodedOrRefused(
     () => served.codec.fromJson(JSON.parse(jsonText(value))),
@@ -34,20 +33,14 @@ function decoded(served: ServedResource, value: unknown): ApiObject | undefined 
   return object && toStoredShape(served, object);
 }
 
-/** No errors: it would be stored. */
+/** Whether the object is valid, so that the server would store it. */
 function created(served: ServedResource, object: ApiObject): boolean {
   const { definition } = served;
   const context = requestContext(served.served);
   prepareMetadataForCreate(object, definition, 'uid', nowMs);
   definition.prepareForCreate?.(object, context);
   definition.prepareNamed?.(object, undefined, context);
-  const errors = doneOrRefused(() =>
-    listedErrors(() => [
-      ...metadataErrors(object, definition),
-      ...(definition.validate?.(object, context) ?? []),
-      ...(definition.validateCreate?.(object, context) ?? []),
-    ]),
-  );
+  const errors = doneOrRefused(() => listedErrors(() => createErrors(object, definition, context)));
   if (!errors || errors.length > 0) {
     if (errors) assert.equal(invalid(served.groupKind, 'a', errors).code, 422);
     return false;
@@ -57,7 +50,7 @@ function created(served: ServedResource, object: ApiObject): boolean {
   return true;
 }
 
-/** What an object in the store is asked for. */
+/** The functions that read a stored object. */
 function read(definition: ResourceDefinition, served: ServedResource, object: ApiObject): void {
   for (const column of definition.columns) column.cell(object, nowMs);
   definition.rowConditions?.(object);
@@ -84,12 +77,7 @@ function updated(served: ServedResource, object: ApiObject, old: ApiObject): voi
   prepareMetadataForUpdate(object, old);
   definition.prepareForUpdate?.(object, old, context);
   const errors = doneOrRefused(() =>
-    listedErrors(() => [
-      ...metadataUpdateErrors(object, old),
-      ...metadataErrors(object, definition),
-      ...(definition.validate?.(object, context) ?? []),
-      ...(definition.validateUpdate?.(object, old, context) ?? []),
-    ]),
+    listedErrors(() => updateErrors(object, old, definition, context)),
   );
   errors?.map(fieldErrorMessage);
 }

@@ -1,4 +1,4 @@
-/** Patches of all kinds, applied to an object as the server holds it, and what comes of it decoded. */
+/** Patches of all kinds, applied to a stored object, with the result decoded. */
 import assert from 'node:assert/strict';
 import {
   checkTyped,
@@ -10,9 +10,10 @@ import {
 } from '@orch/apimachinery';
 import fc from 'fast-check';
 import { decodePatched, patchFunction } from '../../../libs/apiserver/src/handlers/patch.js';
-import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
-import { expectedOf, toStoredShape } from '../../../libs/apiserver/src/request/decode-object.js';
-import { unknownFields } from '../../../libs/apiserver/src/request/unknown-fields.js';
+import { expectedOf } from '../../../libs/apiserver/src/request/decode-object.js';
+import { unknownFields } from '../../../libs/registry/src/codec/unknown-fields.js';
+import type { ServedResource } from '../../../libs/registry/src/table/resource.js';
+import { toStoredShape } from '../../../libs/registry/src/table/stored-shape.js';
 import { damagedText } from '../inputs/bytes.js';
 import { jsonText, jsonTokens } from '../inputs/json.js';
 import { changedObject, realisticObject, withServed } from '../inputs/objects.js';
@@ -39,7 +40,7 @@ function patchTarget(
     const shown = JSON.stringify(document);
     const schema = `${served.schemaPackage}.${served.kind}`;
     const patched = doneOrRefused(() => patchFunction(type, text)(document, schema));
-    assert.equal(JSON.stringify(document), shown, 'the document itself was changed');
+    assert.equal(JSON.stringify(document), shown, 'the document was changed in place');
     checkInherited();
     if (patched === undefined) return;
     unknownFields(schema, patched);
@@ -64,7 +65,7 @@ function memberText([name, value]: readonly [string, unknown]): string {
   return `${JSON.stringify(name)}:${JSON.stringify(value)}`;
 }
 
-/** A text by which values are the same: another way of telling. */
+/** A text that is equal for equal values: a second way to compare them. */
 function sorted(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(sorted).join()}]`;
@@ -74,7 +75,7 @@ function sorted(value: unknown): string {
   return `{${members.sort().join()}}`;
 }
 
-/** Whether two values are the same must not depend on what objects inherit. */
+/** Equality of two values must not depend on inherited members. */
 const equality = target('equality', fc.tuple(smallValue, smallValue), ([one, other]) => {
   assert.equal(deepEqual(one, other), sorted(one) === sorted(other));
   assert.ok(deepEqual(one, structuredClone(one)));

@@ -1,7 +1,7 @@
-/** What a client may be told when what it sent cannot be read. */
+/** The errors with which the server may refuse malformed input. */
 import { StatusError } from '@orch/apimachinery';
 
-/** What `work` gives; undefined when it refuses the client's input. Any other error is a fault. */
+/** The result of `work`, or undefined if it refuses the client's input. Other errors are faults. */
 export function doneOrRefused<Result>(work: () => Result): Result | undefined {
   try {
     return work();
@@ -11,8 +11,8 @@ export function doneOrRefused<Result>(work: () => Result): Result | undefined {
   }
 }
 
-/** Fails where reading has changed what every object of this process inherits. */
+/** Fails if decoding has changed the prototype of all objects. */
 export function checkInherited(): void {
   const shown = Object.keys(Object.prototype);
-  if (shown.length > 0) throw new Error(`every object now has ${shown.join(', ')}`);
+  if (shown.length > 0) throw new Error(`every object now inherits ${shown.join(', ')}`);
 }

@@ -1,36 +1,41 @@
-/** What replicas take from each other, from their disks and from backup files. */
+/** Input of replicas from other replicas, disks and backup files. */
+
 import assert from 'node:assert/strict';
 import { CheckedStreamReader, CheckedStreamWriter, crc32c, LogError } from '@orch/raft';
 import { StoreError } from '@orch/store';
 import fc from 'fast-check';
+import { asMemberId, asTerm, noIndex } from '../../../libs/raft/src/core/brands.js';
 import {
   ConfigurationFormatError,
   decodeConfiguration,
   encodeConfiguration,
-} from '../../../libs/raft/src/core/configuration-codec.js';
-import { entryAfter } from '../../../libs/raft/src/core/entry-checksum.js';
+} from '../../../libs/raft/src/core/configuration/configuration-codec.js';
+import { entryAfter } from '../../../libs/raft/src/core/log/entry-checksum.js';
 import type { EntryKind, LogPoint, Member } from '../../../libs/raft/src/core/types.js';
-import type { LogIndex } from '../../../libs/raft/src/replicated-log.js';
 import {
   decodeEntry,
   decodeFact,
   encodeEntry,
   encodeFact,
 } from '../../../libs/raft/src/storage/log-codec.js';
-import { decodeFrame, encodeFrame } from '../../../libs/raft/src/transport/frame.js';
 import * as wire from '../../../libs/raft/src/transport/generated/wire.js';
-import { type Codec, WireError, WireReader } from '../../../libs/raft/src/transport/wire-reader.js';
-import { Sizes, WireWriter } from '../../../libs/raft/src/transport/wire-writer.js';
+import { decodeFrame, encodeFrame } from '../../../libs/raft/src/transport/wire/frame.js';
+import {
+  type Codec,
+  WireError,
+  WireReader,
+} from '../../../libs/raft/src/transport/wire/wire-reader.js';
+import { Sizes, WireWriter } from '../../../libs/raft/src/transport/wire/wire-writer.js';
 import { decodeCommand, encodeCommand } from '../../../libs/store/src/core/command.js';
 import { decodeRecord, encodeRecord, versionKey } from '../../../libs/store/src/core/record.js';
 import { SequenceWindow } from '../../../libs/store/src/core/sequence-window.js';
 import { StoredEntry } from '../../../libs/store/src/core/stored-entry.js';
+import { StateStreamReader } from '../../../libs/store/src/snapshot/state-stream.js';
 import {
   decodeCheckpoint,
   encodeCheckpoint,
-} from '../../../libs/store/src/shell/checkpoint-codec.js';
-import { decodeFacts, encodeFacts } from '../../../libs/store/src/shell/facts-codec.js';
-import { StateStreamReader } from '../../../libs/store/src/snapshot/state-stream.js';
+} from '../../../libs/store/src/state/checkpoint-codec.js';
+import { decodeFacts, encodeFacts } from '../../../libs/store/src/state/facts-codec.js';
 import type { Revision } from '../../../libs/store/src/versioned-store.js';
 import { damagedBytes, inPieces } from '../inputs/bytes.js';
 import { changedJson, hostileJson, jsonText } from '../inputs/json.js';
@@ -39,6 +44,8 @@ import { cheap, decodedOrRefused, type Target, target } from '../target.js';
 
 const bytes = fc.uint8Array({ maxLength: 60 }).map((all) => Buffer.from(all));
 const number48 = fc.integer({ min: 0, max: 2 ** 48 - 1 });
+/** The revision of a stored version: the first one is 1. */
+const versionRevision = number48.filter((revision) => revision > 0);
 const number32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 const digits = fc.stringMatching(/^[0-9a-f]{16}$/);
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 });
@@ -73,7 +80,7 @@ const toPeer = fc
 
 const codecs = Object.values(wire) as unknown as readonly Codec<unknown>[];
 
-/** The frame is right, what is in it need not be. */
+/** A valid frame, whose content may be malformed. */
 const peerFrames = target(
   'peer-frames',
   fc.record({
@@ -99,7 +106,7 @@ function frameOf(body: Buffer): Buffer {
   return Buffer.concat([head, lengthDelimited(2, body)]);
 }
 
-const start: LogPoint = { index: 0 as LogIndex, term: 1, checksum: 7 };
+const start: LogPoint = { index: noIndex, term: asTerm(1), checksum: 7 };
 
 const logRecords = target(
   'log-records',
@@ -111,13 +118,13 @@ const logRecords = target(
     fact: changedJson(fc.constant({ term: 3, votedFor: 'a', last: { index: 1 } })),
   }),
   ({ kind, data, damage, length, fact }) => {
-    const one = entryAfter(start, 2, kind, data);
+    const one = entryAfter(start, asTerm(2), kind, data);
     const record = encodeEntry(start.checksum, one);
     assert.deepEqual(decodeEntry(one.index, record)?.entry, one);
     const other = Buffer.from(record.subarray(0, length));
     for (const [at, byte] of damage) if (at < other.length) other[at] = byte;
     const read = decodeEntry(one.index, other);
-    if (!other.equals(record)) assert.equal(read, undefined, 'damage goes unseen');
+    if (!other.equals(record)) assert.equal(read, undefined, 'damage is not detected');
     const key = Buffer.from('h/head');
     const whole = fact as object | null;
     if (typeof whole !== 'object' || whole === null) return;
@@ -129,7 +136,7 @@ const logRecords = target(
 );
 
 const member: fc.Arbitrary<Member> = fc.record({
-  id: digits,
+  id: digits.map(asMemberId),
   name: text,
   peerUrl: text,
   clientUrl: text,
@@ -173,20 +180,22 @@ function streamOf(payloads: readonly Buffer[]): Buffer {
   return Buffer.concat([...chunks, writer.trailer()]);
 }
 
-const facts = fc.record(
-  {
-    appliedIndex: number48,
-    revision: number48,
-    compactedRevision: number48,
-    timeMs: number48,
-    hash: number32,
-    proposersChecksum: number32,
-    keyCount: number48,
-    liveBytes: number48,
-    liveRevisions: number48,
-  },
-  { noNullPrototype: true },
-);
+const facts = fc
+  .record(
+    {
+      appliedIndex: number48,
+      revision: number48,
+      compactedRevision: number48,
+      timeMs: number48,
+      hash: number32,
+      proposersChecksum: number32,
+      keyCount: number48,
+      liveBytes: number48,
+      liveRevisions: number48,
+    },
+    { noNullPrototype: true },
+  )
+  .map((all) => ({ ...all, compactedRevision: Math.min(all.compactedRevision, all.revision) }));
 
 const row = fc.tuple(bytes, bytes).map(([key, value]) => {
   const head = Buffer.alloc(6);
@@ -195,7 +204,7 @@ const row = fc.tuple(bytes, bytes).map(([key, value]) => {
   return Buffer.concat([head, key, value]);
 });
 
-/** The content of a state stream: the chunks around it are right. */
+/** The content of a state stream, in valid chunks. */
 const stateContent = fc
   .tuple(
     fc.oneof(
@@ -285,12 +294,12 @@ const storeRecords = target(
     key,
     payload: bytes,
     created: number48,
-    revision: number48,
+    revision: versionRevision,
     proposer: digits,
-    sequences: fc.array(fc.nat(5_000), { maxLength: 6 }),
+    sequences: fc.array(fc.integer({ min: 1, max: 5_000 }), { maxLength: 6 }),
     places: fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 3 }),
     length: fc.nat(300),
-    databaseKey: damagedBytes(number48.map((revision) => versionKey(revision, 1))),
+    databaseKey: damagedBytes(versionRevision.map((revision) => versionKey(revision, 1))),
   }),
   (input) => {
     const damage = (whole: Buffer): Buffer => {
@@ -302,7 +311,7 @@ const storeRecords = target(
     const stored = new StoredEntry(
       input.key,
       input.payload,
-      input.created as Revision,
+      Math.min(input.created, input.revision) as Revision,
       input.revision as Revision,
       1,
       0,

@@ -1,4 +1,4 @@
-/** What a request says beside its body: path, query, headers, selectors and tokens. */
+/** The parts of a request beside its body: path, query, headers, selectors and tokens. */
 import assert from 'node:assert/strict';
 import { parseFieldSelector, parseLabelSelector, SelectorError } from '@orch/apimachinery';
 import { dialect, FeatureGates } from '@orch/component';
@@ -10,35 +10,35 @@ import {
   webSocketCommandProtocols,
 } from '@orch/streaming';
 import fc from 'fast-check';
-import { parseSelection } from '../../../libs/apiserver/src/registry/selection.js';
+import { splitTarget } from '../../../libs/apiserver/src/http/query.js';
 import {
-  decodeContinueToken,
-  encodeContinueToken,
-} from '../../../libs/apiserver/src/request/continue-token.js';
+  isResourceTarget,
+  parseRequestInfo,
+} from '../../../libs/apiserver/src/http/request-info.js';
+import { negotiate } from '../../../libs/apiserver/src/request/accept.js';
+import { bodyFormat, patchType } from '../../../libs/apiserver/src/request/body-format.js';
+import { fieldValidationOf } from '../../../libs/apiserver/src/request/field-validation.js';
 import {
   getConsistency,
   parseListRequest,
   parseWatchRequest,
 } from '../../../libs/apiserver/src/request/list-options.js';
-import {
-  bodyFormat,
-  includeObjectOf,
-  negotiate,
-  patchType,
-} from '../../../libs/apiserver/src/request/media-types.js';
-import { splitTarget } from '../../../libs/apiserver/src/request/query.js';
-import {
-  isResourceTarget,
-  parseRequestInfo,
-} from '../../../libs/apiserver/src/request/request-info.js';
-import { fieldValidationOf } from '../../../libs/apiserver/src/request/unknown-fields.js';
+import { includeObjectOf } from '../../../libs/apiserver/src/request/representation.js';
 import {
   parseDeleteOptions,
   parsePatchOptions,
   parseWriteOptions,
 } from '../../../libs/apiserver/src/request/write-options.js';
-import { Refusal } from '../../../libs/node/src/server/refusal.js';
-import { commandRequest, portsOf } from '../../../libs/node/src/server/streams/stream-target.js';
+import { HttpError } from '../../../libs/node/src/server/request/http-error.js';
+import {
+  parseCommandRequest,
+  parsePorts,
+} from '../../../libs/node/src/server/streams/stream-target.js';
+import {
+  decodeContinueToken,
+  encodeContinueToken,
+} from '../../../libs/registry/src/store/continue-token.js';
+import { parseSelection } from '../../../libs/registry/src/store/selection.js';
 import { damagedText } from '../inputs/bytes.js';
 import { hostileJson, jsonText } from '../inputs/json.js';
 import { anyServed } from '../inputs/objects.js';
@@ -126,8 +126,8 @@ const queries = target('queries', queryText, (text) => {
   doneOrRefused(() => fieldValidationOf(query));
   doneOrRefused(() => includeObjectOf(query.get('includeObject')));
   const parameters = new URLSearchParams(text);
-  decodedOrRefused(() => commandRequest(parameters), Refusal);
-  decodedOrRefused(() => portsOf(parameters), Refusal);
+  decodedOrRefused(() => parseCommandRequest(parameters), HttpError);
+  decodedOrRefused(() => parsePorts(parameters), HttpError);
 });
 
 const formats: ReadonlySet<string> = new Set(['json', 'yaml', 'protobuf']);
@@ -168,7 +168,7 @@ const paths = target(
     isResourceTarget(path);
     const info = doneOrRefused(() => parseRequestInfo(method, splitTarget(path).path, false));
     if (!info) return;
-    // However the path is spelt, it is the same request.
+    // Escapes in the path do not change the request.
     const respelt = path.replace(/[a-z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
     const { path: _, ...same } = info;
     if (path.includes('%')) return;

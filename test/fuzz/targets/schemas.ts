@@ -1,4 +1,4 @@
-/** Schemas of custom resources, and objects of them. */
+/** Schemas of custom resources, and their objects. */
 import assert from 'node:assert/strict';
 import {
   checkTyped,
@@ -6,8 +6,10 @@ import {
   isDeeperThan,
   type Json,
   type JsonObject,
+  JsonPathError,
   objectDepthMax,
   path,
+  readJsonPath,
   SchemaError,
   TypedError,
 } from '@orch/apimachinery';
@@ -16,11 +18,9 @@ import fc from 'fast-check';
 import {
   cellText,
   compileSchema,
-  JsonPathError,
-  readJsonPath,
   schemaErrors,
   schemaRules,
-} from '../../../libs/api/src/apiextensions/schema/index.js';
+} from '../../../libs/api/src/schema/index.js';
 import { changedJson, hostileJson, jsonText } from '../inputs/json.js';
 import { hostileText, sentence } from '../inputs/text.js';
 import { cheap, decodedOrRefused, type Target, target } from '../target.js';
@@ -85,11 +85,11 @@ const objects = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-/** Undefined: no JSON, or nested too deep for any body. */
+/** The parsed text, or undefined if it is no JSON or nested too deeply for a body. */
 function parsed(value: unknown): Json | undefined {
   const read = decodedOrRefused((): Json => JSON.parse(jsonText(value)), SyntaxError);
   if (isDeeperThan(read, objectDepthMax - 1)) return undefined;
-  // Numbers that no text of JSON stands for are null from here on.
+  // Numbers without a JSON form are null from here on.
   return JSON.parse(JSON.stringify(read ?? null));
 }
 
@@ -115,7 +115,7 @@ function definitionOf(schema: JSONSchemaProps, preserveUnknownFields: boolean) {
   };
 }
 
-/** What everything does to an object, and that it does it once and for all. */
+/** Runs all functions of the schema on an object, and checks that each is idempotent. */
 function processed(schema: JSONSchemaProps, object: JsonObject, isAccepted: boolean): void {
   const compiled = compileSchema(schema, false);
   const process = (value: JsonObject) => {

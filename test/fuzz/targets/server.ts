@@ -1,11 +1,11 @@
 /**
- * A whole API server in a process of its own, sent nearly right requests of every kind. It may refuse
- * them; it must not fail at any (500), stop answering, or grow without end.
+ * An API server process that receives nearly valid requests of every kind. It may refuse them; it
+ * must not fail (500), hang, or grow without end.
  */
 import assert from 'node:assert/strict';
 import { dialect } from '@orch/component';
 import fc from 'fast-check';
-import type { ServedResource } from '../../../libs/apiserver/src/registry/resource.js';
+import type { ServedResource } from '../../../libs/registry/src/table/resource.js';
 import { ApiServer } from '../api-server.js';
 import { jsonBody, protobufBody, yamlBody } from '../inputs/bodies.js';
 import { jsonText } from '../inputs/json.js';
@@ -74,7 +74,7 @@ interface Call {
   readonly body: Body;
 }
 
-/** What fits together: the method, its path and its body. */
+/** Requests whose method, path and body fit together. */
 function fittingCall(served: ServedResource): fc.Arbitrary<Call> {
   const collection = collectionOf(served);
   const named = fc.tuple(name, part).map(([one, below]) => `${collection}/${one}${below}`);
@@ -93,7 +93,7 @@ function fittingCall(served: ServedResource): fc.Arbitrary<Call> {
   );
 }
 
-/** Anything to anywhere. */
+/** Requests with any method, path and body. */
 function anyCall(served: ServedResource): fc.Arbitrary<Call> {
   return fc.record({
     method: fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'QUERY'),
@@ -125,7 +125,7 @@ const request = withServed((served) =>
 );
 
 const checkEvery = 250;
-/** Of the resident process, above what its heap may hold: buffers, the database's cache. */
+/** Resident memory limit: above the heap limit, for buffers and the cache of the database. */
 const residentBytesMax = 1024 * 1024 * 1024;
 
 let server: ApiServer | undefined;
@@ -157,7 +157,7 @@ async function seed(to: ApiServer): Promise<void> {
   for (const served of table.served) await make(to, served);
 }
 
-/** Gone after a while: what is asked for should mostly be there. */
+/** Created again after a while, so that most requests find their object. */
 async function make(to: ApiServer, served: ServedResource): Promise<void> {
   const body = Buffer.from(JSON.stringify(realisticObject(served)));
   const headers = { 'content-type': 'application/json' };
@@ -174,12 +174,12 @@ async function check(of: ApiServer): Promise<void> {
   assert.ok(of.residentBytes() < residentBytesMax, `${of.residentBytes()} bytes are resident`);
 }
 
-/** The witness is left alone: it tells whether the server still answers as it did. */
+/** No request changes the witness, so it must read the same afterwards. */
 function isOfWitness(path: string, method: string): boolean {
   return method !== 'GET' && (/configmaps/.test(path) || /namespaces\/default$/.test(path));
 }
 
-/** Outcomes above 500 that tell of the cluster, not of a fault: no node to stream from, a version to come. */
+/** Status codes above 500 that are no fault: no node to stream from, a version in the future. */
 const expectedOutcomes: ReadonlySet<number> = new Set([502, 503, 504, 507]);
 
 const requests = asyncTarget(
@@ -195,7 +195,7 @@ const requests = asyncTarget(
     }
     if (isOfWitness(path, method) && path.includes('witness')) return;
     const sentType = contentType || body.contentType;
-    const answer = await server.request({
+    const response = await server.request({
       method,
       path: query === '' ? path : `${path}?${query}`,
       headers: {
@@ -205,11 +205,14 @@ const requests = asyncTarget(
       },
       body: body.bytes,
     });
-    const shown = () => `${method} ${path}?${query} -> ${answer.statusCode} ${answer.text}`;
-    assert.ok(answer.statusCode < 500 || expectedOutcomes.has(answer.statusCode), shown());
-    if (answer.statusCode >= 400 && answer.contentType === 'application/json') {
-      const status = JSON.parse(answer.text || 'null') as { code?: number; paths?: unknown } | null;
-      assert.ok(!status?.code || status.code === answer.statusCode, shown());
+    const shown = () => `${method} ${path}?${query} -> ${response.statusCode} ${response.text}`;
+    assert.ok(response.statusCode < 500 || expectedOutcomes.has(response.statusCode), shown());
+    if (response.statusCode >= 400 && response.contentType === 'application/json') {
+      const status = JSON.parse(response.text || 'null') as {
+        code?: number;
+        paths?: unknown;
+      } | null;
+      assert.ok(!status?.code || status.code === response.statusCode, shown());
     }
   },
   { open: openServer, share: 0.1 },

@@ -1,4 +1,4 @@
-/** Streams of pods: SPDY frames and header blocks, and messages of WebSockets, as a client may send them. */
+/** Streams of pods: SPDY frames and header blocks, and WebSocket messages of a client. */
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { Duplex } from 'node:stream';
@@ -102,7 +102,7 @@ const frames = target(
   },
 );
 
-/** A connection whose other end says this and then hangs up; what is written to it is dropped. */
+/** A connection whose peer sends these bytes and closes it; written bytes are dropped. */
 class Connection extends Duplex {
   constructor(pieces: readonly Buffer[]) {
     super();
@@ -111,7 +111,7 @@ class Connection extends Duplex {
   }
 
   override _read(): void {
-    // Everything is there already.
+    // All bytes are available at the start.
   }
 
   override _write(_chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
@@ -121,13 +121,13 @@ class Connection extends Duplex {
 
 const everything = { stdin: true, stdout: true, stderr: false, tty: true };
 
-/** Errors that nobody has taken, while an input is worked on: they would end the process. */
+/** Uncaught errors during an input, which would end the process. */
 let uncaught: unknown[] = [];
 const note = (error: unknown): void => {
   uncaught.push(error);
 };
 
-/** Lets everything that is under way come to its end. */
+/** Waits until no operation is in flight. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(() => setImmediate(() => setImmediate(resolve))));
 }
@@ -162,13 +162,13 @@ const sessions = asyncTarget(
     if (forwards) {
       void serveForwardSession(session, async ({ data }) => {
         data.resume();
-        throw new Error('nothing listens there');
+        throw new Error('connection refused');
       });
     } else {
       const streams = commandStreams(session, protocols[1]!, everything);
       streams.then(
         ({ stdin }) => stdin?.resume(),
-        () => undefined, // the client has gone before it was there
+        () => undefined, // the client closed it before the streams were open
       );
     }
     const reason = await closed;
@@ -180,11 +180,15 @@ const sessions = asyncTarget(
   { open: noteUncaught, share: 0.3 },
 );
 
-/** As much of a WebSocket as the server's side uses, with nobody at its other end. */
+/** The part of a WebSocket that the server uses, without a peer. */
 class Socket extends EventEmitter {
-  readonly OPEN = 1;
   readyState = 1;
   isPaused = false;
+
+  /** Named by the interface of WebSocket. */
+  get OPEN(): number {
+    return 1;
+  }
 
   send(_message: unknown, done?: (error?: Error) => void): void {
     done?.();
@@ -199,7 +203,7 @@ class Socket extends EventEmitter {
   }
 
   ping(): void {
-    // Nobody answers.
+    // There is no peer to reply.
   }
 
   close(): void {
@@ -223,14 +227,14 @@ const content = fc.oneof(
   fc.constant(Buffer.of(0)),
   size.map((text) => Buffer.from(text)),
 );
-/** One that the client ends its input with. */
+/** The message that ends the client's input. */
 const ending = fc.constant<[number, Buffer]>([255, Buffer.of(0)]);
 const spoken = fc.oneof(
   { weight: 5, arbitrary: fc.tuple(channel, content) },
   { weight: 1, arbitrary: ending },
 );
 
-/** Mostly as the protocol wants them. */
+/** Messages, most of them valid. */
 function messageIn(base64: boolean): fc.Arbitrary<Buffer> {
   const right = spoken.map(([number, data]) => Buffer.from(encodeMessage(number, data, base64)));
   return fc.oneof({ weight: 3, arbitrary: right }, { weight: 1, arbitrary: damagedBytes(right) });

@@ -1,4 +1,4 @@
-/** Values with a text form: what is read can be written, and reads the same again. */
+/** Values with a text form: a parsed value can be written, and parses to the same value. */
 import assert from 'node:assert/strict';
 import {
   checkConfigMapKey,
@@ -63,7 +63,7 @@ const quantities = target(
   },
 );
 
-/** Every type whose JSON is a scalar of its own. */
+/** Types whose JSON form is a scalar. */
 const scalarTypes = [
   'meta/v1.Time',
   'meta/v1.MicroTime',
@@ -135,7 +135,7 @@ const names = target(
       for (const message of check(text)) assert.ok(message.length > 0);
     isCidr(text);
     managerName('', text);
-    // What is accepted as a name fits into a path as it is.
+    // A valid name needs no escapes in a path.
     if (checkDns1123Subdomain(text).length === 0) assert.equal(encodeURIComponent(text), text);
     if (checkQualifiedName(text).length === 0) assert.ok(/^[\w./-]+$/.test(text));
   },

@@ -1,12 +1,13 @@
 /**
- * What operators see and change of the cluster of replicas: its members, their leader, their state.
- * Any replica answers; changes are passed on to the leader by the log. With an external store there
- * are no replicas to speak of, and everything here is refused.
+ * The operations on the cluster of replicas: members, leader, state and checks. Any replica serves
+ * them; the log forwards changes to the leader. An external store has no replicas, and none of
+ * these operations.
  */
 import { randomBytes } from 'node:crypto';
 import { StatusError, serviceUnavailable } from '@orch/apimachinery';
 import { type Clock, sleep } from '@orch/component';
 import {
+  asMemberId,
   type Configuration,
   type Member,
   MembershipError,
@@ -23,9 +24,9 @@ export interface MemberView {
   readonly role: 'leader' | 'follower' | 'learner';
   readonly peerUrl: string;
   readonly clientUrl: string;
-  /** It answered in time; the fields below are there only then. */
+  /** Whether the replica responded in time; otherwise the fields below are missing. */
   readonly healthy: boolean;
-  /** Why it is not healthy, or what it cannot do now. */
+  /** Why the replica is not healthy or not available. */
   readonly reason?: string;
   readonly pid?: number;
   readonly version?: string;
@@ -51,7 +52,7 @@ export interface ClusterView {
 export interface MemberHash {
   readonly id: string;
   readonly name: string;
-  /** Absent: it did not say in time, `reason` says why. */
+  /** Undefined if the replica did not respond in time; `reason` has the cause. */
   readonly hash?: string;
   readonly reason?: string;
 }
@@ -63,7 +64,7 @@ export interface ClusterCheck {
 }
 
 const checkPollMs = 100;
-/** How long the other replicas may take to say how they are. */
+/** Limit on the wait for the status of the other replicas. */
 const statusTimeoutMs = 2_000;
 
 export class ClusterOperations {
@@ -71,7 +72,7 @@ export class ClusterOperations {
     private readonly log: ReplicatedLog,
     readonly store: ReplicatedStore,
     private readonly clock: Clock,
-    /** For changes of members and of the leader. */
+    /** Limit on the time for a change of members or of the leader. */
     private readonly changeTimeoutMs: number,
   ) {}
 
@@ -92,7 +93,12 @@ export class ClusterOperations {
 
   /** Adds a learner. Throws StatusError. */
   async addMember({ name, peerUrl, clientUrl = '' }: NewMember): Promise<Member> {
-    const member: Member = { id: randomBytes(8).toString('hex'), name, peerUrl, clientUrl };
+    const member: Member = {
+      id: asMemberId(randomBytes(8).toString('hex')),
+      name,
+      peerUrl,
+      clientUrl,
+    };
     await this.change({ kind: 'addLearner', member });
     return member;
   }
@@ -105,13 +111,16 @@ export class ClusterOperations {
     return this.change({ kind: 'promote', id: this.find(idOrName).id });
   }
 
-  /** To the most up-to-date voter when none is named. */
+  /** Transfers the leadership, by default to the most up-to-date voter. */
   async moveLeader(idOrName: string | undefined, timeoutMs = this.changeTimeoutMs): Promise<void> {
     const to = idOrName === undefined ? undefined : this.find(idOrName).id;
     await asStatus(this.log.transferLeadership(to, this.clock.monotonicMs() + timeoutMs));
   }
 
-  /** Tells the cluster where this replica is reached, when that is not what it knows. Throws StatusError. */
+  /**
+   * Updates the URLs of this replica in the configuration if they have changed. Rejects with
+   * StatusError.
+   */
   async announce(): Promise<void> {
     const { self, configuration } = this.log.status();
     const { voters, learners } = configuration;
@@ -122,13 +131,13 @@ export class ClusterOperations {
     await this.change({ kind: 'update', member: { ...known, clientUrl, peerUrl } });
   }
 
-  /** This replica leads, and there is another voter who could. */
+  /** Whether this replica leads and another voter exists. */
   leadsOthers(): boolean {
     const { role, configuration } = this.log.status();
     return role === 'leader' && configuration.voters.length > 1;
   }
 
-  /** Every replica hashes all that it has at one revision: equal when nothing has gone astray. */
+  /** Compares the hashes of the content of all replicas at one revision. */
   async check(): Promise<ClusterCheck> {
     const bytes = Buffer.from(JSON.stringify({ at: new Date(this.clock.nowMs()).toISOString() }));
     const { revision } = await this.store.commit(

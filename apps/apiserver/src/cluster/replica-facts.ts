@@ -1,22 +1,22 @@
 /**
- * What this replica tells the others of itself beyond the log: process, version, revision, hash of the
- * applied changes, size on disk, and the hash over all content that the last check asked for.
+ * The facts that this replica reports to the others besides the log: process, version, revision,
+ * hash of the applied changes, and the hash of all content at the revision of the last check.
  */
 import { type Logger, orchVersion, systemClock, type Timer } from '@orch/component';
 import type { ReplicatedLog } from '@orch/raft';
 import { type ReplicatedStore, type Revision, StoreError, type WatchHandle } from '@orch/store';
 
-/** A commit below it asks every replica for its content hash at the revision of that commit. */
+/** A commit below this prefix makes every replica hash its content at that revision. */
 export const checkPrefix = 'cluster/checks/';
 
-/** How old what a replica tells of itself may be. */
+/** Limit on the age of the reported facts. */
 const factsIntervalMs = 250;
 const hashTimeoutMs = 60_000;
 
 export class ReplicaFacts {
   private timer: Timer | undefined;
   private watch: WatchHandle | undefined;
-  private told = '';
+  private reported = '';
   private checked: Readonly<Record<string, string | number>> = {};
   private stopped = false;
 
@@ -28,7 +28,7 @@ export class ReplicaFacts {
 
   start(): void {
     this.follow();
-    this.tell();
+    this.report();
   }
 
   stop(): void {
@@ -37,7 +37,7 @@ export class ReplicaFacts {
     this.watch?.close();
   }
 
-  private tell(): void {
+  private report(): void {
     const { revision, keyCount } = this.store.status();
     const facts = {
       pid: process.pid,
@@ -48,21 +48,21 @@ export class ReplicaFacts {
       ...this.checked,
     };
     const text = JSON.stringify(facts);
-    if (text !== this.told) {
-      this.told = text;
+    if (text !== this.reported) {
+      this.reported = text;
       this.log.setFacts(facts);
     }
-    this.timer = systemClock.setTimer(factsIntervalMs, () => this.tell());
+    this.timer = systemClock.setTimer(factsIntervalMs, () => this.report());
   }
 
-  /** Not there while the state itself is still to come. */
+  /** Returns an empty object while the replica has no state. */
   private stateHash(): Record<string, string | number> {
     if (!this.store.status().ready) return {};
     const { hash, appliedIndex } = this.store.stateHash();
     return { stateHash: hash, stateHashIndex: appliedIndex };
   }
 
-  /** Waits for checks that are asked for from now on. */
+  /** Watches for new checks. */
   private follow(): void {
     if (this.stopped) return;
     try {

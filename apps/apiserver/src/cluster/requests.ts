@@ -1,4 +1,4 @@
-/** Bodies of operators' requests. */
+/** The request bodies of the cluster operations. */
 import { badRequest } from '@orch/apimachinery';
 import { IsOptional, IsString, Matches, validateSync } from 'class-validator';
 
@@ -17,13 +17,20 @@ export class NewMember {
 }
 
 export class LeaderMove {
-  /** Id or name; the most up-to-date voter when left out. */
+  /** Id or name; the default is the most up-to-date voter. */
   @IsOptional()
   @IsString({ message: 'to: must be the id or the name of a member' })
   to?: string;
 }
 
-/** Throws 400 that names every fault. An empty body is an empty object. */
+export class ReencryptionPage {
+  /** Key of the last object of the page before; the default is the first page. */
+  @IsOptional()
+  @IsString({ message: 'after: must be the key of an object' })
+  after?: string;
+}
+
+/** Throws a 400 that lists all errors. An empty body is an empty object. */
 export function requestOf<Body extends object>(type: new () => Body, body: Buffer): Body {
   const request = new type();
   let sent: unknown;

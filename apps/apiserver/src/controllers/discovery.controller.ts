@@ -1,16 +1,16 @@
-/** `/api` and `/apis` and what is directly below them. */
+/** The discovery documents below `/api` and `/apis`. */
 
 import { All, Controller, Param, Req, Res } from '@nestjs/common';
-import { type Admitted, ApiHandler, Discovery, sendNotFoundText } from '@orch/apiserver';
+import { Discovery, type RequestContext, RequestHandler, sendNotFoundText } from '@orch/apiserver';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerWith, onlyGet } from './answer.js';
+import { onlyGet, serveWith } from './serve-with.js';
 
 type Document = ReturnType<Discovery['group']>;
 
 @Controller()
 export class DiscoveryController {
   constructor(
-    private readonly api: ApiHandler,
+    private readonly handler: RequestHandler,
     private readonly discovery: Discovery,
   ) {}
 
@@ -25,7 +25,7 @@ export class DiscoveryController {
     @Res() reply: FastifyReply,
     @Param('version') version: string,
   ): Promise<void> {
-    return this.answer(request, reply, () => this.discovery.resources('', version));
+    return this.serve(request, reply, () => this.discovery.resources('', version));
   }
 
   @All('apis')
@@ -39,7 +39,7 @@ export class DiscoveryController {
     @Res() reply: FastifyReply,
     @Param('group') group: string,
   ): Promise<void> {
-    return this.answer(request, reply, () => this.discovery.group(group));
+    return this.serve(request, reply, () => this.discovery.group(group));
   }
 
   @All('apis/:group/:version')
@@ -49,26 +49,26 @@ export class DiscoveryController {
     @Param('group') group: string,
     @Param('version') version: string,
   ): Promise<void> {
-    return this.answer(request, reply, () => this.discovery.resources(group, version));
+    return this.serve(request, reply, () => this.discovery.resources(group, version));
   }
 
   private root(request: FastifyRequest, reply: FastifyReply, place: 'api' | 'apis'): Promise<void> {
-    return answerWith(this.api, request, reply, (admitted) => {
-      onlyGet(admitted);
-      return this.discovery.sendRoot(admitted.exchange, place);
+    return serveWith(this.handler, request, reply, (context) => {
+      onlyGet(context);
+      return this.discovery.sendRoot(context, place);
     });
   }
 
-  private answer(
+  private serve(
     request: FastifyRequest,
     reply: FastifyReply,
     document: () => Document,
   ): Promise<void> {
-    return answerWith(this.api, request, reply, (admitted: Admitted) => {
+    return serveWith(this.handler, request, reply, (context: RequestContext) => {
       const found = document();
-      if (!found) return sendNotFoundText(admitted.exchange);
-      onlyGet(admitted);
-      return this.discovery.send(admitted.exchange, found);
+      if (!found) return sendNotFoundText(context);
+      onlyGet(context);
+      return this.discovery.send(context, found);
     });
   }
 }

@@ -1,33 +1,29 @@
-/** What priority and fairness does right now, for whoever looks for the cause of an overload. */
+/** The current state of priority and fairness, for operators who investigate an overload. */
 
 import { All, Controller, Req, Res } from '@nestjs/common';
 import {
-  type Admitted,
-  ApiHandler,
   Discovery,
   dumpPriorityLevels,
   dumpQueues,
   dumpRequests,
   FlowControl,
+  type RequestContext,
+  RequestHandler,
   sendUnknownPath,
 } from '@orch/apiserver';
 import { systemClock } from '@orch/component';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerWith, onlyGet, sendText } from './answer.js';
-
-/** The flow control where there is one, nothing where it is off. */
-export class FlowControlAccess {
-  constructor(readonly flowControl: FlowControl | undefined) {}
-}
+import { ServerGate } from '../request-gate.js';
+import { onlyGet, sendText, serveWith } from './serve-with.js';
 
 type Levels = FlowControl['levels'];
 
 @Controller('debug/api_priority_and_fairness')
 export class FlowControlController {
   constructor(
-    private readonly api: ApiHandler,
+    private readonly handler: RequestHandler,
     private readonly discovery: Discovery,
-    private readonly access: FlowControlAccess,
+    private readonly gate: ServerGate,
   ) {}
 
   @All('dump_priority_levels')
@@ -51,13 +47,13 @@ export class FlowControlController {
   private dump(
     request: FastifyRequest,
     reply: FastifyReply,
-    table: (levels: Levels, admitted: Admitted) => string,
+    table: (levels: Levels, context: RequestContext) => string,
   ): Promise<void> {
-    return answerWith(this.api, request, reply, (admitted) => {
-      const { flowControl } = this.access;
-      if (!flowControl) return sendUnknownPath(admitted.exchange, this.discovery.paths());
-      onlyGet(admitted);
-      sendText(admitted, 200, 'text/plain; charset=utf-8', table(flowControl.levels, admitted));
+    return serveWith(this.handler, request, reply, (context) => {
+      const { flowControl } = this.gate;
+      if (!flowControl) return sendUnknownPath(context, this.discovery.paths());
+      onlyGet(context);
+      sendText(context, 200, 'text/plain; charset=utf-8', table(flowControl.levels, context));
     });
   }
 }

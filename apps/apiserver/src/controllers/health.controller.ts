@@ -1,15 +1,15 @@
-/** Health of the server as a whole and check by check. Any method will do. */
+/** The health of the server, in total and per check, for any method. */
 
 import { All, Controller, Req, Res } from '@nestjs/common';
-import { ApiHandler, Discovery, sendUnknownPath } from '@orch/apiserver';
+import { Discovery, RequestHandler, sendUnknownPath } from '@orch/apiserver';
 import { HealthChecks, type HealthEndpoint, healthQuery } from '@orch/component';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerWith, sendText } from './answer.js';
+import { sendText, serveWith } from './serve-with.js';
 
 @Controller()
 export class HealthController {
   constructor(
-    private readonly api: ApiHandler,
+    private readonly handler: RequestHandler,
     private readonly discovery: Discovery,
     private readonly health: HealthChecks,
   ) {}
@@ -34,18 +34,18 @@ export class HealthController {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<void> {
-    return answerWith(this.api, request, reply, async (admitted) => {
-      const { path } = admitted.info;
+    return serveWith(this.handler, request, reply, async (context) => {
+      const { path } = context.info;
       const name = path.slice(endpoint.length + 2);
       const answer =
         name === ''
           ? await this.health.report(
               endpoint,
-              healthQuery(new URLSearchParams(admitted.query.toString())),
+              healthQuery(new URLSearchParams(context.query.toString())),
             )
           : await this.health.reportOne(endpoint, name);
-      if (!answer) return sendUnknownPath(admitted.exchange, this.discovery.paths());
-      return sendText(admitted, answer.statusCode, answer.contentType, answer.body);
+      if (!answer) return sendUnknownPath(context, this.discovery.paths());
+      return sendText(context, answer.statusCode, answer.contentType, answer.body);
     });
   }
 }

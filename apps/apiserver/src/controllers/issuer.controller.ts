@@ -2,9 +2,10 @@
 
 import { All, Controller, Req, Res } from '@nestjs/common';
 import { StatusError } from '@orch/apimachinery';
-import { type Admitted, ApiHandler, IssuerDocuments, sendBody } from '@orch/apiserver';
+import { type RequestContext, RequestHandler, sendBody } from '@orch/apiserver';
+import { IssuerDocuments } from '@orch/security';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerWith, onlyGet } from './answer.js';
+import { onlyGet, serveWith } from './serve-with.js';
 
 const keySetType = 'application/jwk-set+json';
 /** Keys change rarely, and both keys are served while one replaces the other. */
@@ -13,23 +14,23 @@ const cacheControl = 'public, max-age=3600';
 @Controller()
 export class IssuerController {
   constructor(
-    private readonly api: ApiHandler,
+    private readonly handler: RequestHandler,
     private readonly issuer: IssuerDocuments,
   ) {}
 
   @All('.well-known/openid-configuration')
   configuration(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return answerWith(this.api, request, reply, (admitted) => {
-      onlyGet(admitted);
+    return serveWith(this.handler, request, reply, (context) => {
+      onlyGet(context);
       const port = request.raw.socket.localPort ?? 443;
-      send(admitted, 'application/json', this.issuer.configuration(port));
+      send(context, 'application/json', this.issuer.configuration(port));
     });
   }
 
   @All('openid/v1/jwks')
   keys(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return answerWith(this.api, request, reply, (admitted) => {
-      onlyGet(admitted);
+    return serveWith(this.handler, request, reply, (context) => {
+      onlyGet(context);
       if (!takesKeySet(request.headers.accept)) {
         throw new StatusError({
           code: 406,
@@ -38,7 +39,7 @@ export class IssuerController {
           details: {},
         });
       }
-      send(admitted, keySetType, this.issuer.keySet());
+      send(context, keySetType, this.issuer.keySet());
     });
   }
 }
@@ -48,7 +49,7 @@ function takesKeySet(accept = '*/*'): boolean {
   return [keySetType, 'application/*', '*/*'].some((type) => types.includes(type));
 }
 
-function send({ exchange }: Admitted, contentType: string, document: object): void {
-  exchange.headers['cache-control'] = cacheControl;
-  sendBody(exchange, 200, contentType, Buffer.from(JSON.stringify(document)));
+function send(context: RequestContext, contentType: string, document: object): void {
+  context.headers['cache-control'] = cacheControl;
+  sendBody(context, 200, contentType, Buffer.from(JSON.stringify(document)));
 }

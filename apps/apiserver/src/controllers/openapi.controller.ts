@@ -1,54 +1,53 @@
-/** OpenAPI: what the server offers, for tools that check, explain and complete. */
+/** The OpenAPI documents, for tools that validate, explain and complete. */
 
 import { All, Controller, Req, Res } from '@nestjs/common';
 import {
-  type Admitted,
-  ApiHandler,
   OpenApiDocuments,
+  type RequestContext,
+  RequestHandler,
   serveGroupVersion,
   serveIndex,
   serveWholeDocument,
 } from '@orch/apiserver';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerWith, onlyGet } from './answer.js';
+import { onlyGet, serveWith } from './serve-with.js';
 
 const groupVersionsAt = '/openapi/v3/';
 
 @Controller()
 export class OpenApiController {
   constructor(
-    private readonly api: ApiHandler,
+    private readonly handler: RequestHandler,
     private readonly documents: OpenApiDocuments,
   ) {}
 
   @All('openapi/v2')
   whole(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.answer(request, reply, ({ exchange }) =>
-      serveWholeDocument(this.documents, exchange),
-    );
+    return this.serve(request, reply, (context) => serveWholeDocument(this.documents, context));
   }
 
   @All('openapi/v3')
   index(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.answer(request, reply, ({ exchange }) => serveIndex(this.documents, exchange));
+    return this.serve(request, reply, (context) => serveIndex(this.documents, context));
   }
 
   @All('openapi/v3/*')
   groupVersion(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.answer(request, reply, ({ exchange, info, query }) => {
+    return this.serve(request, reply, (context) => {
+      const { info, query } = context;
       const place = info.path.slice(groupVersionsAt.length);
-      return serveGroupVersion(this.documents, exchange, place, query);
+      return serveGroupVersion(this.documents, context, place, query);
     });
   }
 
-  private answer(
+  private serve(
     request: FastifyRequest,
     reply: FastifyReply,
-    send: (admitted: Admitted) => Promise<void>,
+    send: (context: RequestContext) => Promise<void>,
   ): Promise<void> {
-    return answerWith(this.api, request, reply, (admitted) => {
-      onlyGet(admitted);
-      return send(admitted);
+    return serveWith(this.handler, request, reply, (context) => {
+      onlyGet(context);
+      return send(context);
     });
   }
 }

@@ -1,12 +1,12 @@
 /** The index of paths, the version document and metrics. */
 
 import { All, Controller, Req, Res } from '@nestjs/common';
-import { ApiHandler, Discovery } from '@orch/apiserver';
+import { Discovery, RequestHandler } from '@orch/apiserver';
 import { buildInfo, Metrics } from '@orch/component';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerWith, onlyGet, sendJson, sendText } from './answer.js';
+import { onlyGet, sendJson, sendText, serveWith } from './serve-with.js';
 
-/** Brings the metrics of what is stored up to date. */
+/** Updates the metrics of the stored objects. */
 export class StoredCounts {
   constructor(readonly refresh: () => Promise<void>) {}
 }
@@ -14,7 +14,7 @@ export class StoredCounts {
 @Controller()
 export class RootController {
   constructor(
-    private readonly api: ApiHandler,
+    private readonly handler: RequestHandler,
     private readonly discovery: Discovery,
     private readonly metrics: Metrics,
     private readonly storage: StoredCounts,
@@ -22,26 +22,26 @@ export class RootController {
 
   @All()
   index(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return answerWith(this.api, request, reply, (admitted) => {
-      onlyGet(admitted);
-      sendJson(admitted, { paths: this.discovery.paths() });
+    return serveWith(this.handler, request, reply, (context) => {
+      onlyGet(context);
+      sendJson(context, { paths: this.discovery.paths() });
     });
   }
 
   @All('version')
   version(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return answerWith(this.api, request, reply, (admitted) => {
-      onlyGet(admitted);
-      sendJson(admitted, buildInfo());
+    return serveWith(this.handler, request, reply, (context) => {
+      onlyGet(context);
+      sendJson(context, buildInfo());
     });
   }
 
   @All('metrics')
   scrape(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return answerWith(this.api, request, reply, async (admitted) => {
-      onlyGet(admitted);
+    return serveWith(this.handler, request, reply, async (context) => {
+      onlyGet(context);
       await this.storage.refresh();
-      sendText(admitted, 200, this.metrics.contentType, await this.metrics.render());
+      sendText(context, 200, this.metrics.contentType, await this.metrics.render());
     });
   }
 }

@@ -1,19 +1,22 @@
-/** What is known of the objects that a fresh cluster has, in the names of either dialect. */
+/** Reads the recorded fixtures of the bootstrap objects, with the names of the dialect. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { dialect } from '@orch/component';
 
 const folder = resolve(import.meta.dirname, '../../../../test/conformance/facts/bootstrap');
 
-/** `FILE.json` of the facts, in the dialect of this process. */
-// biome-ignore lint/suspicious/noExplicitAny: as the file has it; specs assert what it is
+/** Returns the fixture `FILE.json` in the dialect of this process. */
+// biome-ignore lint/suspicious/noExplicitAny: specs assert the content
 export function bootstrapFacts(file: string): any {
   return JSON.parse(readFileSync(resolve(folder, `${file}.json`), 'utf8'), (_key, value) =>
     typeof value === 'string' ? branded(value) : keysBranded(value),
   );
 }
 
-/** The brand table of the facts, applied to one name. Aggregation labels have the group for a domain. */
+/**
+ * Replaces the brand identifiers in a name of the fixtures. Aggregation labels have the domain of
+ * the groups.
+ */
 function branded(name: string): string {
   const { groupDomain, keyDomain, word } = dialect();
   return name

@@ -1,15 +1,18 @@
-/** The objects of a fresh cluster, line by line as they are known, in the dialect of the process. */
+/**
+ * Specs that compare the objects of a new cluster with the recorded fixtures, in the dialect of the
+ * process.
+ */
 import { dialect } from '@orch/component';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bootstrapFacts } from './bootstrap-facts.js';
-import { type Answer, RunningServer } from './running-server.js';
+import { RunningServer, type ServerResponse } from './running-server.js';
 
-type Thing = Answer['body'];
+type Thing = ServerResponse['body'];
 
 const rbac = () => `/apis/${dialect().group('rbac.authorization')}/v1`;
 const flowControl = () => `/apis/${dialect().group('flowcontrol.apiserver')}/v1beta1`;
 
-/** By `namespace/name`, in an order of its own. */
+/** Returns the objects by `namespace/name`, sorted. */
 const byName = (things: Thing[], namesOf: (thing: Thing) => Thing = (thing) => thing) =>
   Object.fromEntries(
     things
@@ -19,13 +22,13 @@ const byName = (things: Thing[], namesOf: (thing: Thing) => Thing = (thing) => t
 
 const names = ['name', 'namespace', 'labels', 'annotations'];
 
-/** Those of `fields` that it has. */
+/** Returns the `fields` that the object has. */
 const fieldsOf = (object: Thing, fields: readonly string[]) =>
   Object.fromEntries(
     fields.filter((field) => field in object).map((field) => [field, object[field]]),
   );
 
-/** Empty lists are written down in the facts; on the wire they are left out. */
+/** Removes empty lists, which the fixtures contain and responses omit. */
 const withoutEmptyLists = (object: Thing) =>
   Object.fromEntries(
     Object.entries(object).filter(([, value]) => value !== null && !isEmptyList(value)),
@@ -33,14 +36,14 @@ const withoutEmptyLists = (object: Thing) =>
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
 
 export function describeBootstrapObjects(): void {
-  describe(`a fresh cluster in the dialect ${dialect().name}`, () => {
+  describe(`a new cluster in the dialect ${dialect().name}`, () => {
     let server: RunningServer;
     beforeAll(async () => {
       server = await RunningServer.start();
     }, 30_000);
     afterAll(() => server.stop());
 
-    /** Everything served under a path, as `shape` sees it, beside the facts. */
+    /** Compares the list at `path`, reduced by `shape`, with a fixture. */
     async function compare(
       path: string,
       file: string,

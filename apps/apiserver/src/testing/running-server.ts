@@ -1,4 +1,4 @@
-/** A whole API server for specs: over TLS, on a port and in a directory of its own. */
+/** A complete API server for specs, over TLS, with its own port and directory. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -7,35 +7,46 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { createLogger, FeatureGates, Lifecycle, parseOptions, systemClock } from '@orch/component';
+import {
+  createLogger,
+  dialect,
+  FeatureGates,
+  Lifecycle,
+  parseOptions,
+  systemClock,
+} from '@orch/component';
 import { WebSocket } from 'ws';
 import { ApiServerOptions } from '../api-server-options.js';
 import { startApiServer } from '../start-api-server.js';
 
 const authorization = 'Bearer secret';
+const grantTimeoutMs = 10_000;
 
-export interface Ask {
-  /** Bytes as they are, anything else as JSON. */
+export interface RequestOptions {
+  /** Bytes are sent unchanged, other values as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The user's own when absent, none when null. */
+  /** The default is the token of the administrator; null sends no token. */
   readonly token?: string | null;
 }
 
-export interface Surroundings {
-  /** A place of its own when left out. */
+export interface RunningServerOptions {
+  /** The default is a new directory. */
   readonly dataDir?: string;
   readonly port?: number;
-  /** Besides the administrator, by their names, which are their tokens as well. */
+  /**
+   * Names of users besides the administrator, who may do nothing before `grantEverything`. Their
+   * tokens are their names.
+   */
   readonly users?: readonly string[];
 }
 
-export interface Answer {
+export interface ServerResponse {
   readonly code: number;
   readonly headers: IncomingMessage['headers'];
   readonly text: string;
-  /** Of an answer that is one JSON document. */
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the server says; specs assert what it is
+  /** The text, parsed as JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: specs assert the content
   readonly body: any;
 }
 
@@ -48,11 +59,12 @@ export class RunningServer {
 
   static async start(
     flags: readonly string[] = [],
-    surroundings: Surroundings = {},
+    { dataDir: givenDirectory, port: givenPort, users = [] }: RunningServerOptions = {},
   ): Promise<RunningServer> {
     const directory = mkdtempSync(join(tmpdir(), 'orch-apiserver-'));
     const tokenFile = join(directory, 'tokens.csv');
-    const { dataDir = join(directory, 'data'), port = await freePort(), users = [] } = surroundings;
+    const dataDir = givenDirectory ?? join(directory, 'data');
+    const port = givenPort ?? (await freePort());
     const others = users.map((name) => `${name},${name},${name}\n`).join('');
     writeFileSync(tokenFile, `secret,admin,1,"system:masters"\n${others}`);
     const logger = createLogger({
@@ -91,12 +103,15 @@ export class RunningServer {
     rmSync(this.directory, { recursive: true, force: true });
   }
 
-  /** The answer as it begins. */
-  async open(method: string, path: string, ask: Ask = {}): Promise<IncomingMessage> {
-    const { body, headers, token = 'secret' } = ask;
+  /** Resolves when the headers of the response have arrived. */
+  async open(
+    method: string,
+    path: string,
+    { body, headers, token = 'secret' }: RequestOptions = {},
+  ): Promise<IncomingMessage> {
     const sent =
       body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
-    const asked = httpsRequest({
+    const request = httpsRequest({
       host: '127.0.0.1',
       port: this.port,
       path,
@@ -109,30 +124,51 @@ export class RunningServer {
         ...headers,
       },
     });
-    asked.end(sent);
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-    return answer;
+    request.end(sent);
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    return response;
   }
 
-  async call(method: string, path: string, ask: Ask = {}): Promise<Answer> {
-    const answer = await this.open(method, path, ask);
-    const said = await text(answer);
+  async call(method: string, path: string, options: RequestOptions = {}): Promise<ServerResponse> {
+    const response = await this.open(method, path, options);
+    const received = await text(response);
     return {
-      code: answer.statusCode ?? 0,
-      headers: answer.headers,
-      text: said,
+      code: response.statusCode ?? 0,
+      headers: response.headers,
+      text: received,
       get body() {
-        return JSON.parse(said);
+        return JSON.parse(received);
       },
     };
   }
 
-  async must(method: string, path: string, body?: unknown): Promise<Answer['body']> {
-    const answer = await this.call(method, path, { body });
-    if (answer.code >= 300) {
-      throw new Error(`${method} ${path}: ${answer.code} ${answer.text}`);
+  /** Returns the body. Throws if the request fails. */
+  async must(method: string, path: string, body?: unknown): Promise<ServerResponse['body']> {
+    const response = await this.call(method, path, { body });
+    if (response.code >= 300) {
+      throw new Error(`${method} ${path}: ${response.code} ${response.text}`);
     }
-    return answer.body;
+    return response.body;
+  }
+
+  /** Lets users do everything. Resolves when the server decides so. */
+  async grantEverything(users: readonly string[]): Promise<void> {
+    const role = 'cluster-admin';
+    const apiGroup = dialect().group('rbac.authorization');
+    await this.must('POST', `/apis/${apiGroup}/v1/clusterrolebindings`, {
+      metadata: { name: users.join('-') },
+      roleRef: { apiGroup, kind: 'ClusterRole', name: role },
+      subjects: users.map((name) => ({ apiGroup, kind: 'User', name })),
+    });
+    const rules = `/apis/${dialect().apiVersion('authorization', 'v1')}/selfsubjectrulesreviews`;
+    const body = { spec: { namespace: 'default' } };
+    const headers = { authorization: `Bearer ${users[0]}` };
+    const deadlineMs = performance.now() + grantTimeoutMs;
+    for (;;) {
+      const review = await this.call('POST', rules, { body, headers });
+      if (review.text.includes('"verbs":["*"]')) return;
+      if (performance.now() > deadlineMs) throw new Error(`not granted: ${review.text}`);
+    }
   }
 
   webSocket(
@@ -147,11 +183,11 @@ export class RunningServer {
   }
 }
 
-/** The code and body with which a WebSocket is refused. */
-export async function refusal(socket: WebSocket): Promise<[number, Answer['body']]> {
+/** The code and body of the response that rejects a WebSocket. */
+export async function refusal(socket: WebSocket): Promise<[number, ServerResponse['body']]> {
   socket.on('error', () => undefined);
-  const [, answer] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
-  return [answer.statusCode ?? 0, JSON.parse(await text(answer))];
+  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
+  return [response.statusCode ?? 0, JSON.parse(await text(response))];
 }
 
 async function freePort(): Promise<number> {

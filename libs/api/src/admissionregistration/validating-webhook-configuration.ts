@@ -1,4 +1,4 @@
-/** ValidatingWebhookConfiguration: webhooks that may refuse objects before they are stored. */
+/** ValidatingWebhookConfiguration: webhooks that may reject objects before they are stored. */
 import type { ValidatingWebhookConfiguration } from '@orch/types/admissionregistration/v1';
 import { define } from '../definition.js';
 import { webhookConfigurationOf } from './webhook-configuration.js';

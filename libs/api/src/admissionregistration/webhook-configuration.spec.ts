@@ -13,14 +13,14 @@ const hook = {
   admissionReviewVersions: ['v1'],
   rules: [rule],
 };
-const made = (change: object = {}, version = stable) =>
+const createConfiguration = (change: object = {}, version = stable) =>
   create<MutatingWebhookConfiguration>(mutating, { webhooks: [{ ...hook, ...change }] }, version);
 const below = (field: string, ...messages: string[]) =>
   messages.map((message) => `webhooks[0].${field}: ${message}`);
 const form = '; desired format: https://host[/path]';
 
 describe.each([mutating, validating])('webhook configurations: $kind', (definition) => {
-  it('are filled in by version', () => {
+  it('get the defaults of their version', () => {
     const [first] = decode<MutatingWebhookConfiguration>(definition, { webhooks: [hook] })
       .webhooks!;
     expect(first).toMatchObject({
@@ -120,7 +120,7 @@ describe('webhooks', () => {
     ]),
     [
       { clientConfig: { url: 'https:///x' } },
-      below('clientConfig.url', `Invalid value: "": host must be specified${form}`),
+      below('clientConfig.url', `Invalid value: "": host must be provided${form}`),
     ],
     [
       { clientConfig: { service: { name: '', namespace: '', port: 0, path: 'a//b' } } },
@@ -140,8 +140,8 @@ describe('webhooks', () => {
         expect.stringContaining('segment[2]: a lowercase RFC 1123 subdomain') as string,
       ],
     ],
-  ])('refuse %j', (change, messages) => {
-    expect(made(change).errors).toEqual(messages);
+  ])('reject %j', (change, messages) => {
+    expect(createConfiguration(change).errors).toEqual(messages);
   });
 
   it.each<[object, string[]]>([
@@ -185,12 +185,12 @@ describe('webhooks', () => {
       { scope: 'World' },
       ['scope: Unsupported value: "World": supported values: "*", "Cluster", "Namespaced"'],
     ],
-  ])('refuse a rule %j', (change, messages) => {
-    const { errors } = made({ rules: [{ ...rule, ...change }] });
+  ])('reject a rule %j', (change, messages) => {
+    const { errors } = createConfiguration({ rules: [{ ...rule, ...change }] });
     expect(errors).toEqual(messages.map((message) => `webhooks[0].rules[0].${message}`));
   });
 
-  it('have names of their own, where the version asks for it', () => {
+  it('require unique names in the stable version', () => {
     const body = { webhooks: [hook, hook] };
     expect(create(mutating, body).errors).toEqual([
       'webhooks[1].name: Duplicate value: "a.example.com"',
@@ -198,16 +198,16 @@ describe('webhooks', () => {
     expect(create(mutating, body, older).errors).toEqual([]);
   });
 
-  it('may stay as they were stored, and count their changes', () => {
-    const { object } = made({ sideEffects: 'Some' }, older);
+  it('keep stored violations, and count generations', () => {
+    const { object } = createConfiguration({ sideEffects: 'Some' }, older);
     object.metadata!.generation = 1;
-    const changed = update(mutating, object, (one: MutatingWebhookConfiguration) => {
-      one.webhooks![0]!.timeoutSeconds = 3;
+    const changed = update(mutating, object, (draft: MutatingWebhookConfiguration) => {
+      draft.webhooks![0]!.timeoutSeconds = 3;
     });
     expect(changed.errors).toEqual([]);
     expect(changed.object.metadata?.generation).toBe(2);
-    const same = update(mutating, object, (one: MutatingWebhookConfiguration) => {
-      one.metadata!.labels = { a: 'b' };
+    const same = update(mutating, object, (draft: MutatingWebhookConfiguration) => {
+      draft.metadata!.labels = { a: 'b' };
     });
     expect(same.object.metadata?.generation).toBe(1);
   });

@@ -1,4 +1,4 @@
-/** What the two kinds of webhook configurations have in common: all but their names. */
+/** Shared parts of the two kinds of webhook configurations, which differ in their names only. */
 import { semanticallyEqual } from '@orch/apimachinery';
 import type { ObjectMeta } from '@orch/types/meta/v1';
 import type { ApiObject, ResourceDefinition } from '../definition.js';
@@ -33,6 +33,8 @@ export function webhookConfigurationOf<T extends WebhookConfiguration>(
       },
     ],
     stored: { group: 'admissionregistration', version: 'v1' },
+    strictFinalizers: false,
+    updateChecks: ['metadata', 'update'],
     hasGeneration: true,
     unconditionalUpdate: false,
     prepareForUpdate(object, old) {
@@ -46,7 +48,7 @@ export function webhookConfigurationOf<T extends WebhookConfiguration>(
       {
         name: 'Webhooks',
         type: 'integer',
-        description: 'How many webhooks there are.',
+        description: 'Number of webhooks.',
         cell: (object) => object.webhooks?.length ?? 0,
       },
       ageColumn(),

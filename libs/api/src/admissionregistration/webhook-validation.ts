@@ -1,6 +1,6 @@
 /**
- * Rules of webhooks that admit objects. The first version asks less than the stable one, and what is
- * stored already stays allowed.
+ * Validates admission webhooks. The beta version has fewer rules than the stable one, and
+ * violations that are already stored stay allowed.
  */
 import {
   checkDns1123Subdomain,
@@ -15,7 +15,7 @@ import type {
   RuleWithOperations,
   ValidatingWebhook,
 } from '@orch/types/admissionregistration/v1';
-import type { RequestContext } from '../definition.js';
+import type { StrategyContext } from '../definition.js';
 import { checkOneOf } from '../shared/rules.js';
 import {
   hasKnownReviewVersion,
@@ -29,7 +29,7 @@ const withoutSideEffects = ['None', 'NoneOnDryRun'];
 const sideEffects = [...withoutSideEffects, 'Some', 'Unknown'];
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 
-/** What is asked beyond what was asked at first. */
+/** The rules beyond those of the beta version. */
 interface Strictness {
   readonly sideEffects: boolean;
   readonly reviewVersion: boolean;
@@ -52,54 +52,59 @@ function strictness(version: string | undefined, old?: readonly Webhook[]): Stri
   };
 }
 
-/** `old`: what is stored, at update. */
+/** `old`: the stored object, on update. */
 export function validateWebhooks(
   webhooks: readonly Webhook[] = [],
-  context: RequestContext,
+  context: StrategyContext,
   old?: readonly Webhook[],
 ): FieldError[] {
   const strict = strictness(context.requestVersion?.version, old);
   const names = namesOf(webhooks);
   return webhooks.flatMap((hook, index) => {
-    const at = path('webhooks').index(index);
+    const fieldPath = path('webhooks').index(index);
     const errors = [
-      ...validateWebhook(hook, strict, at),
+      ...validateWebhook(hook, strict, fieldPath),
       ...validateReviewVersions(
         hook.admissionReviewVersions ?? [],
         strict.reviewVersion,
-        at.child('admissionReviewVersions'),
+        fieldPath.child('admissionReviewVersions'),
       ),
     ];
     const { name } = hook;
     if (name && strict.uniqueNames && names.indexOf(name) < index) {
-      errors.push(fieldError.duplicate(at.child('name'), name));
+      errors.push(fieldError.duplicate(fieldPath.child('name'), name));
     }
     return errors;
   });
 }
 
-function checkIfSet(value: string | undefined, values: readonly string[], at: FieldPath) {
-  return value === undefined ? [] : checkOneOf(value, values, at);
+function checkIfSet(value: string | undefined, values: readonly string[], fieldPath: FieldPath) {
+  return value === undefined ? [] : checkOneOf(value, values, fieldPath);
 }
 
-function validateWebhook(hook: Webhook, strict: Strictness, at: FieldPath): FieldError[] {
+function validateWebhook(hook: Webhook, strict: Strictness, fieldPath: FieldPath): FieldError[] {
   const allowed = strict.sideEffects ? withoutSideEffects : sideEffects;
   const { timeoutSeconds } = hook;
   const errors = [
-    ...validateName(hook.name ?? '', at.child('name')),
+    ...validateName(hook.name ?? '', fieldPath.child('name')),
     ...(hook.rules ?? []).flatMap((rule, index) =>
-      validateRule(rule, at.child('rules').index(index)),
+      validateRule(rule, fieldPath.child('rules').index(index)),
     ),
-    ...checkIfSet(hook.failurePolicy, ['Fail', 'Ignore'], at.child('failurePolicy')),
-    ...checkIfSet(hook.matchPolicy, ['Equivalent', 'Exact'], at.child('matchPolicy')),
+    ...checkIfSet(hook.failurePolicy, ['Fail', 'Ignore'], fieldPath.child('failurePolicy')),
+    ...checkIfSet(hook.matchPolicy, ['Equivalent', 'Exact'], fieldPath.child('matchPolicy')),
     ...(hook.sideEffects === undefined
-      ? [fieldError.required(at.child('sideEffects'), `must specify one of ${allowed.join(', ')}`)]
-      : checkOneOf(hook.sideEffects, allowed, at.child('sideEffects'))),
+      ? [
+          fieldError.required(
+            fieldPath.child('sideEffects'),
+            `must specify one of ${allowed.join(', ')}`,
+          ),
+        ]
+      : checkOneOf(hook.sideEffects, allowed, fieldPath.child('sideEffects'))),
   ];
   if (timeoutSeconds !== undefined && (timeoutSeconds < 1 || timeoutSeconds > 30)) {
     errors.push(
       fieldError.invalid(
-        at.child('timeoutSeconds'),
+        fieldPath.child('timeoutSeconds'),
         timeoutSeconds,
         'the timeout value must be between 1 and 30 seconds',
       ),
@@ -107,70 +112,75 @@ function validateWebhook(hook: Webhook, strict: Strictness, at: FieldPath): Fiel
   }
   const reinvocation = 'reinvocationPolicy' in hook ? hook.reinvocationPolicy : undefined;
   errors.push(
-    ...validateLabelSelector(hook.namespaceSelector, at.child('namespaceSelector')),
-    ...validateLabelSelector(hook.objectSelector, at.child('objectSelector')),
-    ...checkIfSet(reinvocation, ['IfNeeded', 'Never'], at.child('reinvocationPolicy')),
-    ...validateWebhookClient(hook.clientConfig, at.child('clientConfig')),
+    ...validateLabelSelector(hook.namespaceSelector, fieldPath.child('namespaceSelector')),
+    ...validateLabelSelector(hook.objectSelector, fieldPath.child('objectSelector')),
+    ...checkIfSet(reinvocation, ['IfNeeded', 'Never'], fieldPath.child('reinvocationPolicy')),
+    ...validateWebhookClient(hook.clientConfig, fieldPath.child('clientConfig')),
   );
   return errors;
 }
 
-/** A domain of three parts at least. */
-function validateName(name: string, at: FieldPath): FieldError[] {
-  if (name === '') return [fieldError.required(at)];
+/** The name must be a domain with at least three labels. */
+function validateName(name: string, fieldPath: FieldPath): FieldError[] {
+  if (name === '') return [fieldError.required(fieldPath)];
   const messages = checkDns1123Subdomain(name);
-  if (messages.length > 0) return [fieldError.invalid(at, name, messages.join(','))];
+  if (messages.length > 0) return [fieldError.invalid(fieldPath, name, messages.join(','))];
   if (name.split('.').length >= 3) return [];
   return [
     fieldError.invalid(
-      at,
+      fieldPath,
       name,
       'should be a domain with at least three segments separated by dots',
     ),
   ];
 }
 
-/** Of a list that is not empty: `*` stands alone. */
+/** `*` must be the only element of a non-empty list. */
 function validateWildcard(
   values: readonly string[] | undefined,
   others: string,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
-  if (!values || values.length === 0) return [fieldError.required(at)];
+  if (!values || values.length === 0) return [fieldError.required(fieldPath)];
   if (values.length === 1 || !values.includes('*')) return [];
-  return [fieldError.invalid(at, values, `if '*' is present, must not specify other ${others}`)];
+  return [
+    fieldError.invalid(fieldPath, values, `if '*' is present, must not specify other ${others}`),
+  ];
 }
 
-function requiredEach(values: readonly string[] | undefined, at: FieldPath): FieldError[] {
+function requiredEach(values: readonly string[] | undefined, fieldPath: FieldPath): FieldError[] {
   return (values ?? []).flatMap((value, index) =>
-    value === '' ? [fieldError.required(at.index(index))] : [],
+    value === '' ? [fieldError.required(fieldPath.index(index))] : [],
   );
 }
 
-function validateRule(rule: RuleWithOperations, at: FieldPath): FieldError[] {
-  const operationsAt = at.child('operations');
+function validateRule(rule: RuleWithOperations, fieldPath: FieldPath): FieldError[] {
+  const operationsAt = fieldPath.child('operations');
   return [
     ...validateWildcard(rule.operations, 'operations', operationsAt),
     ...(rule.operations ?? []).flatMap((operation, index) =>
       checkOneOf(operation, operations, operationsAt.index(index)),
     ),
-    ...validateWildcard(rule.apiGroups, 'API groups', at.child('apiGroups')),
-    ...validateWildcard(rule.apiVersions, 'API versions', at.child('apiVersions')),
-    ...requiredEach(rule.apiVersions, at.child('apiVersions')),
-    ...validateResources(rule.resources ?? [], at.child('resources')),
-    ...checkIfSet(rule.scope, ['*', 'Cluster', 'Namespaced'], at.child('scope')),
+    ...validateWildcard(rule.apiGroups, 'API groups', fieldPath.child('apiGroups')),
+    ...validateWildcard(rule.apiVersions, 'API versions', fieldPath.child('apiVersions')),
+    ...requiredEach(rule.apiVersions, fieldPath.child('apiVersions')),
+    ...validateResources(rule.resources ?? [], fieldPath.child('resources')),
+    ...checkIfSet(rule.scope, ['*', 'Cluster', 'Namespaced'], fieldPath.child('scope')),
   ];
 }
 
-/** `resource`, `resource/subresource`, with `*` for either: nothing may be named twice by wildcards. */
-function validateResources(resources: readonly string[], at: FieldPath): FieldError[] {
-  if (resources.length === 0) return [fieldError.required(at)];
+/**
+ * `resource` or `resource/subresource`, with `*` for either; a wildcard must not overlap with other
+ * entries.
+ */
+function validateResources(resources: readonly string[], fieldPath: FieldPath): FieldError[] {
+  if (resources.length === 0) return [fieldError.required(fieldPath)];
   const errors: FieldError[] = [];
   const allSubresourcesOf = new Set<string>();
   const ofAllResources = new Set<string>();
   let endsPlain = false;
   for (const [index, text] of resources.entries()) {
-    const field = at.index(index);
+    const field = fieldPath.index(index);
     if (text === '') {
       errors.push(fieldError.required(field));
       continue;
@@ -194,7 +204,7 @@ function validateResources(resources: readonly string[], at: FieldPath): FieldEr
   const refuse = (wildcard: string, others: string) =>
     errors.push(
       fieldError.invalid(
-        at,
+        fieldPath,
         resources,
         `if '${wildcard}' is present, must not specify other ${others}`,
       ),

@@ -1,4 +1,6 @@
-/** Groups of the project's own domains: who defines kinds there says by an annotation who agreed. */
+/**
+ * Groups in the project's protected domains: the annotation of a definition must name its approval.
+ */
 import { type FieldError, fieldError, path } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { CustomResourceDefinition } from '@orch/types/apiextensions/v1beta1';
@@ -44,7 +46,7 @@ function messageOf(object: CustomResourceDefinition): string {
   }
 }
 
-/** Only what has changed is looked at, and the older version asks for nothing. */
+/** Only checks changes; the older version has no such rule. */
 export function approvalErrors(
   object: CustomResourceDefinition,
   old: CustomResourceDefinition | undefined,
@@ -53,9 +55,10 @@ export function approvalErrors(
   if (version === 'v1beta1' || !isProtectedGroup(object.spec.group)) return [];
   const state = stateOf(object);
   if (old && stateOf(old) === state) return [];
-  const at = path('metadata', 'annotations').key(annotationName());
-  if (state === 'missing') return [fieldError.required(at, messageOf(object))];
-  if (state === 'invalid') return [fieldError.invalid(at, annotationOf(object), messageOf(object))];
+  const fieldPath = path('metadata', 'annotations').key(annotationName());
+  if (state === 'missing') return [fieldError.required(fieldPath, messageOf(object))];
+  if (state === 'invalid')
+    return [fieldError.invalid(fieldPath, annotationOf(object), messageOf(object))];
   return [];
 }
 
@@ -66,7 +69,7 @@ const reasons: Readonly<Record<State, string>> = {
   invalid: 'InvalidAnnotation',
 };
 
-/** Undefined outside of protected groups. */
+/** Undefined outside protected groups. */
 export function approvalFinding(object: CustomResourceDefinition): Finding | undefined {
   if (!isProtectedGroup(object.spec.group)) return undefined;
   const { word } = dialect();

@@ -1,16 +1,16 @@
-/** Conditions of a definition: names accepted, established, being removed. */
+/** Conditions of a definition: names accepted, established, terminating. */
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionCondition,
   CustomResourceDefinitionStatus,
 } from '@orch/types/apiextensions/v1beta1';
 
-/** A condition without its time. */
+/** A condition without a transition time. */
 export type Finding = Required<Omit<CustomResourceDefinitionCondition, 'lastTransitionTime'>>;
 
 /**
- * Puts a condition in the place of the one of its type; its time stays while its status does. Answers
- * whether anything but the time has changed.
+ * Replaces the condition of the same type; the transition time changes only with the status.
+ * Reports whether anything but the time changed.
  */
 export function setCondition(
   status: CustomResourceDefinitionStatus,
@@ -42,7 +42,7 @@ export function setCondition(
   return true;
 }
 
-/** Answers whether there was one. */
+/** Reports whether the condition existed. */
 export function dropCondition(status: CustomResourceDefinitionStatus, type: string): boolean {
   const conditions = status.conditions ?? [];
   const left = conditions.filter((condition) => condition.type !== type);
@@ -51,7 +51,7 @@ export function dropCondition(status: CustomResourceDefinitionStatus, type: stri
   return true;
 }
 
-/** The status with nothing said, in its normal form. */
+/** The empty status in normal form. */
 export function emptyStatus(): CustomResourceDefinitionStatus {
   return {
     conditions: null as unknown as CustomResourceDefinitionCondition[],
@@ -60,7 +60,7 @@ export function emptyStatus(): CustomResourceDefinitionStatus {
   };
 }
 
-/** The status to work on: what is missing is filled in. */
+/** Returns the status for modification; creates it if missing. */
 export function statusOf(object: CustomResourceDefinition): CustomResourceDefinitionStatus {
   object.status ??= emptyStatus();
   return object.status;

@@ -1,4 +1,4 @@
-/** Rules of how objects are converted between the versions of a definition. */
+/** Validates the conversion strategy of a definition. */
 import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
 import type { CustomResourceDefinitionSpec } from '@orch/types/apiextensions/v1beta1';
 import { checkRequiredOneOf } from '../shared/rules.js';
@@ -13,7 +13,7 @@ const notWebhook = 'should not be set when strategy is not set to Webhook';
 export function conversionErrors(
   { conversion, preserveUnknownFields = true }: CustomResourceDefinitionSpec,
   old: CustomResourceDefinitionSpec | undefined,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   if (!conversion) return [];
   const { strategy, webhookClientConfig, conversionReviewVersions: versions = [] } = conversion;
@@ -21,15 +21,15 @@ export function conversionErrors(
   if (strategy !== 'None' && preserveUnknownFields) {
     errors.push(
       fieldError.invalid(
-        at.child('strategy'),
+        fieldPath.child('strategy'),
         strategy,
         'must be None if spec.preserveUnknownFields is true',
       ),
     );
   }
-  errors.push(...checkRequiredOneOf(strategy, ['None', 'Webhook'], at.child('strategy')));
-  const clientAt = at.child('webhookClientConfig');
-  const versionsAt = at.child('conversionReviewVersions');
+  errors.push(...checkRequiredOneOf(strategy, ['None', 'Webhook'], fieldPath.child('strategy')));
+  const clientAt = fieldPath.child('webhookClientConfig');
+  const versionsAt = fieldPath.child('conversionReviewVersions');
   if (strategy !== 'Webhook') {
     if (webhookClientConfig) errors.push(fieldError.forbidden(clientAt, notWebhook));
     if (versions.length > 0) errors.push(fieldError.forbidden(versionsAt, notWebhook));

@@ -1,6 +1,6 @@
 /**
- * CustomResourceDefinition between its versions. The hub is v1beta1: what all versions of a resource
- * have alike stands once at the top of the spec; v1 says it for each version.
+ * Converts CustomResourceDefinition between its versions. The hub is v1beta1, which holds the
+ * settings that all versions share once at the top of the spec; v1 repeats them for each version.
  */
 import { deepEqual } from '@orch/apimachinery';
 import type * as v1 from '@orch/types/apiextensions/v1';
@@ -49,31 +49,34 @@ export function toV1(object: v1beta1.CustomResourceDefinition): v1.CustomResourc
     spec: {
       ...spec,
       ...(listed.length > 0 && {
-        versions: listed.map((one) =>
-          shownVersion({
-            ...one,
+        versions: listed.map((version) =>
+          versionFromStored({
+            ...version,
             ...(validation && { schema: validation }),
             ...(subresources && { subresources }),
             ...(additionalPrinterColumns && { additionalPrinterColumns }),
           }),
         ),
       }),
-      ...(conversion && { conversion: shownConversion(conversion) }),
+      ...(conversion && { conversion: conversionFromStored(conversion) }),
       ...(preserveUnknownFields && { preserveUnknownFields }),
     },
   };
 }
 
-/** Takes out of the versions what they all have alike. Undefined when they differ or have none. */
+/**
+ * Removes the fields that all versions share and returns them. Undefined if they differ or none has
+ * them.
+ */
 function sharedBy<Field extends PerVersion>(
   versions: readonly StoredVersion[],
   field: Field,
 ): StoredVersion[Field] | undefined {
   const value = versions[0]?.[field];
-  if (value === undefined || !versions.every((one) => deepEqual(one[field], value))) {
+  if (value === undefined || !versions.every((version) => deepEqual(version[field], value))) {
     return undefined;
   }
-  for (const one of versions) delete one[field];
+  for (const version of versions) delete version[field];
   return value;
 }
 
@@ -90,7 +93,7 @@ function storedVersion(version: v1.CustomResourceDefinitionVersion): StoredVersi
   };
 }
 
-function shownVersion(version: StoredVersion): v1.CustomResourceDefinitionVersion {
+function versionFromStored(version: StoredVersion): v1.CustomResourceDefinitionVersion {
   const { additionalPrinterColumns, ...rest } = version;
   return {
     ...rest,
@@ -115,7 +118,7 @@ function storedConversion({
   };
 }
 
-function shownConversion(
+function conversionFromStored(
   conversion: v1beta1.CustomResourceConversion,
 ): v1.CustomResourceConversion {
   const { strategy, webhookClientConfig, conversionReviewVersions } = conversion;

@@ -1,9 +1,12 @@
-/** Table columns of custom resources: the name, then those declared, or the age where none is. */
-import { ageCell, parseTime } from '@orch/apimachinery';
+/**
+ * Table columns of custom resources: the name, then the declared columns, or the age if none is
+ * declared.
+ */
+import { ageCell, parseTime, readJsonPath } from '@orch/apimachinery';
 import type { CustomResourceColumnDefinition } from '@orch/types/apiextensions/v1beta1';
 import type { ApiObject, TableColumn } from '../definition.js';
+import { cellText } from '../schema/index.js';
 import { nameColumn } from '../shared/columns.js';
-import { cellText, readJsonPath } from './schema/index.js';
 
 type Cell = string | number | boolean | null;
 
@@ -28,12 +31,12 @@ function tableColumn(column: CustomResourceColumnDefinition): TableColumn<ApiObj
     type: type as TableColumn<ApiObject>['type'],
     ...(format && { format }),
     ...(priority !== undefined && { priority }),
-    description: description || `What the definition of the resource shows of ${JSONPath}.`,
+    description: description || `Value at ${JSONPath}.`,
     cell: (object, nowMs) => cellOf(type, find(object), nowMs),
   };
 }
 
-/** A path that cannot be read finds nothing: the definition may be older than the rule. */
+/** An invalid path finds nothing: the definition may be older than the rule. */
 function finderOf(path: string): (object: ApiObject) => unknown {
   let read: ReturnType<typeof readJsonPath> | undefined;
   return (object) => {
@@ -42,7 +45,7 @@ function finderOf(path: string): (object: ApiObject) => unknown {
   };
 }
 
-/** Values of another type than the column's are not shown. */
+/** Values of a type other than the column's are not shown. */
 function cellOf(type: string, value: unknown, nowMs: number): Cell {
   if (value === undefined || value === null) return null;
   switch (type) {

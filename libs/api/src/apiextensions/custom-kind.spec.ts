@@ -1,9 +1,9 @@
 import { fieldErrorMessage } from '@orch/apimachinery';
 import type { CustomResourceDefinition } from '@orch/types/apiextensions/v1beta1';
 import { describe, expect, it } from 'vitest';
-import type { ApiObject } from '../definition.js';
+import type { ApiObject, CustomKind } from '../definition.js';
 import { cells, now, requestContext } from '../testing/write.js';
-import { type CustomKind, customKindOf } from './custom-kind.js';
+import { customKindOf } from './custom-kind.js';
 import { acceptNames } from './names.js';
 import { compareVersions } from './version-order.js';
 
@@ -30,8 +30,8 @@ const definitionOf = (spec: object) => kindOf(spec).versions[0]!.definition;
 const object = (parts: object) =>
   ({ apiVersion: 'example.com/v1', kind: 'Gear', metadata: { name: 'a' }, ...parts }) as ApiObject;
 
-describe('a kind that a definition brings', () => {
-  it('warns of versions that are given up, and says what to use', () => {
+describe('the kind of a definition', () => {
+  it('warns about deprecated versions and names the replacement', () => {
     const version = (name: string, more: object = {}) => ({
       name,
       served: true,
@@ -56,21 +56,21 @@ describe('a kind that a definition brings', () => {
     ]);
   });
 
-  it('shows the declared columns, values of another type as nothing', () => {
+  it('shows the declared columns, and null for values of another type', () => {
     const columns = [
       { name: 'Teeth', type: 'integer', JSONPath: '.spec.teeth' },
       { name: 'Made', type: 'date', JSONPath: '.spec.made' },
       { name: 'Tags', type: 'string', JSONPath: '.spec.tags' },
     ];
     const definition = definitionOf({ additionalPrinterColumns: columns });
-    const shown = (spec: object) => cells(definition, object({ spec }));
-    expect(shown({ teeth: 7.5, made: '2026-01-02T03:04:00Z', tags: ['x'] })).toEqual({
+    const cellsOf = (spec: object) => cells(definition, object({ spec }));
+    expect(cellsOf({ teeth: 7.5, made: '2026-01-02T03:04:00Z', tags: ['x'] })).toEqual({
       Name: 'a',
       Teeth: 7,
       Made: '5s',
       Tags: '[x]',
     });
-    expect(shown({ teeth: 'many', made: 'once' })).toEqual({
+    expect(cellsOf({ teeth: 'many', made: 'once' })).toEqual({
       Name: 'a',
       Teeth: null,
       Made: '<invalid>',
@@ -78,7 +78,7 @@ describe('a kind that a definition brings', () => {
     });
   });
 
-  it('counts the generation by everything but metadata, and by the status where that has no part', () => {
+  it('counts changes outside metadata, including the status without a status subresource', () => {
     const generations = [{}, { subresources: { status: {} } }].map((spec) => {
       const { prepareForUpdate } = definitionOf(spec);
       return [{ spec: 1 }, { status: 1 }, { metadata: { name: 'a', labels: { l: 'm' } } }].map(
@@ -95,14 +95,14 @@ describe('a kind that a definition brings', () => {
     ]);
   });
 
-  it('writes nothing but the status through its part', () => {
+  it('writes only the status through the status subresource', () => {
     const { status } = definitionOf({ subresources: { status: {} } });
     const changed = object({ spec: 2, status: 3, metadata: { name: 'a', labels: { l: 'm' } } });
     status?.prepareForUpdate?.(changed, object({ spec: 1, status: 1 }), requestContext());
     expect(changed).toEqual(object({ spec: 1, status: 3 }));
   });
 
-  it('scales where its paths say, and checks the numbers there', () => {
+  it('scales at the declared paths and validates their numbers', () => {
     const scale = {
       specReplicasPath: '.spec.size',
       statusReplicasPath: '.status.size',
@@ -124,7 +124,7 @@ describe('a kind that a definition brings', () => {
 });
 
 describe('versions', () => {
-  it('are ordered by how far they have come', () => {
+  it('are ordered by stability', () => {
     const inOrder = ['v10', 'v2', 'v1', 'v11beta2', 'v3beta1', 'v12alpha1', 'v11alpha2', 'a1', 'b'];
     expect([...inOrder].reverse().sort(compareVersions)).toEqual(inOrder);
   });

@@ -1,22 +1,27 @@
 /**
- * The kind that a definition brings, as the registry works with it: a definition like those of the kinds
- * that are built in, one for each version, since columns, subresources and rules are a version's own.
- * Made from the stored definition alone, so that every server makes the same of it.
+ * Converts a CustomResourceDefinition to the definitions that the registry serves: one for each
+ * version, because columns, subresources and rules belong to a version. Depends on the stored
+ * definition only, so that every server computes the same result.
  */
 import { isConditionTrue } from '@orch/apimachinery';
 import type {
-  CustomResourceConversion,
   CustomResourceDefinition,
   CustomResourceDefinitionVersion,
 } from '@orch/types/apiextensions/v1beta1';
-import type { ResourceDefinition, ServedVersion, Verb } from '../definition.js';
+import type {
+  CustomKind,
+  CustomVersion,
+  ResourceDefinition,
+  ServedVersion,
+  Verb,
+} from '../definition.js';
+import { compileSchema, type StructuralSchema } from '../schema/index.js';
 import { tableColumns } from './custom-columns.js';
 import { customRules } from './custom-rules.js';
 import { customScale } from './custom-scale.js';
 import { deprecationText } from './deprecation-warning.js';
-import { compileSchema, type StructuralSchema } from './schema/index.js';
 
-/** In the order in which clients are told of them. */
+/** In discovery order. */
 const verbs: readonly Verb[] = [
   'delete',
   'deletecollection',
@@ -27,29 +32,10 @@ const verbs: readonly Verb[] = [
   'update',
   'watch',
 ];
-/** What is still told of while the objects are being removed. */
+/** The verbs in discovery while the objects are being deleted. */
 const verbsAtTheEnd = verbs.filter((verb) => !['patch', 'create', 'update'].includes(verb));
 
-export interface CustomVersion {
-  readonly isServed: boolean;
-  readonly definition: ResourceDefinition;
-}
-
-export interface CustomKind {
-  /** Of the definition. */
-  readonly name: string;
-  readonly group: string;
-  readonly plural: string;
-  readonly kind: string;
-  /** The version in which objects are stored. */
-  readonly storageVersion: string;
-  /** Its objects are being removed: there will be no new ones. */
-  readonly isTerminating: boolean;
-  readonly conversion: CustomResourceConversion;
-  readonly versions: readonly CustomVersion[];
-}
-
-/** Undefined for a definition that is not established: there is nothing to serve. */
+/** Undefined if the definition is not established. */
 export function customKindOf(object: CustomResourceDefinition): CustomKind | undefined {
   const { spec, status, metadata } = object;
   const versions = spec.versions ?? [];
@@ -73,7 +59,7 @@ export function customKindOf(object: CustomResourceDefinition): CustomKind | und
   return kind;
 }
 
-/** What a kind is made from: while it is the same, so are its objects. */
+/** A text that changes whenever the kind changes. */
 export function customKindSource({ spec, status }: CustomResourceDefinition): string {
   const isEstablished = isConditionTrue(status?.conditions, 'Established');
   return JSON.stringify([spec, status?.acceptedNames, isEstablished]);
@@ -110,7 +96,7 @@ function definitionOf(
     ...customRules(schema, subresources),
     ...(scale && { scale }),
     columns: tableColumns(columns),
-    // None but those of the metadata.
+    // Metadata fields only.
     selectableFields: {},
   };
 }
@@ -131,11 +117,14 @@ function servedVersion(
   };
 }
 
-/** Schemas are compiled when the first object comes: there may be many definitions. */
+/**
+ * Computes the value on first use: schemas are compiled with the first object, because there may be
+ * many definitions.
+ */
 function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
+  let memo: { readonly value: T } | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    memo ??= { value: make() };
+    return memo.value;
   };
 }

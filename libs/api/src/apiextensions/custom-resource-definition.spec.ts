@@ -5,8 +5,8 @@ import type { CustomResourceDefinition } from '@orch/types/apiextensions/v1beta1
 import { describe, expect, it } from 'vitest';
 import { create, now, requestContext, update, updatePart } from '../testing/write.js';
 import { approvalFinding } from './approval.js';
-import { bringUpToDate } from './bring-up-to-date.js';
 import { customResourceDefinition as kind } from './custom-resource-definition.js';
+import { reconcileDefinitionStatus } from './definition-status.js';
 import { deprecationWarningErrors } from './deprecation-warning.js';
 import { acceptNames } from './names.js';
 
@@ -28,12 +28,12 @@ function body(spec: object = {}, name = 'gears.example.com') {
   };
 }
 
-const made = (spec: object = {}, name?: string) =>
+const createDefinition = (spec: object = {}, name?: string) =>
   create<CustomResourceDefinition>(kind, body(spec, name), stable);
 
 describe('a definition of a custom resource', () => {
-  it('has names and a conversion where none are given, and stands in one stored version', () => {
-    const { object, errors } = made();
+  it('defaults names and conversion, and has one stored version', () => {
+    const { object, errors } = createDefinition();
     expect(errors).toEqual([]);
     expect(object.spec).toMatchObject({
       version: 'v1',
@@ -44,9 +44,9 @@ describe('a definition of a custom resource', () => {
     expect(object.status).toMatchObject({ conditions: null, storedVersions: ['v1'] });
   });
 
-  it('says once what all versions have alike, and for each version in the stable one', () => {
+  it('stores shared settings once and repeats them per version in v1', () => {
     const columns = [{ name: 'A', type: 'string', jsonPath: '.a' }];
-    const { object } = made({
+    const { object } = createDefinition({
       versions: [
         { name: 'v1', ...served, storage: true, additionalPrinterColumns: columns },
         { name: 'v2', ...served },
@@ -59,15 +59,15 @@ describe('a definition of a custom resource', () => {
       ['name', 'served', 'storage'],
     ]);
     expect(stored.versions?.[0]?.additionalPrinterColumns?.[0]?.JSONPath).toBe('.a');
-    const shown = stable?.fromStored?.(object) as v1.CustomResourceDefinition;
-    expect(shown.spec.versions).toMatchObject([
+    const converted = stable?.fromStored?.(object) as v1.CustomResourceDefinition;
+    expect(converted.spec.versions).toMatchObject([
       { name: 'v1', schema, additionalPrinterColumns: columns },
       { name: 'v2', schema },
     ]);
-    expect(shown.spec).not.toHaveProperty('version');
+    expect(converted.spec).not.toHaveProperty('version');
   });
 
-  it('takes the older form: one version by its name, unknown fields kept', () => {
+  it('accepts the older form with one version name and preserved unknown fields', () => {
     const { object, errors } = create<CustomResourceDefinition>(
       kind,
       {
@@ -106,12 +106,12 @@ describe('a definition of a custom resource', () => {
       { conversion: { strategy: 'None', webhook: { conversionReviewVersions: ['v1'] } } },
       'spec.conversion.conversionReviewVersions: Forbidden: should not be set when strategy is not set to Webhook',
     ],
-  ])('is refused with %s', (_what, spec, message) => {
-    expect(made(spec).errors).toContain(message);
+  ])('is rejected with %s', (_what, spec, message) => {
+    expect(createDefinition(spec).errors).toContain(message);
   });
 
-  it('does not change what objects are stored under once there may be some', () => {
-    const { object } = made();
+  it('keeps the parts of storage keys immutable once established', () => {
+    const { object } = createDefinition();
     const rename = (changed: CustomResourceDefinition) => {
       changed.spec.names.kind = 'Wheel';
     };
@@ -122,8 +122,8 @@ describe('a definition of a custom resource', () => {
     ]);
   });
 
-  it('remembers every version that objects were stored in, and counts changes of the spec', () => {
-    const { object } = made();
+  it('records every storage version and counts changes of the spec', () => {
+    const { object } = createDefinition();
     object.metadata = { ...object.metadata, generation: 1 };
     const { object: changed, errors } = update<CustomResourceDefinition>(
       kind,
@@ -141,8 +141,8 @@ describe('a definition of a custom resource', () => {
     expect(changed.metadata?.generation).toBe(2);
   });
 
-  it('is told by its status only what a status may say', () => {
-    const { object } = made();
+  it('validates the status on status writes', () => {
+    const { object } = createDefinition();
     const { errors } = updatePart<CustomResourceDefinition>(kind, 'status', object, (next) => {
       next.status = { ...next.status, acceptedNames: { plural: 'No', kind: 'Gear' } };
       next.spec.group = 'other.example.com';
@@ -154,7 +154,7 @@ describe('a definition of a custom resource', () => {
 
 describe('names', () => {
   const other = (plural: string, taken: string, kindName: string) => {
-    const { object } = made({ names: { plural, kind: kindName, shortNames: [taken] } });
+    const { object } = createDefinition({ names: { plural, kind: kindName, shortNames: [taken] } });
     acceptNames(object, [], () => false, now);
     return object;
   };
@@ -166,25 +166,25 @@ describe('names', () => {
     ['a singular', { singular: 'wheels' }, 'SingularConflict'],
     ['a kind', { kind: 'Wheel', listKind: 'X' }, 'KindConflict'],
     ['a kind that is a list elsewhere', { kind: 'WheelList', listKind: 'X' }, 'KindConflict'],
-  ])('are not accepted with %s that another one has', (_what, change, reason) => {
-    const { object } = made({ names: { ...names, ...change } });
+  ])('are not accepted if another definition has the %s', (_what, change, reason) => {
+    const { object } = createDefinition({ names: { ...names, ...change } });
     expect(acceptNames(object, [other('wheels', 'wh', 'Wheel')], () => false, now)).toBe(true);
     expect(reasonOf(object)).toBe(reason);
-    // Looked at again, nothing is new.
+    // A second run changes nothing.
     expect(acceptNames(object, [other('wheels', 'wh', 'Wheel')], () => false, now)).toBe(false);
   });
 
-  it('go to the one made first while nobody has them', () => {
-    const { object: rival } = made();
-    const { object: first } = made();
+  it('go to the oldest definition if unassigned', () => {
+    const { object: rival } = createDefinition();
+    const { object: first } = createDefinition();
     expect(acceptNames(first, [rival], () => false, now)).toBe(true);
     expect(reasonOf(first)).toBe('NoConflicts');
-    const { object: second } = made();
+    const { object: second } = createDefinition();
     acceptNames(second, [rival], () => true, now);
     expect(reasonOf(second)).toBe('ListKindConflict');
   });
 
-  it('that are lost later leave a kind established', () => {
+  it('can conflict later without removing the established condition', () => {
     const object = other('gears', 'g', 'Gear');
     object.spec.names = { ...object.spec.names, shortNames: ['wh'] };
     acceptNames(object, [other('wheels', 'wh', 'Wheel')], () => false, now);
@@ -195,7 +195,7 @@ describe('names', () => {
   });
 });
 
-describe('the groups of the project itself', () => {
+describe('protected groups', () => {
   const group = `gears.${dialect().groupDomain}`;
   const annotation = `api-approved.${dialect().keyDomain}`;
   const approved = (value: string) => {
@@ -212,24 +212,24 @@ describe('the groups of the project itself', () => {
       [expect.stringMatching(/^metadata\.annotations\[api-approved\..*Invalid value: "yes"/)],
       'False InvalidAnnotation',
     ],
-  ])('want to know who agreed: %s', (value, errors, finding) => {
+  ])('require an approval: %s', (value, errors, finding) => {
     const written = approved(value);
     expect(written.errors).toEqual(errors);
     const { status, reason } = approvalFinding(written.object) ?? {};
     expect(`${status} ${reason}`).toBe(finding);
   });
 
-  it('are nobody else’s concern', () => {
-    expect(approvalFinding(made().object)).toBeUndefined();
+  it('do not include other groups', () => {
+    expect(approvalFinding(createDefinition().object)).toBeUndefined();
   });
 });
 
-describe('a warning of a deprecated version', () => {
+describe('a deprecation warning', () => {
   it.each([
     ['', 'must not be an empty string'],
     ['x'.repeat(257), 'must be <= 256 characters long'],
     ['a\nb', 'non-printable character found at index 1'],
-  ])('%j is refused', (deprecationWarning, message) => {
+  ])('rejects %j', (deprecationWarning, message) => {
     const version = { name: 'v1', served: true, storage: true, deprecated: true };
     const errors = deprecationWarningErrors({ ...version, deprecationWarning }, {
       toString: () => 'at',
@@ -238,8 +238,8 @@ describe('a warning of a deprecated version', () => {
   });
 });
 
-describe('schemas without structure', () => {
-  it('are told by a condition until they have some', () => {
+describe('non-structural schemas', () => {
+  it('are reported by a condition until they are structural', () => {
     const { object } = create<CustomResourceDefinition>(
       kind,
       {
@@ -253,19 +253,19 @@ describe('schemas without structure', () => {
       },
       beta,
     );
-    const told = () =>
+    const conditionsOf = () =>
       object.status?.conditions?.find(({ type }) => type === 'NonStructuralSchema')?.message;
-    expect(bringUpToDate(object, [], () => false, now)).toBe(true);
-    expect(told()).toContain('spec.validation.openAPIV3Schema.type: Required value');
+    expect(reconcileDefinitionStatus(object, [], () => false, now)).toBe(true);
+    expect(conditionsOf()).toContain('spec.validation.openAPIV3Schema.type: Required value');
     object.spec.validation = { openAPIV3Schema: { type: 'object' } };
-    expect(bringUpToDate(object, [], () => false, now)).toBe(true);
-    expect(told()).toBeUndefined();
+    expect(reconcileDefinitionStatus(object, [], () => false, now)).toBe(true);
+    expect(conditionsOf()).toBeUndefined();
   });
 });
 
 describe('deletion', () => {
-  it('begins with a condition', () => {
-    const { object } = made();
+  it('sets the terminating condition', () => {
+    const { object } = createDefinition();
     kind.prepareForDelete?.(object, requestContext());
     expect(object.status?.conditions).toMatchObject([
       { type: 'Terminating', status: 'True', reason: 'InstanceDeletionPending' },

@@ -1,19 +1,19 @@
-/** CustomResourceDefinition: a kind that clients bring themselves. */
+/** CustomResourceDefinition: a kind that clients define. */
 import { semanticallyEqual } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type * as v1 from '@orch/types/apiextensions/v1';
 import type { CustomResourceDefinition } from '@orch/types/apiextensions/v1beta1';
-import { type ApiObject, define } from '../definition.js';
+import { define } from '../definition.js';
 import { createdAtColumn, nameColumn } from '../shared/columns.js';
 import { countGeneration } from '../shared/generation.js';
 import { replacedBy } from '../shared/versions.js';
 import { emptyStatus, setCondition, statusOf, storageVersionOf } from './conditions.js';
 import { fromV1, toV1 } from './conversion.js';
-import { createErrors, statusErrors, updateErrors } from './validation.js';
+import { createErrors, statusErrors, updateErrors, validateDefinitionName } from './validation.js';
 
 type EitherDefinition = v1.CustomResourceDefinition | CustomResourceDefinition;
 
-/** Keeps a definition until its objects are gone. */
+/** The finalizer that holds a definition until its objects are deleted. */
 export function cleanupFinalizer(): string {
   return `customresourcecleanup.${dialect().group('apiextensions')}`;
 }
@@ -28,7 +28,7 @@ function setNameDefaults({ spec, status }: EitherDefinition): void {
   if (storage && status && !status.storedVersions?.length) status.storedVersions = [storage.name];
 }
 
-/** Fields that the older version mirrors are brought into step. */
+/** Synchronises the fields that the older version mirrors. */
 function setOlderDefaults(object: CustomResourceDefinition): void {
   const { spec } = object;
   if (!spec.scope) spec.scope = 'Namespaced';
@@ -44,9 +44,8 @@ function setOlderDefaults(object: CustomResourceDefinition): void {
   setNameDefaults(object);
 }
 
-/** From the body of a request: it may have no spec. */
-function withSpec<T extends EitherDefinition>(object: ApiObject): T {
-  const definition = object as T;
+/** The body of a request may have no spec. */
+function withSpec<T extends EitherDefinition>(definition: T): T {
   definition.spec ??= {} as T['spec'];
   return definition;
 }
@@ -69,14 +68,14 @@ export const customResourceDefinition = define<CustomResourceDefinition>({
     {
       group: 'apiextensions',
       version: 'v1',
-      setDefaults: (object) => setNameDefaults(withSpec<v1.CustomResourceDefinition>(object)),
-      toStored: (object) => fromV1(withSpec(object)),
+      setDefaults: (object: v1.CustomResourceDefinition) => setNameDefaults(withSpec(object)),
+      toStored: (object: v1.CustomResourceDefinition) => fromV1(withSpec(object)),
       fromStored: (object) => toV1(object),
     },
     {
       group: 'apiextensions',
       version: 'v1beta1',
-      setDefaults: (object) => setOlderDefaults(withSpec<CustomResourceDefinition>(object)),
+      setDefaults: (object: CustomResourceDefinition) => setOlderDefaults(withSpec(object)),
       deprecation: replacedBy('apiextensions', 'v1', 'CustomResourceDefinition', {
         since: '1.16',
         unavailableFrom: '1.22',
@@ -96,7 +95,10 @@ export const customResourceDefinition = define<CustomResourceDefinition>({
     if (!semanticallyEqual(object.spec, old.spec)) countGeneration(object);
     addStoredVersion(object);
   },
+  validateName: validateDefinitionName,
+  strictFinalizers: false,
   validateCreate: createErrors,
+  updateChecks: ['metadataUpdate', 'update'],
   validateUpdate: updateErrors,
 
   cleanupFinalizer,

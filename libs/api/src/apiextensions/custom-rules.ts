@@ -1,10 +1,12 @@
-/** How custom resources are written: what a client may not set, generations, and the schema's rules. */
+/**
+ * The write strategy of custom resources: status reset, generation, and validation by the schema.
+ */
 import { type FieldError, semanticallyEqual } from '@orch/apimachinery';
 import type { CustomResourceSubresources } from '@orch/types/apiextensions/v1beta1';
 import type { ApiObject, ResourceDefinition } from '../definition.js';
+import type { StructuralSchema } from '../schema/index.js';
 import { countGeneration } from '../shared/generation.js';
 import { scaleNumberErrors } from './custom-scale.js';
-import type { StructuralSchema } from './schema/index.js';
 
 interface CustomObject extends ApiObject {
   status?: unknown;
@@ -15,7 +17,7 @@ type Rules = Pick<
   'prepareForCreate' | 'prepareForUpdate' | 'status' | 'validateCreate' | 'validateUpdate'
 >;
 
-/** `schema` is asked for when it is needed. */
+/** `schema` is called on first use. */
 export function customRules(
   schema: () => StructuralSchema,
   subresources: CustomResourceSubresources | undefined,
@@ -57,7 +59,7 @@ function keepStatus(object: CustomObject, old: CustomObject): void {
   else object.status = old.status;
 }
 
-/** Ownership of fields has been settled already: it is told of the status that was written. */
+/** Keeps managedFields: field ownership has already been computed for the written status. */
 function keepAllButStatus(object: CustomObject, old: CustomObject): void {
   const { status } = object;
   const managedFields = object.metadata?.managedFields;

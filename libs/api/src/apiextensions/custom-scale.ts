@@ -1,4 +1,5 @@
-/** The `scale` subresource of custom resources: the definition says by paths where its numbers are. */
+/** The `scale` subresource of custom resources, at the paths that the definition declares. */
+
 import {
   type FieldError,
   fieldError,
@@ -8,7 +9,8 @@ import {
 } from '@orch/apimachinery';
 import type { CustomResourceSubresourceScale } from '@orch/types/apiextensions/v1beta1';
 import type { ApiObject, SubresourceScale } from '../definition.js';
-import { fieldAt, readFieldPath } from './schema/index.js';
+import { fieldAt, readFieldPath } from '../schema/index.js';
+import { jsonOf } from '../shared/object-json.js';
 
 const replicasMax = 2 ** 31 - 1;
 
@@ -22,8 +24,8 @@ export function customScale(
   return {
     replicas: (object) => numberAt(object, spec),
     replicasPath: specReplicasPath,
-    isChecked: true,
-    setReplicas: (object, replicas) => setAt(object as JsonObject, spec, replicas),
+    validatesReplicas: true,
+    setReplicas: (object, replicas) => setAt(jsonOf(object), spec, replicas),
     statusReplicas: (object) => numberAt(object, status) ?? 0,
     selector(object) {
       const text = selector.length > 0 ? fieldAt(object, selector) : undefined;
@@ -33,7 +35,7 @@ export function customScale(
   };
 }
 
-/** `part`: what was written; the status may be wrong only where it is. */
+/** `part`: the written part; the status is checked in both cases. */
 export function scaleNumberErrors(
   object: ApiObject,
   scale: CustomResourceSubresourceScale | undefined,

@@ -1,4 +1,6 @@
-/** What clients of a deprecated version are told: the definition's own words or the usual ones. */
+/**
+ * The warning for clients of a deprecated version: the text of the definition or the standard one.
+ */
 import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
 import type {
   CustomResourceDefinitionSpec,
@@ -11,10 +13,10 @@ const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 
 export function deprecationWarningErrors(
   { deprecated, deprecationWarning: text }: CustomResourceDefinitionVersion,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   if (text === undefined) return [];
-  const refusal = (detail: string) => fieldError.invalid(at, text, detail);
+  const refusal = (detail: string) => fieldError.invalid(fieldPath, text, detail);
   if (!deprecated) return [refusal('can only be set for deprecated versions')];
   const errors: FieldError[] = [];
   if (Buffer.byteLength(text) > warningBytesMax) {

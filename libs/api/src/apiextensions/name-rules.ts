@@ -1,53 +1,57 @@
-/** Rules of the names of a kind: each is a label; kinds may have capitals. */
+/** Validates the names of a kind: each is a DNS label; kinds may have capitals. */
 import { checkDns1035Label, type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
 import type { CustomResourceDefinitionNames } from '@orch/types/apiextensions/v1beta1';
 import { invalidEach } from '../shared/rules.js';
 
-/** What a spec must say, a status need not. */
+/** Names that a spec must have; a status may omit them. */
 export function requiredNames(
   names: CustomResourceDefinitionNames | undefined,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   return (['plural', 'singular', 'kind', 'listKind'] as const)
     .filter((field) => !names?.[field])
-    .map((field) => fieldError.required(at.child(field)));
+    .map((field) => fieldError.required(fieldPath.child(field)));
 }
 
 export function namesErrors(
   names: CustomResourceDefinitionNames | undefined,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const { plural, singular, kind, listKind, shortNames = [], categories = [] } = names ?? {};
   return [
-    ...(plural ? labelErrors(plural, at.child('plural')) : []),
-    ...(singular ? labelErrors(singular, at.child('singular')) : []),
-    ...kindErrors(kind, at.child('kind')),
-    ...kindErrors(listKind, at.child('listKind')),
-    ...shortNames.flatMap((name, index) => labelErrors(name, at.child('shortNames').index(index))),
+    ...(plural ? labelErrors(plural, fieldPath.child('plural')) : []),
+    ...(singular ? labelErrors(singular, fieldPath.child('singular')) : []),
+    ...kindErrors(kind, fieldPath.child('kind')),
+    ...kindErrors(listKind, fieldPath.child('listKind')),
+    ...shortNames.flatMap((name, index) =>
+      labelErrors(name, fieldPath.child('shortNames').index(index)),
+    ),
     ...(kind && kind === listKind
       ? [
           fieldError.invalid(
-            at.child('listKind'),
+            fieldPath.child('listKind'),
             listKind,
             'kind and listKind may not be the same',
           ),
         ]
       : []),
-    ...categories.flatMap((name, index) => labelErrors(name, at.child('categories').index(index))),
+    ...categories.flatMap((name, index) =>
+      labelErrors(name, fieldPath.child('categories').index(index)),
+    ),
   ];
 }
 
-/** All that is wrong with a label, in one error. */
-export function labelErrors(value: string, at: FieldPath): FieldError[] {
+/** All violations of the label format as one error. */
+export function labelErrors(value: string, fieldPath: FieldPath): FieldError[] {
   const messages = checkDns1035Label(value);
-  return messages.length === 0 ? [] : [fieldError.invalid(at, value, messages.join(','))];
+  return messages.length === 0 ? [] : [fieldError.invalid(fieldPath, value, messages.join(','))];
 }
 
-function kindErrors(kind: string | undefined, at: FieldPath): FieldError[] {
+function kindErrors(kind: string | undefined, fieldPath: FieldPath): FieldError[] {
   if (!kind) return [];
   const messages = checkDns1035Label(kind.toLowerCase());
   return invalidEach(
-    at,
+    fieldPath,
     kind,
     messages.length === 0
       ? []

@@ -1,7 +1,7 @@
 /**
- * Which names of a definition are taken: within a group a plural, singular or short name belongs to one
- * definition, and so does a kind or list kind. Who has a name keeps it; of those who want it, the one
- * made first gets it. Decided from the definitions alone, without a store.
+ * Resolves name conflicts between definitions: within a group, a plural, singular or short name
+ * belongs to one definition, and so does a kind or list kind. An accepted name stays with its
+ * definition; otherwise the oldest definition gets it. Depends on the definitions only.
  */
 import { conditionOf } from '@orch/apimachinery';
 import type {
@@ -10,7 +10,7 @@ import type {
 } from '@orch/types/apiextensions/v1beta1';
 import { type Finding, setCondition, statusOf } from './conditions.js';
 
-/** What the other definitions of the group have. */
+/** The names of the other definitions in the group. */
 interface Taken {
   readonly resources: ReadonlySet<string>;
   readonly kinds: ReadonlySet<string>;
@@ -22,8 +22,9 @@ interface Names {
 }
 
 /**
- * Brings names and conditions of `object` to where they should be; answers whether it changed. `others`:
- * the other definitions of its group. `earlier`: was that one made before this one?
+ * Updates accepted names and conditions of `object` and reports whether they changed. `others`: the
+ * other definitions of its group. `earlier`: reports whether another definition was created before
+ * this one.
  */
 export function acceptNames(
   object: CustomResourceDefinition,
@@ -53,14 +54,14 @@ function takenBy(
   };
   for (const other of others) {
     take(other.status?.acceptedNames);
-    // Those that nobody has looked at yet come first by their age.
+    // Definitions that have not been processed yet precede this one if they are older.
     if (!other.status?.acceptedNames?.plural && earlier(other)) take(other.spec.names);
   }
   return { resources, kinds };
 }
 
 function namesOf({ spec, status }: CustomResourceDefinition, taken: Taken): Names {
-  const wanted = spec.names;
+  const requested = spec.names;
   const held = status?.acceptedNames ?? { plural: '', kind: '' };
   const accepted: CustomResourceDefinitionNames = { ...held };
   let conflict: Finding | undefined;
@@ -72,22 +73,22 @@ function namesOf({ spec, status }: CustomResourceDefinition, taken: Taken): Name
     reason: string,
     used: ReadonlySet<string>,
   ) => {
-    const name = wanted[field] ?? '';
+    const name = requested[field] ?? '';
     if (name !== (held[field] ?? '') && used.has(name)) refuse(reason, inUse(name));
     else if (name !== '') accepted[field] = name;
   };
   decide('plural', 'PluralConflict', taken.resources);
   decide('singular', 'SingularConflict', taken.resources);
-  const clashing = (wanted.shortNames ?? []).filter(
+  const clashing = (requested.shortNames ?? []).filter(
     (name) => !held.shortNames?.includes(name) && taken.resources.has(name),
   );
   if (clashing.length > 0) {
     const messages = clashing.map(inUse);
     refuse('ShortNamesConflict', messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`);
-  } else setList(accepted, 'shortNames', wanted.shortNames);
+  } else setList(accepted, 'shortNames', requested.shortNames);
   decide('kind', 'KindConflict', taken.kinds);
   decide('listKind', 'ListKindConflict', taken.kinds);
-  setList(accepted, 'categories', wanted.categories);
+  setList(accepted, 'categories', requested.categories);
   const names = conflict ?? {
     type: 'NamesAccepted',
     status: 'True',
@@ -97,7 +98,7 @@ function namesOf({ spec, status }: CustomResourceDefinition, taken: Taken): Name
   return { accepted, findings: [names, ...established(status, conflict === undefined)] };
 }
 
-/** Once established, a definition stays so whatever becomes of further names. */
+/** An established definition stays established, whatever happens to further names. */
 function established(
   status: CustomResourceDefinition['status'],
   namesAccepted: boolean,

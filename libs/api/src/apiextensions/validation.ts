@@ -1,4 +1,4 @@
-/** Rules of a CustomResourceDefinition, in the shape and with the paths of its hub version. */
+/** Validates a CustomResourceDefinition in its hub version, with the paths of that version. */
 import {
   checkDns1123Subdomain,
   conditionOf,
@@ -8,6 +8,7 @@ import {
   fieldError,
   immutable,
   path,
+  subdomainName,
 } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type {
@@ -16,12 +17,12 @@ import type {
   CustomResourceDefinitionStatus,
   JSONSchemaProps,
 } from '@orch/types/apiextensions/v1beta1';
-import type { RequestContext } from '../definition.js';
+import type { StrategyContext } from '../definition.js';
+import { columnErrors, hasDefaults, schemaErrors, schemaRules } from '../schema/index.js';
 import { checkRequiredOneOf } from '../shared/rules.js';
 import { approvalErrors } from './approval.js';
 import { conversionErrors } from './conversion-rules.js';
 import { namesErrors, requiredNames } from './name-rules.js';
-import { columnErrors, hasDefaults, schemaErrors, schemaRules } from './schema/index.js';
 import { subresourceErrors, versionErrors } from './version-rules.js';
 
 const spec = path('spec');
@@ -29,28 +30,32 @@ type Version = 'v1' | 'v1beta1';
 
 export function createErrors(
   object: CustomResourceDefinition,
-  context: RequestContext,
+  context: StrategyContext,
 ): FieldError[] {
-  const version = versionOf(context);
-  const { plural = '' } = object.spec.names ?? {};
-  const name = object.metadata?.name ?? '';
-  return [
-    ...(name === `${plural}.${object.spec.group}`
-      ? []
-      : [fieldError.invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')]),
-    ...definitionErrors(object, undefined, version),
-  ];
+  return definitionErrors(object, undefined, versionOf(context));
+}
+
+/** The name is that of the resource. */
+export function validateDefinitionName(
+  name: string,
+  prefix: boolean,
+  { spec: own }: CustomResourceDefinition,
+): readonly string[] {
+  const messages = subdomainName(name, prefix);
+  return name === `${own.names?.plural ?? ''}.${own.group}`
+    ? messages
+    : [...messages, 'must be spec.names.plural+"."+spec.group'];
 }
 
 export function updateErrors(
   object: CustomResourceDefinition,
   old: CustomResourceDefinition,
-  context: RequestContext,
+  context: StrategyContext,
 ): FieldError[] {
   return definitionErrors(object, old, versionOf(context));
 }
 
-function versionOf({ requestVersion }: RequestContext): Version {
+function versionOf({ requestVersion }: StrategyContext): Version {
   return requestVersion?.version === 'v1beta1' ? 'v1beta1' : 'v1';
 }
 
@@ -110,27 +115,27 @@ function specErrors(
 }
 
 function schemasOf({ validation, versions = [] }: CustomResourceDefinitionSpec): JSONSchemaProps[] {
-  return [validation, ...versions.map(({ schema }) => schema)].flatMap((one) =>
-    one?.openAPIV3Schema ? [one.openAPIV3Schema] : [],
+  return [validation, ...versions.map(({ schema }) => schema)].flatMap((entry) =>
+    entry?.openAPIV3Schema ? [entry.openAPIV3Schema] : [],
   );
 }
 
 function groupErrors(group = ''): FieldError[] {
-  const at = spec.child('group');
-  if (group === '') return [fieldError.required(at)];
+  const fieldPath = spec.child('group');
+  if (group === '') return [fieldError.required(fieldPath)];
   const messages = checkDns1123Subdomain(group);
-  if (messages.length > 0) return [fieldError.invalid(at, group, messages.join(','))];
+  if (messages.length > 0) return [fieldError.invalid(fieldPath, group, messages.join(','))];
   if (!group.includes('.')) {
-    return [fieldError.invalid(at, group, 'should be a domain with at least one dot')];
+    return [fieldError.invalid(fieldPath, group, 'should be a domain with at least one dot')];
   }
-  // Heads of groups with a dot: their objects are stored under it.
+  // Group heads with a dot: their objects are stored under the head.
   if (dialect().group(group) !== group) {
-    return [fieldError.invalid(at, group, 'is what a group of the system is stored under')];
+    return [fieldError.invalid(fieldPath, group, 'is what a group of the system is stored under')];
   }
   return [];
 }
 
-/** Every version has a schema, or all share one. */
+/** Every version must have a schema, or all must share one. */
 function missingSchemaErrors(
   own: CustomResourceDefinitionSpec,
   old: CustomResourceDefinitionSpec | undefined,
@@ -146,13 +151,16 @@ function missingSchemaErrors(
   if (!always && (own.preserveUnknownFields ?? true)) return [];
   return versions.flatMap(({ served, schema }, index) => {
     if (schema?.openAPIV3Schema || !(always || served)) return [];
-    const at = spec.child('versions').index(index).child('schema', 'openAPIV3Schema');
+    const fieldPath = spec.child('versions').index(index).child('schema', 'openAPIV3Schema');
     const why = always ? 'schemas are required' : 'because otherwise all fields are pruned';
-    return [fieldError.required(at, why)];
+    return [fieldError.required(fieldPath, why)];
   });
 }
 
-/** What objects are stored under cannot change; scope and kind once there may be some. */
+/**
+ * Names that are part of storage keys are immutable; scope and kind become immutable once the
+ * definition is established.
+ */
 function immutableErrors(
   { spec: own }: CustomResourceDefinition,
   old: CustomResourceDefinition,
@@ -160,8 +168,8 @@ function immutableErrors(
   const was = old.spec;
   const isEstablished = conditionOf(old.status?.conditions, 'Established')?.status === 'True';
   const names = spec.child('names');
-  const same = (value: unknown, before: unknown, at: FieldPath) =>
-    deepEqual(value, before) ? [] : [immutable(at, value)];
+  const same = (value: unknown, before: unknown, fieldPath: FieldPath) =>
+    deepEqual(value, before) ? [] : [immutable(fieldPath, value)];
   return [
     ...(isEstablished
       ? [
@@ -178,26 +186,28 @@ export function statusErrors(status: CustomResourceDefinitionStatus | undefined)
   return namesErrors(status?.acceptedNames, path('status', 'acceptedNames'));
 }
 
-/** Versions that objects may be stored in are versions of the definition. */
+/** Stored versions must be versions of the definition. */
 function storedVersionErrors({ spec: own, status }: CustomResourceDefinition): FieldError[] {
   const stored = status?.storedVersions ?? [];
-  const at = path('status', 'storedVersions');
+  const fieldPath = path('status', 'storedVersions');
   if (stored.length === 0) {
-    return [fieldError.invalid(at, stored, 'must have at least one stored version')];
+    return [fieldError.invalid(fieldPath, stored, 'must have at least one stored version')];
   }
   const versions = own.versions ?? [];
-  return [
-    ...versions
-      .filter(({ name, storage }) => storage && !stored.includes(name))
-      .map((version) =>
-        fieldError.invalid(at, version, `must have the storage version ${version.name}`),
-      ),
-    ...stored.flatMap((name, index) =>
-      versions.some((version) => version.name === name)
-        ? []
-        : [fieldError.invalid(at.index(index), name, 'must appear in spec.versions')],
-    ),
-  ];
+  const missing = new Map(stored.map((name, index) => [name, index]));
+  const errors: FieldError[] = [];
+  for (const version of versions) {
+    // Each stored version counts for one version: names must not repeat.
+    if (!missing.delete(version.name) && version.storage) {
+      const detail = `must have the storage version ${version.name}`;
+      errors.push(fieldError.invalid(fieldPath, version, detail));
+    }
+  }
+  for (const [name, index] of missing) {
+    const detail = 'must appear in spec.versions';
+    errors.push(fieldError.invalid(fieldPath.index(index), name, detail));
+  }
+  return errors;
 }
 
 function preserveErrors(

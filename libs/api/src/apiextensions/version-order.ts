@@ -1,8 +1,8 @@
-/** The order of versions: which one clients are shown first. */
+/** The priority order of versions. */
 
 /**
- * `v1` before `v1beta2` before `v1beta1` before `v1alpha1`; a higher number first. Names of another form
- * come last, by the alphabet.
+ * `v1` before `v1beta2` before `v1beta1` before `v1alpha1`; higher numbers first. Other names come
+ * last, in alphabetical order.
  */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((version) => /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version));

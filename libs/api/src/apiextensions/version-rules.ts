@@ -1,29 +1,33 @@
-/** Rules of the versions of a definition, and of what stands in them or at the top for all. */
+/** Validates the versions of a definition, and the settings per version or at the top. */
 import { deepEqual, type FieldError, type FieldPath, fieldError, path } from '@orch/apimachinery';
 import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
   CustomResourceSubresources,
 } from '@orch/types/apiextensions/v1beta1';
+import { columnErrors, type SchemaRules, scaleErrors, schemaErrors } from '../schema/index.js';
 import { deprecationWarningErrors } from './deprecation-warning.js';
 import { labelErrors } from './name-rules.js';
-import { columnErrors, type SchemaRules, scaleErrors, schemaErrors } from './schema/index.js';
 
 const spec = path('spec');
 
 export function versionErrors(own: CustomResourceDefinitionSpec, rules: SchemaRules): FieldError[] {
   const { versions = [], version = '' } = own;
-  const at = spec.child('versions');
-  const errors = versions.flatMap((one, index) =>
-    oneVersionErrors(own, one, rules, at.index(index)),
+  const fieldPath = spec.child('versions');
+  const errors = versions.flatMap((entry, index) =>
+    oneVersionErrors(own, entry, rules, fieldPath.index(index)),
   );
   errors.push(...exclusiveErrors(own, versions));
   if (new Set(versions.map(({ name }) => name)).size !== versions.length) {
-    errors.push(fieldError.invalid(at, versions, 'must contain unique version names'));
+    errors.push(fieldError.invalid(fieldPath, versions, 'must contain unique version names'));
   }
   if (versions.filter(({ storage }) => storage).length !== 1) {
     errors.push(
-      fieldError.invalid(at, versions, 'must have exactly one version marked as storage version'),
+      fieldError.invalid(
+        fieldPath,
+        versions,
+        'must have exactly one version marked as storage version',
+      ),
     );
   }
   if (version !== '') {
@@ -45,19 +49,19 @@ function oneVersionErrors(
   own: CustomResourceDefinitionSpec,
   version: CustomResourceDefinitionVersion,
   rules: SchemaRules,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const { status } = version.subresources ?? own.subresources ?? {};
   return [
-    ...labelErrors(version.name, at.child('name')),
-    ...deprecationWarningErrors(version, at.child('deprecationWarning')),
-    ...schemaErrors(version.schema?.openAPIV3Schema, at.child('schema'), {
+    ...labelErrors(version.name, fieldPath.child('name')),
+    ...deprecationWarningErrors(version, fieldPath.child('deprecationWarning')),
+    ...schemaErrors(version.schema?.openAPIV3Schema, fieldPath.child('schema'), {
       ...rules,
       statusSubresource: status !== undefined,
     }),
-    ...subresourceErrors(version.subresources, at.child('subresources')),
+    ...subresourceErrors(version.subresources, fieldPath.child('subresources')),
     ...(version.additionalPrinterColumns ?? []).flatMap((column, index) =>
-      columnErrors(column, at.child('additionalPrinterColumns').index(index)),
+      columnErrors(column, fieldPath.child('additionalPrinterColumns').index(index)),
     ),
   ];
 }
@@ -68,7 +72,9 @@ const perVersion = [
   ['additionalPrinterColumns', 'additionalPrinterColumns', 'additionalPrinterColumns'],
 ] as const;
 
-/** What stands at the top stands in no version, and what all versions have alike stands at the top. */
+/**
+ * A setting is either at the top or per version; values equal in all versions must be at the top.
+ */
 function exclusiveErrors(
   own: CustomResourceDefinitionSpec,
   versions: readonly CustomResourceDefinitionVersion[],
@@ -100,7 +106,7 @@ function exclusiveErrors(
 
 export function subresourceErrors(
   subresources: CustomResourceSubresources | undefined,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
-  return subresources?.scale ? scaleErrors(subresources.scale, at.child('scale')) : [];
+  return subresources?.scale ? scaleErrors(subresources.scale, fieldPath.child('scale')) : [];
 }

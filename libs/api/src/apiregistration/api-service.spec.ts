@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { definitions } from '../definitions.js';
 import { cells, create, now, updatePart } from '../testing/write.js';
 import { apiServiceKind } from './api-service.js';
-import { availabilityCondition } from './availability.js';
+import { availabilityCondition, discoveredAvailability, missingAddress } from './availability.js';
 import { localApiService } from './local-services.js';
 
 const service = { namespace: 'ns', name: 'a' };
 const spec = { group: 'example.com', version: 'v1', groupPriorityMinimum: 1, versionPriority: 1 };
-const made = (change: object = {}, name = 'v1.example.com') =>
+const createService = (change: object = {}, name = 'v1.example.com') =>
   create<APIService>(apiServiceKind, { metadata: { name }, spec: { ...spec, ...change } });
 
 describe('API services', () => {
-  it('of this server are available at once', () => {
-    const { object, errors } = made();
+  it('of this server are available immediately', () => {
+    const { object, errors } = createService();
     expect(errors).toEqual([]);
     expect(object.status?.conditions).toEqual([
       {
@@ -27,8 +27,8 @@ describe('API services', () => {
     expect(cells(apiServiceKind, object)).toMatchObject({ Service: 'Local', Available: 'True' });
   });
 
-  it('of others are unknown at first', () => {
-    const { object, errors } = made({ service });
+  it('of other servers are unknown at first', () => {
+    const { object, errors } = createService({ service });
     expect(errors).toEqual([]);
     expect(object).toMatchObject({ status: {}, spec: { service: { port: 443 } } });
     expect(cells(apiServiceKind, object)).toMatchObject({ Service: 'ns/a', Available: 'Unknown' });
@@ -65,16 +65,16 @@ describe('API services', () => {
         'spec.insecureSkipTLSVerify: Invalid value: true: may not be true if caBundle is present',
       ],
     ],
-  ])('refuse %j', (change, messages) => {
-    expect(made(change).errors).toEqual(messages);
+  ])('reject %j', (change, messages) => {
+    expect(createService(change).errors).toEqual(messages);
   });
 
-  it('keep all but their status when that is written', () => {
-    const { object } = made({ service });
-    const written = updatePart(apiServiceKind, 'status', object, (one) => {
-      one.metadata!.labels = { a: 'b' };
-      one.spec!.versionPriority = 9;
-      one.status = { conditions: [{ type: 'Available', status: 'Maybe' }] };
+  it('keep everything but the status on status writes', () => {
+    const { object } = createService({ service });
+    const written = updatePart(apiServiceKind, 'status', object, (draft) => {
+      draft.metadata!.labels = { a: 'b' };
+      draft.spec!.versionPriority = 9;
+      draft.status = { conditions: [{ type: 'Available', status: 'Maybe' }] };
     });
     expect(written.object.metadata?.labels).toBeUndefined();
     expect(written.object.spec).toEqual(object.spec);
@@ -83,40 +83,42 @@ describe('API services', () => {
     ]);
   });
 
-  it('say what they lack', () => {
-    const { object } = made({ service });
+  it('report why they are unavailable', () => {
+    const { object } = createService({ service });
     const target = { spec: { type: 'ClusterIP', ports: [{ port: 443, name: 'https' }] } };
+    const reference = object.spec!.service!;
+    const ready = [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ port: 1, name: 'https' }] }];
     const reasons = [
-      availabilityCondition(object, undefined, undefined, now),
-      availabilityCondition(object, { spec: { type: 'ClusterIP' } }, undefined, now),
-      availabilityCondition(object, target, undefined, now),
-      availabilityCondition(object, target, {}, now),
-      availabilityCondition(
-        object,
-        target,
-        { subsets: [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ port: 1, name: 'https' }] }] },
-        now,
-      ),
-    ].map((condition) => condition?.reason);
+      missingAddress(reference, undefined, undefined),
+      missingAddress(reference, { spec: { type: 'ClusterIP' } }, undefined),
+      missingAddress(reference, target, undefined),
+      missingAddress(reference, target, {}),
+      missingAddress(reference, target, { subsets: ready }),
+      discoveredAvailability('no response'),
+      discoveredAvailability(undefined),
+    ].map((availability) => availability?.reason);
     expect(reasons).toEqual([
       'ServiceNotFound',
       'ServicePortError',
       'EndpointsNotFound',
       'MissingEndpoints',
+      undefined,
       'FailedDiscoveryCheck',
+      'Passed',
     ]);
   });
 
-  it('say it once, and since when', () => {
-    const { object } = made({ service });
-    const first = availabilityCondition(object, undefined, undefined, now)!;
+  it('update the condition only on a change, with its time', () => {
+    const { object } = createService({ service });
+    const absent = missingAddress(object.spec!.service!, undefined, undefined)!;
+    const first = availabilityCondition(object, absent, now)!;
     object.status = { conditions: [first] };
-    expect(availabilityCondition(object, undefined, undefined, '2027')).toBeUndefined();
-    const next = availabilityCondition(object, { spec: { type: 'ClusterIP' } }, undefined, '2027');
+    expect(availabilityCondition(object, absent, '2027')).toBeUndefined();
+    const next = availabilityCondition(object, discoveredAvailability('no response'), '2027');
     expect(next?.lastTransitionTime).toBe(now);
   });
 
-  it('are there for every version that is served', () => {
+  it('exist for every served version', () => {
     for (const { versions } of definitions) {
       for (const { group, version } of versions) {
         const local = localApiService(group, version);
@@ -127,7 +129,7 @@ describe('API services', () => {
     expect(localApiService('core', 'v1')?.metadata?.name).toBe('v1.');
   });
 
-  it('come last where the group has no place, stable versions first', () => {
+  it('have the lowest priority for unknown groups, stable versions first', () => {
     const specOf = (version: string) => localApiService('archive', version)?.spec;
     const lowest = localApiService('internal.apiserver', 'v1alpha1')?.spec;
     expect(specOf('v1')?.groupPriorityMinimum).toBeLessThan(lowest!.groupPriorityMinimum);

@@ -1,4 +1,6 @@
-/** APIService: who answers for a version of a group: this server itself, or another one behind a service. */
+/**
+ * APIService: the server of a group version, either this server or another one behind a service.
+ */
 import {
   checkDns1035Label,
   checkDns1123Subdomain,
@@ -13,7 +15,7 @@ import { define } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { pathSegmentName } from '../shared/path-segment.js';
 import { checkOneOf, checkRequired, invalidEach } from '../shared/rules.js';
-import { availabilityCondition } from './availability.js';
+import { availabilityCondition, localAvailability } from './availability.js';
 
 const groupPriorityMax = 20_000;
 const versionPriorityMax = 1_000;
@@ -21,24 +23,24 @@ const versionPriorityMax = 1_000;
 function validateApiService(object: APIService): FieldError[] {
   const spec: Partial<APIServiceSpec> = object.spec ?? {};
   const { group = '', version = '', groupPriorityMinimum = 0, versionPriority = 0 } = spec;
-  const at = path('spec');
-  const errors = validateName(object, `${version}.${group}`);
+  const fieldPath = path('spec');
+  const errors: FieldError[] = [];
   if (group === '' && version !== 'v1') {
     errors.push(
       fieldError.required(
-        at.child('group'),
+        fieldPath.child('group'),
         'only v1 may have an empty group and it better be legacy kube',
       ),
     );
   }
   if (group !== '') {
-    errors.push(...invalidEach(at.child('group'), group, checkDns1123Subdomain(group)));
+    errors.push(...invalidEach(fieldPath.child('group'), group, checkDns1123Subdomain(group)));
   }
-  errors.push(...invalidEach(at.child('version'), version, checkDns1035Label(version)));
+  errors.push(...invalidEach(fieldPath.child('version'), version, checkDns1035Label(version)));
   if (groupPriorityMinimum <= 0 || groupPriorityMinimum > groupPriorityMax) {
     errors.push(
       fieldError.invalid(
-        at.child('groupPriorityMinimum'),
+        fieldPath.child('groupPriorityMinimum'),
         groupPriorityMinimum,
         `must be positive and less than ${groupPriorityMax}`,
       ),
@@ -47,7 +49,7 @@ function validateApiService(object: APIService): FieldError[] {
   if (versionPriority <= 0 || versionPriority > versionPriorityMax) {
     errors.push(
       fieldError.invalid(
-        at.child('versionPriority'),
+        fieldPath.child('versionPriority'),
         versionPriority,
         `must be positive and less than ${versionPriorityMax}`,
       ),
@@ -56,34 +58,34 @@ function validateApiService(object: APIService): FieldError[] {
   return [...errors, ...validateServer(spec)];
 }
 
-/** The name says what the service is for. */
-function validateName({ metadata }: APIService, wanted: string): FieldError[] {
-  const name = metadata?.name ?? '';
-  if (name === wanted || pathSegmentName(name, false).length > 0) return [];
-  return [
-    fieldError.invalid(
-      path('metadata', 'name'),
-      name,
-      `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`,
-    ),
-  ];
+/** The name must match the group and version. */
+function validateName(name: string, prefix: boolean, { spec }: APIService): readonly string[] {
+  const messages = pathSegmentName(name, prefix);
+  const required = `${spec?.version ?? ''}.${spec?.group ?? ''}`;
+  return messages.length > 0 || name === required
+    ? messages
+    : [`must be \`spec.version+"."+spec.group\`: ${JSON.stringify(required)}`];
 }
 
 function validateServer(spec: Partial<APIServiceSpec>): FieldError[] {
   const { service, caBundle = '', insecureSkipTLSVerify = false } = spec;
-  const at = path('spec');
+  const fieldPath = path('spec');
   const errors: FieldError[] = [];
   if (!service) {
     if (caBundle !== '') {
       const size = `${Buffer.from(caBundle, 'base64').length} bytes`;
       errors.push(
-        fieldError.invalid(at.child('caBundle'), size, 'local APIServices may not have a caBundle'),
+        fieldError.invalid(
+          fieldPath.child('caBundle'),
+          size,
+          'local APIServices may not have a caBundle',
+        ),
       );
     }
     if (insecureSkipTLSVerify) {
       errors.push(
         fieldError.invalid(
-          at.child('insecureSkipTLSVerify'),
+          fieldPath.child('insecureSkipTLSVerify'),
           insecureSkipTLSVerify,
           'local APIServices may not have insecureSkipTLSVerify',
         ),
@@ -94,14 +96,14 @@ function validateServer(spec: Partial<APIServiceSpec>): FieldError[] {
   const { namespace, name, port = 0 } = service;
   const portMessages = checkPortNumber(port).map((message) => `port is not valid: ${message}`);
   errors.push(
-    ...checkRequired(namespace, at.child('service', 'namespace')),
-    ...checkRequired(name, at.child('service', 'name')),
-    ...invalidEach(at.child('service', 'port'), port, portMessages),
+    ...checkRequired(namespace, fieldPath.child('service', 'namespace')),
+    ...checkRequired(name, fieldPath.child('service', 'name')),
+    ...invalidEach(fieldPath.child('service', 'port'), port, portMessages),
   );
   if (insecureSkipTLSVerify && caBundle !== '') {
     errors.push(
       fieldError.invalid(
-        at.child('insecureSkipTLSVerify'),
+        fieldPath.child('insecureSkipTLSVerify'),
         insecureSkipTLSVerify,
         'may not be true if caBundle is present',
       ),
@@ -137,13 +139,14 @@ export const apiServiceKind = define<APIService>({
     },
   ],
   stored: { group: 'apiregistration', version: 'v1' },
-  validateName: pathSegmentName,
+  validateName,
+  strictFinalizers: false,
   unconditionalUpdate: false,
 
   prepareForCreate(object, { now }) {
     object.status = {};
     if (object.spec?.service) return;
-    const condition = availabilityCondition(object, undefined, undefined, now);
+    const condition = availabilityCondition(object, localAvailability, now);
     if (condition) object.status.conditions = [condition];
   },
   prepareForUpdate(object, old) {
@@ -173,14 +176,14 @@ export const apiServiceKind = define<APIService>({
     {
       name: 'Service',
       type: 'string',
-      description: 'Who answers: a service, or this server itself.',
+      description: 'Service that serves the version, or Local.',
       cell: ({ spec }) =>
         spec?.service ? `${spec.service.namespace ?? ''}/${spec.service.name ?? ''}` : 'Local',
     },
     {
       name: 'Available',
       type: 'string',
-      description: 'Whether requests are answered.',
+      description: 'Whether the service is available.',
       cell: availableCell,
     },
     ageColumn(),

@@ -1,6 +1,6 @@
 /**
- * In which order clients are shown the groups that this server has, and the versions of each: the highest
- * first. Keyed by heads of groups. Source: the API services of the interface's facts.
+ * Discovery priorities of built-in groups and their versions, highest first. Keyed by group head.
+ * Source: the API services in the recorded fixtures.
  */
 interface GroupPriority {
   readonly minimum: number;
@@ -29,12 +29,14 @@ const groupPriorities: Readonly<Record<string, GroupPriority>> = {
   discovery: { minimum: 16_200, versions: { v1: 15, v1beta1: 12 } },
   'flowcontrol.apiserver': { minimum: 16_100, versions: { v1beta1: 12, v1alpha1: 9 } },
   'internal.apiserver': { minimum: 16_000, versions: { v1alpha1: 9 } },
+  // As in the manifest of the upstream metrics server.
+  metrics: { minimum: 100, versions: { v1beta1: 100 } },
 };
 
-/** Versions of one group: stable ones first, alpha last. */
+/** Version priorities by stability. */
 const ofStability = { stable: 15, beta: 9, alpha: 1 } as const;
 
-/** Of groups that the interface does not place: after all others. */
+/** Priority of groups without a recorded one: after all others. */
 const unplacedMinimum = 1_000;
 
 export function prioritiesOf(groupHead: string, version: string): [minimum: number, own: number] {

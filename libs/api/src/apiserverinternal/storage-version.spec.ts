@@ -8,22 +8,22 @@ const server = (id: string, encodingVersion = 'apps/v1') => ({
   encodingVersion,
   decodableVersions: [encodingVersion],
 });
-const made = (name = 'apps.deployments') =>
+const createVersion = (name = 'apps.deployments') =>
   create<StorageVersion>(storageVersion, { metadata: { name }, spec: {} });
 const written = (status: object) =>
-  updatePart<StorageVersion>(storageVersion, 'status', made().object, (one) => {
-    one.status = status;
+  updatePart<StorageVersion>(storageVersion, 'status', createVersion().object, (draft) => {
+    draft.status = status;
   });
 
 describe('storage versions', () => {
-  it('are named for their resource', () => {
-    expect(made().errors).toEqual([]);
-    expect(made('deployments').errors).toEqual([
+  it('require the name of their resource', () => {
+    expect(createVersion().errors).toEqual([]);
+    expect(createVersion('deployments').errors).toEqual([
       'metadata.name: Invalid value: "deployments": name must be in the form of <group>.<resource>',
     ]);
   });
 
-  it('show what servers store in', () => {
+  it('show the version of each server', () => {
     const { object, errors } = written({
       storageVersions: ['a', 'b', 'c', 'd'].map((id) => server(id)),
       commonEncodingVersion: 'apps/v1',
@@ -71,7 +71,7 @@ describe('storage versions', () => {
         'status[1].message: Required value: message cannot be empty',
       ],
     ],
-  ])('refuse %j', (status, messages) => {
+  ])('reject %j', (status, messages) => {
     expect(written(status).errors).toEqual(messages);
   });
 });

@@ -1,4 +1,4 @@
-/** StorageVersion: in which versions the servers of a cluster store a resource. */
+/** StorageVersion: the versions in which the servers of a cluster store a resource. */
 import {
   checkDns1035Label,
   checkDns1123Subdomain,
@@ -49,10 +49,10 @@ function partMessages(part: string, text: string, check: (text: string) => strin
   return messages.map((message) => `${part} part ${message}`);
 }
 
-function validateServer(server: ServerStorageVersion, at: FieldPath): FieldError[] {
+function validateServer(server: ServerStorageVersion, fieldPath: FieldPath): FieldError[] {
   const { apiServerID = '', encodingVersion = '', decodableVersions = [] } = server;
   const errors = invalidEach(
-    at.child('apiServerID'),
+    fieldPath.child('apiServerID'),
     apiServerID,
     checkDns1123Subdomain(apiServerID),
   );
@@ -60,8 +60,8 @@ function validateServer(server: ServerStorageVersion, at: FieldPath): FieldError
     const messages = checkApiVersion(version);
     if (messages.length > 0) errors.push(fieldError.invalid(field, version, messages.join(',')));
   };
-  check(encodingVersion, at.child('encodingVersion'));
-  const decodableAt = at.child('decodableVersions');
+  check(encodingVersion, fieldPath.child('encodingVersion'));
+  const decodableAt = fieldPath.child('decodableVersions');
   for (const [index, version] of decodableVersions.entries()) {
     check(version, decodableAt.index(index));
   }
@@ -77,74 +77,74 @@ function validateServer(server: ServerStorageVersion, at: FieldPath): FieldError
   return errors;
 }
 
-/** The version that all servers store in; undefined when there is none, or no server. */
+/** The version that all servers store in; undefined if they differ or there is no server. */
 function commonVersion(servers: readonly ServerStorageVersion[]): string | undefined {
   const versions = new Set(servers.map(({ encodingVersion }) => encodingVersion));
   return versions.size === 1 ? [...versions][0] : undefined;
 }
 
-function validateCommon(status: StorageVersionStatus, at: FieldPath): FieldError[] {
+function validateCommon(status: StorageVersionStatus, fieldPath: FieldPath): FieldError[] {
   const actual = commonVersion(status.storageVersions ?? []);
-  const said = status.commonEncodingVersion;
-  if (said === actual) return [];
+  const reported = status.commonEncodingVersion;
+  if (reported === actual) return [];
   const message =
     actual === undefined
       ? 'should be nil if apiServers do not agree on encodingVersion, or if there is no apiServer'
-      : `the ${said === undefined ? '' : 'actual '}common encoding version is ${actual}`;
-  return [fieldError.invalid(at.child('commonEncodingVersion'), said, message)];
+      : `the ${reported === undefined ? '' : 'actual '}common encoding version is ${actual}`;
+  return [fieldError.invalid(fieldPath.child('commonEncodingVersion'), reported, message)];
 }
 
-/** Clients know these below the status itself, not below its conditions. */
+/** Errors have the path of the status, not of its conditions, as upstream. */
 function validateCondition(
   conditions: readonly StorageVersionCondition[],
   index: number,
 ): FieldError[] {
   const { type = '', status = '', reason = '', message = '' } = conditions[index]!;
-  const at = path('status').index(index);
+  const fieldPath = path('status').index(index);
   const errors: FieldError[] = [];
-  const before = conditions.slice(0, index).findLastIndex((one) => one.type === type);
+  const before = conditions.slice(0, index).findLastIndex((earlier) => earlier.type === type);
   if (before >= 0) {
     errors.push(
       fieldError.invalid(
-        at.child('type'),
+        fieldPath.child('type'),
         type,
         `the type of the condition is not unique, it also appears in conditions[${before}]`,
       ),
     );
   }
   errors.push(
-    ...invalidEach(at.child('type'), type, checkQualifiedName(type)),
-    ...invalidEach(at.child('status'), status, checkQualifiedName(status)),
+    ...invalidEach(fieldPath.child('type'), type, checkQualifiedName(type)),
+    ...invalidEach(fieldPath.child('status'), status, checkQualifiedName(status)),
   );
   if (reason === '') {
-    errors.push(fieldError.required(at.child('reason'), 'reason cannot be empty'));
+    errors.push(fieldError.required(fieldPath.child('reason'), 'reason cannot be empty'));
   }
   if (message === '') {
-    errors.push(fieldError.required(at.child('message'), 'message cannot be empty'));
+    errors.push(fieldError.required(fieldPath.child('message'), 'message cannot be empty'));
   }
   return errors;
 }
 
 function validateStatus({ status }: StorageVersion): FieldError[] {
-  const at = path('status');
+  const fieldPath = path('status');
   const conditions = status.conditions ?? [];
   return [
     ...(status.storageVersions ?? []).flatMap((server, index) =>
-      validateServer(server, at.child('storageVersions').index(index)),
+      validateServer(server, fieldPath.child('storageVersions').index(index)),
     ),
-    ...validateCommon(status, at),
+    ...validateCommon(status, fieldPath),
     ...conditions.flatMap((_, index) => validateCondition(conditions, index)),
   ];
 }
 
 function serversCell({ status }: StorageVersion): string {
   const servers = status.storageVersions ?? [];
-  const shown = servers
+  const printed = servers
     .slice(0, serversShownMax)
     .map((server) => `${server.apiServerID ?? ''}=${server.encodingVersion ?? ''}`)
     .join(',');
   const more = servers.length - serversShownMax;
-  return more > 0 ? `${shown} + ${more} more...` : shown;
+  return more > 0 ? `${printed} + ${more} more...` : printed;
 }
 
 export const storageVersion = define<StorageVersion>({
@@ -171,13 +171,13 @@ export const storageVersion = define<StorageVersion>({
     {
       name: 'CommonEncodingVersion',
       type: 'string',
-      description: 'The version that all servers store in.',
+      description: 'Storage version that all servers share.',
       cell: ({ status }) => status.commonEncodingVersion ?? '<unset>',
     },
     {
       name: 'StorageVersions',
       type: 'string',
-      description: 'The version that each server stores in.',
+      description: 'Storage version of each server.',
       cell: serversCell,
     },
     ageColumn(),

@@ -1,4 +1,4 @@
-/** ControllerRevision: what a controller's object was at one time, kept as it is. */
+/** ControllerRevision: an immutable snapshot of a controller's state. */
 import {
   fieldError,
   immutable,
@@ -11,7 +11,7 @@ import { define } from '../definition.js';
 import { ageColumn, nameColumn, none } from '../shared/columns.js';
 import { checkNotNegative } from '../shared/rules.js';
 
-/** `statefulset.apps/web`; `<none>` when nothing controls the revision. */
+/** `statefulset.apps/web`; `<none>` if the revision has no controller. */
 function controllerCell({ metadata }: ControllerRevision): string {
   const owner = metadata?.ownerReferences?.find(({ controller }) => controller);
   if (!owner) return none;
@@ -39,13 +39,13 @@ export const controllerRevision = define<ControllerRevision>({
     {
       name: 'Controller',
       type: 'string',
-      description: 'The object that it is a revision of.',
+      description: 'Controller of the revision.',
       cell: controllerCell,
     },
     {
       name: 'Revision',
       type: 'string',
-      description: 'Its number; later ones are higher.',
+      description: 'Number of the revision.',
       cell: (object) => object.revision ?? 0,
     },
     ageColumn(),

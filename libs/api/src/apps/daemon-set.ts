@@ -1,4 +1,4 @@
-/** DaemonSet: a pod of one template on every node that fits. */
+/** DaemonSet: one pod of a template on every matching node. */
 import {
   badRequest,
   type FieldError,
@@ -11,7 +11,7 @@ import {
 } from '@orch/apimachinery';
 import type { DaemonSet, DaemonSetSpec } from '@orch/types/apps/v1';
 import type { ObjectMeta } from '@orch/types/meta/v1';
-import { gatedTemplateFields } from '../core/pod-gated-fields.js';
+import { gatedTemplateFields } from '../core/pod/pod-gated-fields.js';
 import {
   isBrokenSelector,
   isEmptySelector,
@@ -22,8 +22,8 @@ import {
   validateEndlessPods,
   validatePodTemplate,
   validateSharedDisks,
-} from '../core/pod-template.js';
-import { type ApiObject, define, type TableColumn } from '../definition.js';
+} from '../core/template/pod-template.js';
+import { type ApiObject, define, type StrategyContext, type TableColumn } from '../definition.js';
 import { isNoAmount, validateAmount, validateAtMostAll } from '../shared/amounts.js';
 import { ageColumn, mapCell, nameColumn } from '../shared/columns.js';
 import { countGeneration } from '../shared/generation.js';
@@ -34,15 +34,18 @@ import {
   validateSelectorUpdate,
 } from '../shared/workloads.js';
 
-/** Clients see how often the template has changed, counted from one, in this annotation. */
+/** The annotation that shows clients how often the template has changed, counted from one. */
 const templateGenerationKey = 'deprecated.daemonset.template.generation';
 
-/** As stored. The count is no part of the metadata there, and so of no view of the metadata. */
+/**
+ * The stored shape: the template generation is a field, and so not part of any view of the
+ * metadata.
+ */
 interface StoredDaemonSet extends DaemonSet {
   templateGeneration?: number;
 }
 
-/** Throws 400 for a count that is no whole number. */
+/** Throws 400 if the generation is not a whole number. */
 function toStored(object: ApiObject): StoredDaemonSet {
   const { [templateGenerationKey]: text, ...annotations } = object.metadata?.annotations ?? {};
   if (text === undefined) return object;
@@ -80,18 +83,18 @@ function setDaemonSetDefaults(object: DaemonSet): void {
   const strategy = spec.updateStrategy;
   if (strategy.type === 'RollingUpdate') {
     const maxUnavailable = strategy.rollingUpdate?.maxUnavailable ?? 1;
-    // Pods above the count belong to a feature that is off.
-    strategy.rollingUpdate = { maxUnavailable, maxSurge: 0 };
+    const maxSurge = strategy.rollingUpdate?.maxSurge ?? 0;
+    strategy.rollingUpdate = { maxUnavailable, maxSurge };
   }
   setPodTemplateDefaults(spec.template);
 }
 
-function validateDaemonSet(object: DaemonSet): FieldError[] {
+function validateDaemonSet(object: DaemonSet, { features }: StrategyContext): FieldError[] {
   const spec: Partial<DaemonSetSpec> = object.spec ?? {};
   const { selector, template } = spec;
-  const at = path('spec');
-  const templateAt = at.child('template');
-  const errors = validateLabelSelector(selector, at.child('selector'));
+  const fieldPath = path('spec');
+  const templateAt = fieldPath.child('template');
+  const errors = validateLabelSelector(selector, fieldPath.child('selector'));
   const labels = template?.metadata?.labels;
   const isEmpty = isEmptySelector(selector);
   if (!isEmpty && !isBrokenSelector(selector) && !selectorMatches(selector, labels)) {
@@ -99,39 +102,73 @@ function validateDaemonSet(object: DaemonSet): FieldError[] {
   }
   if (isEmpty) {
     const message = 'empty selector is invalid for daemonset';
-    errors.push(fieldError.invalid(at.child('selector'), selector, message));
+    errors.push(fieldError.invalid(fieldPath.child('selector'), selector, message));
   }
   return [
     ...errors,
     ...validatePodTemplate(template, templateAt),
     ...validateSharedDisks(template?.spec, templateAt.child('spec')),
     ...validateEndlessPods(template?.spec, 'DaemonSet', templateAt.child('spec')),
-    ...checkNotNegative(spec.minReadySeconds, at.child('minReadySeconds')),
-    ...validateStrategy(spec, at.child('updateStrategy')),
-    ...checkNotNegative(spec.revisionHistoryLimit, at.child('revisionHistoryLimit')),
+    ...checkNotNegative(spec.minReadySeconds, fieldPath.child('minReadySeconds')),
+    ...validateStrategy(
+      spec,
+      fieldPath.child('updateStrategy'),
+      features.enabled('DaemonSetUpdateSurge'),
+    ),
+    ...checkNotNegative(spec.revisionHistoryLimit, fieldPath.child('revisionHistoryLimit')),
   ];
 }
 
-function validateStrategy(spec: Partial<DaemonSetSpec>, at: FieldPath): FieldError[] {
+function validateStrategy(
+  spec: Partial<DaemonSetSpec>,
+  fieldPath: FieldPath,
+  isSurgeEnabled: boolean,
+): FieldError[] {
   const strategy = spec.updateStrategy;
   switch (strategy?.type ?? 'RollingUpdate') {
     case 'OnDelete':
       return [];
     case 'RollingUpdate':
-      return validateUnavailable(strategy, at.child('rollingUpdate', 'maxUnavailable'));
+      return isSurgeEnabled
+        ? validateRolling(strategy, fieldPath.child('rollingUpdate'))
+        : validateUnavailable(strategy, fieldPath.child('rollingUpdate', 'maxUnavailable'));
     default:
-      return [fieldError.notSupported(at, strategy, ['RollingUpdate', 'OnDelete'])];
+      return [fieldError.notSupported(fieldPath, strategy, ['RollingUpdate', 'OnDelete'])];
   }
 }
 
 function validateUnavailable(
   strategy: DaemonSetSpec['updateStrategy'],
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const value = strategy?.rollingUpdate?.maxUnavailable ?? 1;
-  const errors = validateAmount(value, at);
-  if (isNoAmount(value)) errors.push(fieldError.invalid(at, value, 'cannot be 0'));
-  return [...errors, ...validateAtMostAll(value, at)];
+  const errors = validateAmount(value, fieldPath);
+  if (isNoAmount(value)) errors.push(fieldError.invalid(fieldPath, value, 'cannot be 0'));
+  return [...errors, ...validateAtMostAll(value, fieldPath)];
+}
+
+/** Exactly one of the bounds is not 0. */
+function validateRolling(
+  strategy: DaemonSetSpec['updateStrategy'],
+  fieldPath: FieldPath,
+): FieldError[] {
+  const { maxUnavailable = 1, maxSurge = 0 } = strategy?.rollingUpdate ?? {};
+  const unavailableAt = fieldPath.child('maxUnavailable');
+  const surgeAt = fieldPath.child('maxSurge');
+  const errors = [
+    ...validateAmount(maxUnavailable, unavailableAt),
+    ...validateAmount(maxSurge, surgeAt),
+    ...validateAtMostAll(maxUnavailable, unavailableAt),
+    ...validateAtMostAll(maxSurge, surgeAt),
+  ];
+  const hasSurge = !isNoAmount(maxSurge);
+  if (isNoAmount(maxUnavailable) && !hasSurge) {
+    errors.push(fieldError.required(unavailableAt, 'cannot be 0 when maxSurge is 0'));
+  } else if (!isNoAmount(maxUnavailable) && hasSurge) {
+    const message = 'may not be set when maxUnavailable is non-zero';
+    errors.push(fieldError.invalid(surgeAt, maxSurge, message));
+  }
+  return errors;
 }
 
 const count = (
@@ -142,7 +179,7 @@ const count = (
 
 const columns: readonly TableColumn<DaemonSet>[] = [
   nameColumn(),
-  count('Desired', 'Nodes that are to have a pod.', ({ status }) =>
+  count('Desired', 'Number of nodes that should have a pod.', ({ status }) =>
     status ? status.desiredNumberScheduled : 0,
   ),
   count('Current', 'Nodes that are to have a pod and have one.', ({ status }) =>
@@ -162,7 +199,7 @@ const columns: readonly TableColumn<DaemonSet>[] = [
   {
     name: 'Node Selector',
     type: 'string',
-    description: 'Labels of the nodes that are to have a pod.',
+    description: 'Node selector of the template.',
     cell: (object) => mapCell(object.spec?.template?.spec?.nodeSelector),
   },
   ageColumn(),
@@ -189,7 +226,14 @@ export const daemonSet = define<StoredDaemonSet>({
   stored: { group: 'apps', version: 'v1' },
   hasGeneration: true,
 
-  gatedFields: gatedTemplateFields,
+  gatedFields: [
+    ...gatedTemplateFields,
+    {
+      gate: 'DaemonSetUpdateSurge',
+      path: 'spec.updateStrategy.rollingUpdate.maxSurge',
+      off: () => 0,
+    },
+  ],
   prepareForCreate(object) {
     object.status = {
       currentNumberScheduled: 0,
@@ -206,11 +250,9 @@ export const daemonSet = define<StoredDaemonSet>({
     if (!semanticallyEqual(object.spec, old.spec)) countGeneration(object);
   },
   validate: validateDaemonSet,
-  // An update reports what is wrong with the object twice, as clients know it.
-  validateUpdate: (object, old) => [
-    ...validateDaemonSet(object),
-    ...validateSelectorUpdate(object.spec?.selector, old.spec?.selector, path('spec', 'selector')),
-  ],
+  validateUpdate: (object, old) =>
+    validateSelectorUpdate(object.spec?.selector, old.spec?.selector, path('spec', 'selector')),
+  updateChecks: ['metadata', 'object', 'metadataUpdate', 'object', 'update'],
 
   columns,
   status: {

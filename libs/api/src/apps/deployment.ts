@@ -1,4 +1,4 @@
-/** Deployment: replicas of a template, changed over step by step. */
+/** Deployment: replicas of a template, with rolling updates. */
 import {
   type FieldError,
   type FieldPath,
@@ -8,14 +8,14 @@ import {
   semanticallyEqual,
 } from '@orch/apimachinery';
 import type { Deployment, DeploymentSpec } from '@orch/types/apps/v1';
-import { gatedTemplateFields } from '../core/pod-gated-fields.js';
+import { gatedTemplateFields } from '../core/pod/pod-gated-fields.js';
 import {
   selectorColumn,
   selectorText,
   setPodTemplateDefaults,
   templateColumns,
   validateSelectedTemplate,
-} from '../core/pod-template.js';
+} from '../core/template/pod-template.js';
 import { define, type TableColumn } from '../definition.js';
 import { isNoAmount, validateAmount, validateAtMostAll } from '../shared/amounts.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
@@ -48,17 +48,23 @@ function setDeploymentDefaults(object: Deployment): void {
 
 function validateDeployment(object: Deployment): FieldError[] {
   const spec: Partial<DeploymentSpec> = object.spec ?? {};
-  const at = path('spec');
+  const fieldPath = path('spec');
   const errors = [
-    ...checkNotNegative(spec.replicas, at.child('replicas')),
-    ...validateSelectedTemplate(spec.selector, spec.template, 'deployment', spec.replicas ?? 1, at),
-    ...validateStrategy(spec, at.child('strategy')),
-    ...checkNotNegative(spec.minReadySeconds, at.child('minReadySeconds')),
-    ...checkNotNegative(spec.revisionHistoryLimit, at.child('revisionHistoryLimit')),
+    ...checkNotNegative(spec.replicas, fieldPath.child('replicas')),
+    ...validateSelectedTemplate(
+      spec.selector,
+      spec.template,
+      'deployment',
+      spec.replicas ?? 1,
+      fieldPath,
+    ),
+    ...validateStrategy(spec, fieldPath.child('strategy')),
+    ...checkNotNegative(spec.minReadySeconds, fieldPath.child('minReadySeconds')),
+    ...checkNotNegative(spec.revisionHistoryLimit, fieldPath.child('revisionHistoryLimit')),
   ];
   const deadline = spec.progressDeadlineSeconds;
   if (deadline !== undefined) {
-    const field = at.child('progressDeadlineSeconds');
+    const field = fieldPath.child('progressDeadlineSeconds');
     errors.push(...checkNotNegative(deadline, field));
     if (deadline <= (spec.minReadySeconds ?? 0)) {
       errors.push(fieldError.invalid(field, deadline, 'must be greater than minReadySeconds'));
@@ -67,10 +73,10 @@ function validateDeployment(object: Deployment): FieldError[] {
   return errors;
 }
 
-function validateStrategy(spec: Partial<DeploymentSpec>, at: FieldPath): FieldError[] {
+function validateStrategy(spec: Partial<DeploymentSpec>, fieldPath: FieldPath): FieldError[] {
   const { strategy } = spec;
   if (!strategy) return [];
-  const field = at.child('rollingUpdate');
+  const field = fieldPath.child('rollingUpdate');
   const rolling = strategy.rollingUpdate;
   switch (strategy.type) {
     case 'Recreate':
@@ -83,29 +89,29 @@ function validateStrategy(spec: Partial<DeploymentSpec>, at: FieldPath): FieldEr
       }
       return validateRolling(rolling.maxUnavailable ?? 0, rolling.maxSurge ?? 0, field);
     default:
-      return [fieldError.notSupported(at, strategy, ['Recreate', 'RollingUpdate'])];
+      return [fieldError.notSupported(fieldPath, strategy, ['Recreate', 'RollingUpdate'])];
   }
 }
 
 function validateRolling(
   maxUnavailable: IntOrString,
   maxSurge: IntOrString,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const errors = [
-    ...validateAmount(maxUnavailable, at.child('maxUnavailable')),
-    ...validateAmount(maxSurge, at.child('maxSurge')),
+    ...validateAmount(maxUnavailable, fieldPath.child('maxUnavailable')),
+    ...validateAmount(maxSurge, fieldPath.child('maxSurge')),
   ];
   if (isNoAmount(maxUnavailable) && isNoAmount(maxSurge)) {
     errors.push(
       fieldError.invalid(
-        at.child('maxUnavailable'),
+        fieldPath.child('maxUnavailable'),
         maxUnavailable,
         'may not be 0 when `maxSurge` is 0',
       ),
     );
   }
-  return [...errors, ...validateAtMostAll(maxUnavailable, at.child('maxUnavailable'))];
+  return [...errors, ...validateAtMostAll(maxUnavailable, fieldPath.child('maxUnavailable'))];
 }
 
 const columns: readonly TableColumn<Deployment>[] = [
@@ -114,13 +120,13 @@ const columns: readonly TableColumn<Deployment>[] = [
   {
     name: 'Up-to-date',
     type: 'string',
-    description: 'Pods of the newest template.',
+    description: 'Number of pods of the newest template.',
     cell: (object) => object.status?.updatedReplicas ?? 0,
   },
   {
     name: 'Available',
     type: 'string',
-    description: 'Pods that have been ready for long enough.',
+    description: 'Number of available pods.',
     cell: (object) => object.status?.availableReplicas ?? 0,
   },
   ageColumn(),
@@ -147,7 +153,7 @@ export const deployment = define<Deployment>({
   },
   prepareForUpdate(object, old) {
     object.status = old.status;
-    // Annotations count because the controller hands them on to its replica sets.
+    // The controller copies annotations to its replica sets, so they count for the generation.
     if (
       !semanticallyEqual(object.spec, old.spec) ||
       !semanticallyEqual(object.metadata?.annotations ?? {}, old.metadata?.annotations ?? {})
@@ -156,6 +162,7 @@ export const deployment = define<Deployment>({
     }
   },
   validate: validateDeployment,
+  updateChecks: ['metadataUpdate', 'object', 'update'],
   validateUpdate: (object, old) =>
     validateSelectorUpdate(object.spec?.selector, old.spec?.selector, path('spec', 'selector')),
 
@@ -168,7 +175,7 @@ export const deployment = define<Deployment>({
     },
     validateUpdate(object, old) {
       const status = object.status ?? {};
-      const at = path('status');
+      const fieldPath = path('status');
       const errors = validateCounts(
         status,
         [
@@ -181,7 +188,7 @@ export const deployment = define<Deployment>({
           'collisionCount',
         ],
         ['updatedReplicas', 'readyReplicas', 'availableReplicas'],
-        at,
+        fieldPath,
       );
       return [...errors, ...validateCollisionCount(object.status, old.status)];
     },

@@ -17,14 +17,14 @@ const like = (pattern: RegExp) => expect.stringMatching(pattern) as string;
 
 describe('stateful sets', () => {
   const errorsOf = (spec?: object) => create(statefulSet, spec ? { spec } : {}).errors;
-  const made = (spec: object) =>
+  const createDeployment = (spec: object) =>
     create<StatefulSet>(statefulSet, {
       metadata: { name: 'x', generation: 1 },
       spec: { ...good, ...spec },
     }).object;
 
-  it('are filled in', () => {
-    const object = made({ volumeClaimTemplates: [{ metadata: { name: 'data' } }] });
+  it('get defaults', () => {
+    const object = createDeployment({ volumeClaimTemplates: [{ metadata: { name: 'data' } }] });
     expect(object.status).toEqual({ replicas: 0 });
     expect(object.spec).toMatchObject({
       replicas: 1,
@@ -54,11 +54,11 @@ describe('stateful sets', () => {
       { type: 'RollingUpdate', rollingUpdate: { partition: 3 } },
     ],
     [{ type: 'OnDelete' }, { type: 'OnDelete' }],
-  ])('take %j as a strategy', (updateStrategy, expected) => {
-    expect(made({ updateStrategy }).spec?.updateStrategy).toEqual(expected);
+  ])('default the strategy %j', (updateStrategy, expected) => {
+    expect(createDeployment({ updateStrategy }).spec?.updateStrategy).toEqual(expected);
   });
 
-  it('say what is missing', () => {
+  it('report missing fields', () => {
     expect(errorsOf()).toEqual(['spec.selector: Required value', mismatch('(nil)')]);
   });
 
@@ -104,12 +104,12 @@ describe('stateful sets', () => {
         'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in StatefulSet is not Supported',
       ],
     ],
-  ])('refuse %j', (change, messages) => {
+  ])('reject %j', (change, messages) => {
     expect(errorsOf({ ...good, ...change })).toEqual(messages);
   });
 
-  it('change in three fields only, and count that', () => {
-    const { object, errors } = update(statefulSet, made({}), (changed: StatefulSet) => {
+  it('allow changes of three fields and count them', () => {
+    const { object, errors } = update(statefulSet, createDeployment({}), (changed: StatefulSet) => {
       changed.spec!.replicas = 3;
       changed.spec!.updateStrategy = { type: 'OnDelete' };
       changed.spec!.template.metadata!.labels!.more = 'x';
@@ -124,7 +124,7 @@ describe('stateful sets', () => {
     ]);
   });
 
-  it('hold their status to sense', () => {
+  it('validate their status', () => {
     const status = { replicas: 1, readyReplicas: 2, currentReplicas: -1, collisionCount: 1 };
     const errors = statefulSet.status?.validateUpdate?.(
       { status } as StatefulSet,
@@ -138,8 +138,8 @@ describe('stateful sets', () => {
     ]);
   });
 
-  it('scale, and show how many are ready', () => {
-    const object = made({ replicas: 2 });
+  it('scale, and show the ready replicas', () => {
+    const object = createDeployment({ replicas: 2 });
     statefulSet.scale?.setReplicas(object, 4);
     expect(statefulSet.scale?.selector(object)).toBe('app=web');
     expect(cells(statefulSet, object)).toMatchObject({ Ready: '0/4', Containers: 'main' });
@@ -148,7 +148,7 @@ describe('stateful sets', () => {
 
 describe('daemon sets', () => {
   const errorsOf = (spec?: object) => create(daemonSet, spec ? { spec } : {}).errors;
-  const made = (spec: object = {}) =>
+  const createDaemonSet = (spec: object = {}) =>
     create<DaemonSet>(daemonSet, {
       metadata: { name: 'x', generation: 1 },
       spec: { ...good, ...spec },
@@ -161,26 +161,26 @@ describe('daemon sets', () => {
       { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '20%', maxSurge: 0 } },
     ],
     [{ type: 'OnDelete' }, { type: 'OnDelete' }],
-  ])('take %j as a strategy', (updateStrategy, expected) => {
-    expect(made({ updateStrategy }).spec?.updateStrategy).toEqual(expected);
+  ])('default the strategy %j', (updateStrategy, expected) => {
+    expect(createDaemonSet({ updateStrategy }).spec?.updateStrategy).toEqual(expected);
   });
 
-  it('count the generations of their template themselves', () => {
+  it('count the generations of their template', () => {
     const [version] = daemonSet.versions;
-    const shown = (object: DaemonSet) => version!.fromStored!(object).metadata;
+    const convertedMetadata = (object: DaemonSet) => version!.fromStored!(object).metadata;
     const counted = (object: DaemonSet, annotations?: object) =>
       decode<DaemonSet>(
         daemonSet,
         structuredClone({ ...object, metadata: { ...object.metadata, annotations } }),
       );
-    const first = made();
-    expect(shown(first)?.annotations).toEqual({ [generationKey]: '1' });
+    const first = createDaemonSet();
+    expect(convertedMetadata(first)?.annotations).toEqual({ [generationKey]: '1' });
     expect(first.metadata).not.toHaveProperty('annotations');
     const { object } = update(daemonSet, first, (changed: DaemonSet) => {
       Object.assign(changed, counted(first, { [generationKey]: '7', a: 'b' }));
       changed.spec!.template.metadata!.labels!.more = 'x';
     });
-    expect(shown(object)).toMatchObject({
+    expect(convertedMetadata(object)).toMatchObject({
       generation: 2,
       annotations: { [generationKey]: '2', a: 'b' },
     });
@@ -188,10 +188,13 @@ describe('daemon sets', () => {
       Object.assign(changed, counted(object));
       changed.spec!.minReadySeconds = 3;
     }).object;
-    expect(shown(later)).toMatchObject({ generation: 3, annotations: { [generationKey]: '2' } });
+    expect(convertedMetadata(later)).toMatchObject({
+      generation: 3,
+      annotations: { [generationKey]: '2' },
+    });
     const written = counted(later, { [generationKey]: '9' });
     daemonSet.status?.prepareForUpdate?.(written, later, requestContext());
-    expect(shown(written)?.annotations).toEqual({ [generationKey]: '2' });
+    expect(convertedMetadata(written)?.annotations).toEqual({ [generationKey]: '2' });
     expect(() => counted(later, { [generationKey]: 'x' })).toThrow(/parsing "x": invalid syntax/);
   });
 
@@ -247,19 +250,19 @@ describe('daemon sets', () => {
         'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in DaemonSet is not Supported',
       ],
     ],
-  ])('refuse %j', (change, messages) => {
+  ])('reject %j', (change, messages) => {
     expect(errorsOf(change && { ...good, ...change })).toEqual(messages);
   });
 
-  it('keep their selector', () => {
-    const { errors } = update(daemonSet, made(), (changed: DaemonSet) => {
+  it('reject a change of the selector', () => {
+    const { errors } = update(daemonSet, createDaemonSet(), (changed: DaemonSet) => {
       changed.spec!.selector = { matchExpressions: [{ key: 'app', operator: 'Exists' }] };
     });
     expect(errors).toEqual([like(/^spec\.selector: Invalid value: .*: field is immutable$/)]);
   });
 
-  it('hold their status to sense and show it', () => {
-    const object = made({
+  it('validate and show their status', () => {
+    const object = createDaemonSet({
       template: { ...template, spec: { ...template.spec, nodeSelector: { a: 'b' } } },
     });
     object.status = {
@@ -281,7 +284,7 @@ describe('daemon sets', () => {
 });
 
 describe('controller revisions', () => {
-  it('hold data that never changes', () => {
+  it('have immutable data', () => {
     expect(create(controllerRevision, { revision: -1 }).errors).toEqual([
       'data: Required value: data is mandatory',
       'revision: Invalid value: -1: must be greater than or equal to 0',
@@ -291,13 +294,13 @@ describe('controller revisions', () => {
       data: { a: 1 },
     });
     expect(errors).toEqual([]);
-    const changed = update(controllerRevision, object, (one: ControllerRevision) => {
-      Object.assign(one, { revision: 2, data: { a: 2 } });
+    const changed = update(controllerRevision, object, (draft: ControllerRevision) => {
+      Object.assign(draft, { revision: 2, data: { a: 2 } });
     });
     expect(changed.errors).toEqual([like(/^data: Invalid value: .*: field is immutable$/)]);
   });
 
-  it('show what controls them', () => {
+  it('show their controller', () => {
     const owner = { kind: 'StatefulSet', name: 'web', uid: 'u', controller: true };
     const cellsOf = (apiVersion: string) =>
       cells(controllerRevision, {

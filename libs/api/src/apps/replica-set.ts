@@ -1,14 +1,14 @@
-/** ReplicaSet: a number of pods of one template. */
+/** ReplicaSet: a number of pods from one template. */
 import { type FieldError, path, semanticallyEqual } from '@orch/apimachinery';
 import type { ReplicaSet, ReplicaSetSpec } from '@orch/types/apps/v1';
-import { gatedTemplateFields } from '../core/pod-gated-fields.js';
+import { gatedTemplateFields } from '../core/pod/pod-gated-fields.js';
 import {
   selectorColumn,
   selectorText,
   setPodTemplateDefaults,
   templateColumns,
   validateSelectedTemplate,
-} from '../core/pod-template.js';
+} from '../core/template/pod-template.js';
 import { define, type TableColumn } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { countGeneration } from '../shared/generation.js';
@@ -22,11 +22,17 @@ import {
 
 function validateReplicaSet(object: ReplicaSet): FieldError[] {
   const spec: Partial<ReplicaSetSpec> = object.spec ?? {};
-  const at = path('spec');
+  const fieldPath = path('spec');
   return [
-    ...checkNotNegative(spec.replicas, at.child('replicas')),
-    ...checkNotNegative(spec.minReadySeconds, at.child('minReadySeconds')),
-    ...validateSelectedTemplate(spec.selector, spec.template, 'deployment', spec.replicas ?? 1, at),
+    ...checkNotNegative(spec.replicas, fieldPath.child('replicas')),
+    ...checkNotNegative(spec.minReadySeconds, fieldPath.child('minReadySeconds')),
+    ...validateSelectedTemplate(
+      spec.selector,
+      spec.template,
+      'deployment',
+      spec.replicas ?? 1,
+      fieldPath,
+    ),
   ];
 }
 
@@ -64,11 +70,9 @@ export const replicaSet = define<ReplicaSet>({
     if (!semanticallyEqual(object.spec, old.spec)) countGeneration(object);
   },
   validate: validateReplicaSet,
-  // An update reports what is wrong with the object twice, as clients know it.
-  validateUpdate: (object, old) => [
-    ...validateReplicaSet(object),
-    ...validateSelectorUpdate(object.spec?.selector, old.spec?.selector, path('spec', 'selector')),
-  ],
+  validateUpdate: (object, old) =>
+    validateSelectorUpdate(object.spec?.selector, old.spec?.selector, path('spec', 'selector')),
+  updateChecks: ['metadata', 'object', 'metadataUpdate', 'object', 'update'],
 
   columns,
   status: {

@@ -1,4 +1,4 @@
-/** StatefulSet: pods of one template that keep their names and their disks. */
+/** StatefulSet: pods from one template with stable names and storage. */
 import {
   type FieldError,
   type FieldPath,
@@ -10,8 +10,8 @@ import {
 } from '@orch/apimachinery';
 import type { StatefulSet, StatefulSetSpec } from '@orch/types/apps/v1';
 import type { PodTemplateSpec } from '@orch/types/core/v1';
-import { validatePodAnnotations } from '../core/pod-annotations.js';
-import { gatedTemplateFields } from '../core/pod-gated-fields.js';
+import { validatePodAnnotations } from '../core/pod/pod-annotations.js';
+import { gatedTemplateFields } from '../core/pod/pod-gated-fields.js';
 import {
   emptyPodSpec,
   isBrokenSelector,
@@ -21,7 +21,7 @@ import {
   validateEndlessPods,
   validateSelector,
   validateTemplateLabels,
-} from '../core/pod-template.js';
+} from '../core/template/pod-template.js';
 import { define, type TableColumn } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { countGeneration } from '../shared/generation.js';
@@ -55,18 +55,18 @@ function setStatefulSetDefaults({ spec }: StatefulSet): void {
 
 function validateStatefulSet(object: StatefulSet): FieldError[] {
   const spec: Partial<StatefulSetSpec> = object.spec ?? {};
-  const at = path('spec');
+  const fieldPath = path('spec');
   const errors: FieldError[] = [];
   if (spec.podManagementPolicy && !policies.includes(spec.podManagementPolicy)) {
-    const field = at.child('podManagementPolicy');
+    const field = fieldPath.child('podManagementPolicy');
     const message = "must be 'OrderedReady' or 'Parallel'";
     errors.push(fieldError.invalid(field, spec.podManagementPolicy, message));
   }
-  const templateAt = at.child('template');
+  const templateAt = fieldPath.child('template');
   errors.push(
-    ...validateStrategy(spec, at.child('updateStrategy')),
-    ...checkNotNegative(spec.replicas, at.child('replicas')),
-    ...validateSelector(spec.selector, 'statefulset', at.child('selector'), ''),
+    ...validateStrategy(spec, fieldPath.child('updateStrategy')),
+    ...checkNotNegative(spec.replicas, fieldPath.child('replicas')),
+    ...validateSelector(spec.selector, 'statefulset', fieldPath.child('selector'), ''),
   );
   if (!isBrokenSelector(spec.selector)) {
     errors.push(
@@ -78,24 +78,24 @@ function validateStatefulSet(object: StatefulSet): FieldError[] {
   return [...errors, ...validateEndlessPods(pods, 'StatefulSet', templateAt.child('spec'))];
 }
 
-/** The rest of the template is looked at when pods are made of it. */
+/** Only the metadata is validated here; pod creation validates the rest of the template. */
 function validateTemplateMetadata(
   template: PodTemplateSpec | undefined,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const { labels, annotations } = template?.metadata ?? {};
-  const field = at.child('annotations');
+  const field = fieldPath.child('annotations');
   return [
-    ...validateLabels(labels, at.child('labels')),
+    ...validateLabels(labels, fieldPath.child('labels')),
     ...validateAnnotations(annotations, field),
     ...validatePodAnnotations(annotations, template?.spec ?? emptyPodSpec, field),
   ];
 }
 
-function validateStrategy(spec: Partial<StatefulSetSpec>, at: FieldPath): FieldError[] {
+function validateStrategy(spec: Partial<StatefulSetSpec>, fieldPath: FieldPath): FieldError[] {
   const strategy = spec.updateStrategy;
   const rolling = strategy?.rollingUpdate;
-  const field = at.child('rollingUpdate');
+  const field = fieldPath.child('rollingUpdate');
   switch (strategy?.type ?? 'RollingUpdate') {
     case 'OnDelete':
       return rolling
@@ -104,11 +104,11 @@ function validateStrategy(spec: Partial<StatefulSetSpec>, at: FieldPath): FieldE
     case 'RollingUpdate':
       return checkNotNegative(rolling?.partition, field.child('partition'));
     default:
-      return [fieldError.invalid(at, strategy, "must be 'RollingUpdate' or 'OnDelete'")];
+      return [fieldError.invalid(fieldPath, strategy, "must be 'RollingUpdate' or 'OnDelete'")];
   }
 }
 
-/** What may not change is everything but three fields. */
+/** Only three fields of the spec are mutable. */
 function validateStatefulSetUpdate(object: StatefulSet, old: StatefulSet): FieldError[] {
   const fixed = ({ spec }: StatefulSet) => ({
     ...spec,
@@ -116,13 +116,16 @@ function validateStatefulSetUpdate(object: StatefulSet, old: StatefulSet): Field
     template: undefined,
     updateStrategy: undefined,
   });
-  if (semanticallyEqual(fixed(object), fixed(old))) return [];
-  return [
-    fieldError.forbidden(
-      path('spec'),
-      "updates to statefulset spec for fields other than 'replicas', 'template', and 'updateStrategy' are forbidden",
-    ),
-  ];
+  const fieldPath = path('spec');
+  const errors = semanticallyEqual(fixed(object), fixed(old))
+    ? []
+    : [
+        fieldError.forbidden(
+          fieldPath,
+          "updates to statefulset spec for fields other than 'replicas', 'template', and 'updateStrategy' are forbidden",
+        ),
+      ];
+  return [...errors, ...checkNotNegative(object.spec?.replicas, fieldPath.child('replicas'))];
 }
 
 const columns: readonly TableColumn<StatefulSet>[] = [
@@ -154,6 +157,7 @@ export const statefulSet = define<StatefulSet>({
     if (!semanticallyEqual(object.spec, old.spec)) countGeneration(object);
   },
   validate: validateStatefulSet,
+  updateChecks: ['metadata', 'object', 'metadataUpdate', 'update'],
   validateUpdate: validateStatefulSetUpdate,
 
   columns,

@@ -12,7 +12,7 @@ const good = { selector: { matchLabels: { app: 'web' } }, template };
 const errorsOf = (spec?: object) => create<Deployment>(deployment, spec ? { spec } : {}).errors;
 
 describe('deployments', () => {
-  it('are filled in', () => {
+  it('get defaults', () => {
     const { object, errors } = create<Deployment>(deployment, {
       spec: { ...good, strategy: { rollingUpdate: { maxSurge: '30%' } } },
       status: { replicas: 5 },
@@ -29,11 +29,11 @@ describe('deployments', () => {
       },
     });
     expect(object.spec?.template?.spec).toMatchObject({ restartPolicy: 'Always' });
-    // A template is no pod yet.
+    // Templates do not get the defaults of pods.
     expect(object.spec?.template?.spec).not.toHaveProperty('enableServiceLinks');
   });
 
-  it('say what is missing', () => {
+  it('report missing fields', () => {
     expect(errorsOf()).toEqual([
       'spec.selector: Required value',
       'spec.template.metadata.labels: Invalid value: map[string]string(nil): `selector` does not match template `labels`',
@@ -72,11 +72,11 @@ describe('deployments', () => {
       { minReadySeconds: 10, progressDeadlineSeconds: 10 },
       ['spec.progressDeadlineSeconds: Invalid value: 10: must be greater than minReadySeconds'],
     ],
-  ])('refuse %j', (change, messages) => {
+  ])('reject %j', (change, messages) => {
     expect(errorsOf({ ...good, ...change })).toEqual(messages);
   });
 
-  it('count generations by spec and annotations', () => {
+  it('count changes of spec and annotations', () => {
     const { object } = create<Deployment>(deployment, {
       metadata: { name: 'x', generation: 1 },
       spec: good,
@@ -92,7 +92,7 @@ describe('deployments', () => {
     );
   });
 
-  it('keep their selector', () => {
+  it('reject a change of the selector', () => {
     const { object } = create<Deployment>(deployment, { spec: good });
     const { errors } = update(deployment, object, (changed: Deployment) => {
       changed.spec!.selector = { matchExpressions: [{ key: 'app', operator: 'Exists' }] };
@@ -102,7 +102,7 @@ describe('deployments', () => {
     ]);
   });
 
-  it('scale, and say by what they find their pods', () => {
+  it('scale, with their selector as text', () => {
     const { object } = create<Deployment>(deployment, { spec: good });
     deployment.scale?.setReplicas(object, 4);
     expect(deployment.scale?.replicas(object)).toBe(4);
@@ -115,7 +115,7 @@ describe('deployments', () => {
     });
   });
 
-  it('hold their status to sense', () => {
+  it('validate their status', () => {
     const errors = deployment.status?.validateUpdate?.(
       { status: { replicas: 1, updatedReplicas: 2 } } as Deployment,
       {},
@@ -126,13 +126,13 @@ describe('deployments', () => {
 });
 
 describe('replica sets', () => {
-  it('start with no replicas', () => {
+  it('start with a status of zero replicas', () => {
     const { object, errors } = create<ReplicaSet>(replicaSet, { spec: good });
     expect(errors).toEqual([]);
     expect(object.status).toEqual({ replicas: 0 });
     expect(object.spec?.replicas).toBe(1);
   });
-  it('count generations by spec alone', () => {
+  it('count changes of the spec only', () => {
     const { object } = create<ReplicaSet>(replicaSet, {
       metadata: { name: 'x', generation: 1 },
       spec: good,

@@ -1,4 +1,4 @@
-/** TokenReview: asks the server whose a token is. The answer is the server's. */
+/** TokenReview: authenticates a token; the server writes the result into the status. */
 import type { TokenReview } from '@orch/types/authentication/v1';
 import { define } from '../definition.js';
 

@@ -11,7 +11,7 @@ const neither =
 const noSubject = 'spec.user: Invalid value: "": at least one of user or group must be specified';
 const none = { metadata: {} };
 
-describe('reviews of access', () => {
+describe('access reviews', () => {
   it.each<[ResourceDefinition, object, string[]]>([
     [selfSubjectAccessReview, { spec: { resourceAttributes: pods } }, []],
     [selfSubjectAccessReview, { spec: {} }, [neither]],
@@ -42,14 +42,14 @@ describe('reviews of access', () => {
       { spec: { user: 'a', nonResourceAttributes: { path: '/x' } } },
       [expect.stringMatching(/^spec.nonResourceAttributes: .*: disallowed on this kind/) as string],
     ],
-  ])('are refused or not: %#', (definition, body, messages) => {
+  ])('are validated: %#', (definition, body, messages) => {
     const kindErrors = create(definition, { ...none, ...body }).errors.filter(
       (message) => !message.startsWith('metadata.name'),
     );
     expect(kindErrors).toEqual(messages);
   });
 
-  it('have the groups of their subject in both versions', () => {
+  it('convert the groups of their subject in both versions', () => {
     const older = subjectAccessReview.versions[1]!;
     const stored = decode(subjectAccessReview, { spec: { group: ['a', 'b'] } }, older);
     expect(stored).toMatchObject({ spec: { groups: ['a', 'b'] } });

@@ -1,4 +1,4 @@
-/** What the kinds that ask for a permission have in common: rules, versions and the older names. */
+/** Shared parts of the access review kinds: rules, versions and conversion. */
 import { deepEqual, type FieldError, fieldError, Literal, path } from '@orch/apimachinery';
 import type {
   NonResourceAttributes,
@@ -14,7 +14,7 @@ interface Question {
   readonly nonResourceAttributes?: NonResourceAttributes;
 }
 
-/** What is asked about: a resource or a path. */
+/** Validates the attributes: either a resource or a path. */
 export function validateQuestion(spec: Question): FieldError[] {
   const { resourceAttributes, nonResourceAttributes } = spec;
   if (resourceAttributes && nonResourceAttributes) {
@@ -36,7 +36,7 @@ export function validateQuestion(spec: Question): FieldError[] {
   ];
 }
 
-/** Who is asked about. */
+/** Validates the subject: a user or groups. */
 export function validateSubject({ user = '', groups = [] }: SubjectAccessReviewSpec): FieldError[] {
   if (user !== '' || groups.length > 0) return [];
   return [
@@ -48,7 +48,7 @@ export function validateSubject({ user = '', groups = [] }: SubjectAccessReviewS
   ];
 }
 
-/** A question has no metadata; `allowed` is what may be there all the same. */
+/** Reviews have no metadata, except the fields in `allowed`. */
 export function validateNoMetadata(
   metadata: ObjectMeta,
   allowed: readonly (keyof ObjectMeta)[],
@@ -70,7 +70,7 @@ function deprecation(kind: string): Deprecation {
   };
 }
 
-/** What all kinds of the group have in common; `older`: how their earlier version differs. */
+/** The shared definition of the group's kinds; `older`: the differences of the beta version. */
 export function reviewOf<T extends ApiObject>(
   kind: string,
   older: Pick<ServedVersion<T>, 'toStored' | 'fromStored'> = {},
@@ -101,9 +101,9 @@ interface OlderSubjectReview extends ApiObject {
   spec: OlderSpec;
 }
 
-/** The earlier version says `group` for `groups`. */
-export function groupsToStored(object: ApiObject): SubjectReview {
-  const { group, ...spec } = (object as OlderSubjectReview).spec;
+/** The beta version names the field `group`, not `groups`. */
+export function groupsToStored(object: OlderSubjectReview): SubjectReview {
+  const { group, ...spec } = object.spec;
   return { ...object, spec: { ...spec, ...(group && { groups: group }) } };
 }
 

@@ -1,4 +1,4 @@
-/** LocalSubjectAccessReview: may this user do this in this namespace? */
+/** LocalSubjectAccessReview: checks whether a user may perform an action in this namespace. */
 import { type FieldError, fieldError, path } from '@orch/apimachinery';
 import type { LocalSubjectAccessReview } from '@orch/types/authorization/v1';
 import { define } from '../definition.js';

@@ -1,4 +1,4 @@
-/** SelfSubjectAccessReview: may whoever asks do this? */
+/** SelfSubjectAccessReview: checks whether the requester may perform an action. */
 import type { SelfSubjectAccessReview } from '@orch/types/authorization/v1';
 import { define } from '../definition.js';
 import { reviewOf, validateNoMetadata, validateQuestion } from './access-reviews.js';

@@ -1,4 +1,4 @@
-/** SubjectAccessReview: may this user do this? */
+/** SubjectAccessReview: checks whether a user may perform an action. */
 import type { SubjectAccessReview } from '@orch/types/authorization/v1';
 import { define } from '../definition.js';
 import {

@@ -1,10 +1,11 @@
 /**
- * What older versions of HorizontalPodAutoscaler have no fields for, as annotations: lists of metrics and
- * conditions in the shapes of `v1`, and the behavior with its members capitalised. The annotations exist
- * only in the versions that need them; what cannot be read there is dropped, as nothing else refers to it.
+ * Stores fields that older versions of HorizontalPodAutoscaler lack as annotations: metrics and
+ * conditions in the shapes of `v1`, and the behavior with capitalised member names. The annotations
+ * exist only in the versions that need them; unreadable content is dropped, because nothing else
+ * uses it.
  */
 import { type Codec, codecFor, SchemaError } from '@orch/apimachinery';
-import { dialect } from '@orch/component';
+import { dialect, knownKeys } from '@orch/component';
 import type * as older from '@orch/types/autoscaling/v1';
 import type {
   HorizontalPodAutoscalerBehavior,
@@ -12,7 +13,7 @@ import type {
 } from '@orch/types/autoscaling/v2beta2';
 import type { ObjectMeta } from '@orch/types/meta/v1';
 
-export interface AnnotatedParts {
+export interface AnnotatedFields {
   metrics?: readonly older.MetricSpec[];
   currentMetrics?: readonly older.MetricStatus[];
   conditions?: readonly older.HorizontalPodAutoscalerCondition[];
@@ -33,40 +34,42 @@ const listTypes = {
 } as const;
 const behaviorType = 'autoscaling/v2beta2.HorizontalPodAutoscalerBehavior';
 
-function annotationKey(part: keyof AnnotatedParts): string {
-  return dialect().key(names[part], 'autoscaling.alpha');
+function annotationKey(field: keyof AnnotatedFields): string {
+  return dialect().key(names[field], 'autoscaling.alpha');
 }
 
-/** The metadata with these parts, and none other, as annotations. */
-export function withParts(metadata: ObjectMeta | undefined, parts: AnnotatedParts): ObjectMeta {
-  const annotations = { ...withoutParts(metadata).annotations };
-  for (const part of Object.keys(listTypes) as (keyof typeof listTypes)[]) {
-    const list = parts[part] ?? [];
-    const codec: Codec<object> = codecFor(listTypes[part]);
+/** Replaces the annotations of the metadata with these fields. */
+export function withAnnotatedFields(
+  metadata: ObjectMeta | undefined,
+  fields: AnnotatedFields,
+): ObjectMeta {
+  const annotations = { ...withoutAnnotatedFields(metadata).annotations };
+  for (const field of knownKeys(listTypes)) {
+    const list = fields[field] ?? [];
+    const codec: Codec<object> = codecFor(listTypes[field]);
     if (list.length === 0) continue;
-    annotations[annotationKey(part)] = `[${list.map((item) => codec.toJson(item)).join(',')}]`;
+    annotations[annotationKey(field)] = `[${list.map((item) => codec.toJson(item)).join(',')}]`;
   }
-  if (parts.behavior) annotations[annotationKey('behavior')] = behaviorText(parts.behavior);
+  if (fields.behavior) annotations[annotationKey('behavior')] = behaviorText(fields.behavior);
   return Object.keys(annotations).length === 0 ? { ...metadata } : { ...metadata, annotations };
 }
 
-export function withoutParts(metadata: ObjectMeta | undefined): ObjectMeta {
+export function withoutAnnotatedFields(metadata: ObjectMeta | undefined): ObjectMeta {
   const { annotations, ...others } = metadata ?? {};
-  const kept = { ...annotations };
-  for (const part of Object.keys(names) as (keyof AnnotatedParts)[])
-    delete kept[annotationKey(part)];
-  return Object.keys(kept).length === 0 ? others : { ...others, annotations: kept };
+  const remaining = { ...annotations };
+  for (const field of knownKeys(names)) delete remaining[annotationKey(field)];
+  return Object.keys(remaining).length === 0 ? others : { ...others, annotations: remaining };
 }
 
-export function readParts(metadata: ObjectMeta | undefined): AnnotatedParts {
-  const read = <T>(part: keyof AnnotatedParts, parse: (value: unknown) => T): T | undefined => {
-    const text = metadata?.annotations?.[annotationKey(part)];
+export function readAnnotatedFields(metadata: ObjectMeta | undefined): AnnotatedFields {
+  const read = <T>(field: keyof AnnotatedFields, parse: (value: unknown) => T): T | undefined => {
+    const text = metadata?.annotations?.[annotationKey(field)];
     return text === undefined ? undefined : readable(() => parse(JSON.parse(text)));
   };
-  const listOf = <T>(part: keyof typeof listTypes) =>
-    read(part, (value) => {
+  const listOf = <T>(field: keyof typeof listTypes) =>
+    read(field, (value) => {
       if (!Array.isArray(value)) throw new SchemaError('expected a list');
-      const codec = codecFor<T>(listTypes[part]);
+      const codec = codecFor<T>(listTypes[field]);
       return value.map((item: unknown) => codec.fromJson(item));
     });
   return {
@@ -107,7 +110,7 @@ function rules(given: HPAScalingRules | undefined): object | null {
   };
 }
 
-/** Member names with a small first letter, all the way down. */
+/** Converts the first letter of member names to lower case at every level. */
 function withSmallHeads(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSmallHeads);
   if (typeof value !== 'object' || value === null) return value;

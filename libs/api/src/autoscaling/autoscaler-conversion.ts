@@ -1,6 +1,7 @@
 /**
- * HorizontalPodAutoscaler between its older versions and the stored `v2beta2`. `v1` has a field for the one
- * metric it knows, the use of CPU; the rest is in annotations there, and the behavior in `v2beta1` too.
+ * Converts HorizontalPodAutoscaler between its older versions and the stored `v2beta2`. `v1` has a
+ * field for CPU utilization only; the other metrics are annotations there, and so is the behavior
+ * in `v2beta1`.
  */
 import type * as v1 from '@orch/types/autoscaling/v1';
 import type * as v2beta1 from '@orch/types/autoscaling/v2beta1';
@@ -12,7 +13,11 @@ import type {
   MetricStatus,
 } from '@orch/types/autoscaling/v2beta2';
 import type { ApiObject } from '../definition.js';
-import { readParts, withoutParts, withParts } from './autoscaler-annotations.js';
+import {
+  readAnnotatedFields,
+  withAnnotatedFields,
+  withoutAnnotatedFields,
+} from './autoscaler-annotations.js';
 import {
   metricFromOlder,
   metricToOlder,
@@ -22,7 +27,7 @@ import {
 
 const defaultCpuPercent = 80;
 
-/** The metric that `v1` has a field for. */
+/** Reports whether `v1` has a field for the metric. */
 export function isCpuUse({ type, resource }: MetricSpec): boolean {
   return (
     type === 'Resource' &&
@@ -42,12 +47,12 @@ function cpuStatus(averageUtilization: number): MetricStatus {
   return { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization } } };
 }
 
-export function betaToStored(object: ApiObject): HorizontalPodAutoscaler {
-  const { spec, status, ...autoscaler } = object as v2beta1.HorizontalPodAutoscaler;
-  const { behavior } = readParts(autoscaler.metadata);
+export function betaToStored(object: v2beta1.HorizontalPodAutoscaler): HorizontalPodAutoscaler {
+  const { spec, status, ...autoscaler } = object;
+  const { behavior } = readAnnotatedFields(autoscaler.metadata);
   return {
     ...autoscaler,
-    metadata: withoutParts(autoscaler.metadata),
+    metadata: withoutAnnotatedFields(autoscaler.metadata),
     ...(spec && {
       spec: {
         ...spec,
@@ -68,10 +73,10 @@ export function betaToStored(object: ApiObject): HorizontalPodAutoscaler {
 
 export function betaFromStored(object: HorizontalPodAutoscaler): ApiObject {
   const { spec, status, metadata, ...autoscaler } = object;
-  const { behavior, ...plain } = spec ?? ({} as Partial<HorizontalPodAutoscalerSpec>);
+  const { behavior, ...plain }: Partial<HorizontalPodAutoscalerSpec> = spec ?? {};
   return {
     ...autoscaler,
-    metadata: withParts(metadata, { behavior }),
+    metadata: withAnnotatedFields(metadata, { behavior }),
     ...(spec && {
       spec: { ...plain, ...(plain.metrics && { metrics: plain.metrics.map(metricToOlder) }) },
     }),
@@ -84,22 +89,22 @@ export function betaFromStored(object: HorizontalPodAutoscaler): ApiObject {
   } as ApiObject;
 }
 
-export function stableToStored(object: ApiObject): HorizontalPodAutoscaler {
-  const { spec, status, ...autoscaler } = object as v1.HorizontalPodAutoscaler;
-  const parts = readParts(autoscaler.metadata);
+export function stableToStored(object: v1.HorizontalPodAutoscaler): HorizontalPodAutoscaler {
+  const { spec, status, ...autoscaler } = object;
+  const fields = readAnnotatedFields(autoscaler.metadata);
   return {
     ...autoscaler,
-    metadata: withoutParts(autoscaler.metadata),
-    ...(spec && { spec: specToStored(spec, parts) }),
-    ...(status && { status: statusToStored(status, parts) }),
+    metadata: withoutAnnotatedFields(autoscaler.metadata),
+    ...(spec && { spec: specToStored(spec, fields) }),
+    ...(status && { status: statusToStored(status, fields) }),
   };
 }
 
-type Parts = ReturnType<typeof readParts>;
+type StoredFields = ReturnType<typeof readAnnotatedFields>;
 
 function specToStored(
   { targetCPUUtilizationPercentage: cpuPercent, ...spec }: v1.HorizontalPodAutoscalerSpec,
-  { metrics: others = [], behavior }: Parts,
+  { metrics: others = [], behavior }: StoredFields,
 ): HorizontalPodAutoscalerSpec {
   const metrics = others.map(metricFromOlder);
   if (cpuPercent !== undefined) metrics.push(cpuUse(cpuPercent));
@@ -109,9 +114,9 @@ function specToStored(
 
 function statusToStored(
   { currentCPUUtilizationPercentage: cpuPercent, ...status }: v1.HorizontalPodAutoscalerStatus,
-  { currentMetrics, conditions }: Parts,
+  { currentMetrics, conditions }: StoredFields,
 ): HorizontalPodAutoscalerStatus {
-  // The annotation says more than the field.
+  // The annotation has more detail than the field.
   const fromField = cpuPercent === undefined ? undefined : [cpuStatus(cpuPercent)];
   const metrics = currentMetrics?.map(statusFromOlder) ?? fromField;
   return {
@@ -123,12 +128,12 @@ function statusToStored(
 
 export function stableFromStored(object: HorizontalPodAutoscaler): ApiObject {
   const { spec, status, metadata, ...autoscaler } = object;
-  const { metrics = [], behavior, ...plain } = spec ?? ({} as Partial<HorizontalPodAutoscalerSpec>);
+  const { metrics = [], behavior, ...plain }: Partial<HorizontalPodAutoscalerSpec> = spec ?? {};
   const cpuPercent = metrics.find(isCpuUse)?.resource?.target.averageUtilization;
   const field = metrics.findIndex(isCpuUse);
   const converted: v1.HorizontalPodAutoscaler = {
     ...autoscaler,
-    metadata: withParts(metadata, {
+    metadata: withAnnotatedFields(metadata, {
       metrics: metrics.filter((_metric, index) => index !== field).map(metricToOlder),
       currentMetrics: status?.currentMetrics?.map(statusToOlder),
       conditions: status?.conditions,

@@ -18,26 +18,31 @@ const queue: MetricSpec = {
   external: { metric: { name: 'queue' }, target: { type: 'Value', value: '30' } },
 };
 const key = (name: string) => `autoscaling.alpha.orch.io/${name}`;
-const made = (spec: object, version = newest) =>
+const createAutoscaler = (spec: object, version = newest) =>
   create<HorizontalPodAutoscaler>(autoscaler, { spec: { ...target, ...spec } }, version);
-const errorsOf = (spec: object) => made(spec).errors;
+const errorsOf = (spec: object) => createAutoscaler(spec).errors;
 
 describe('autoscalers', () => {
-  it('measure the use of CPU when nothing else is said, in every version', () => {
+  it('default to CPU utilization in every version', () => {
     for (const version of autoscaler.versions) {
-      const { object, errors } = made({}, version);
+      const { object, errors } = createAutoscaler({}, version);
       expect(errors).toEqual([]);
       expect(object.spec).toEqual({ ...target, minReplicas: 1, metrics: [cpu(80)] });
       expect(object.status).toEqual({ currentReplicas: 0, desiredReplicas: 0 });
     }
   });
 
-  it('have the use of CPU last', () => {
-    expect(made({ metrics: [cpu(70), queue] }).object.spec?.metrics).toEqual([queue, cpu(70)]);
+  it('move CPU utilization to the end', () => {
+    expect(createAutoscaler({ metrics: [cpu(70), queue] }).object.spec?.metrics).toEqual([
+      queue,
+      cpu(70),
+    ]);
   });
 
-  it('fill in how fast they go, member by member', () => {
-    const { object } = made({ behavior: { scaleDown: { stabilizationWindowSeconds: 10 } } });
+  it('default the behavior member by member', () => {
+    const { object } = createAutoscaler({
+      behavior: { scaleDown: { stabilizationWindowSeconds: 10 } },
+    });
     expect(object.spec?.behavior).toEqual({
       scaleUp: {
         stabilizationWindowSeconds: 0,
@@ -79,6 +84,7 @@ describe('autoscalers', () => {
       [
         'spec.metrics[0].type: Required value: must specify a metric source type',
         'spec.metrics[0].type: Unsupported value: "": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"',
+        'spec.metrics[0].type: Unsupported value: "": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"',
       ],
     ],
     [
@@ -96,7 +102,7 @@ describe('autoscalers', () => {
         ],
       },
       [
-        'spec.metrics[0].containerResource: Required value: must populate information for the given metric source',
+        'spec.metrics[0].containerResource: Required value: must populate information for the given metric source (only allowed when HPAContainerMetrics feature is enabled)',
       ],
     ],
     [
@@ -175,12 +181,12 @@ describe('autoscalers', () => {
         'spec.behavior.scaleDown.policies[0].periodSeconds: Invalid value: 1801: must be less than or equal to 1800',
       ],
     ],
-  ])('refuse %j', (spec, messages) => {
+  ])('reject %j', (spec, messages) => {
     expect(errorsOf(spec)).toEqual(messages);
   });
 
-  it('may stay at nothing, where something is measured even then', () => {
-    const { object, errors } = made({ minReplicas: 0 });
+  it('reject zero replicas at creation, but may stay at zero with an object metric', () => {
+    const { object, errors } = createAutoscaler({ minReplicas: 0 });
     expect(errors).toEqual([
       'spec.minReplicas: Invalid value: 0: must be greater than or equal to 1',
       'spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas',
@@ -191,8 +197,8 @@ describe('autoscalers', () => {
     expect(measured.errors).toEqual([]);
   });
 
-  it('hold their status to sense and show it', () => {
-    const { object } = made({ metrics: [queue, cpu(70), queue] });
+  it('validate and show their status', () => {
+    const { object } = createAutoscaler({ metrics: [queue, cpu(70), queue] });
     expect(cells(autoscaler, object)).toMatchObject({
       Reference: 'Deployment/web',
       Targets: '<unknown>/30, <unknown>/30 + 1 more...',
@@ -212,7 +218,7 @@ describe('autoscalers', () => {
 });
 
 describe('autoscalers in older versions', () => {
-  const rich = made({
+  const rich = createAutoscaler({
     metrics: [queue, cpu(70)],
     behavior: { scaleDown: { policies: [{ type: 'Pods', value: 1, periodSeconds: 60 }] } },
   }).object;
@@ -226,7 +232,7 @@ describe('autoscalers in older versions', () => {
     conditions: [{ type: 'AbleToScale', status: 'True' }],
   };
 
-  it('say in annotations what they have no fields for', () => {
+  it('store missing fields as annotations', () => {
     const inStable = stable!.fromStored!(rich) as v1.HorizontalPodAutoscaler;
     expect(inStable.spec).toEqual({
       ...target,
@@ -256,7 +262,7 @@ describe('autoscalers in older versions', () => {
     ]);
   });
 
-  it('drop annotations of theirs that cannot be read, and never show them elsewhere', () => {
+  it('drop unreadable annotations, and hide them in other versions', () => {
     const annotations = {
       [key('metrics')]: '{"not": "a list"}',
       [key('behavior')]: 'not JSON',
@@ -272,7 +278,7 @@ describe('autoscalers in older versions', () => {
     expect(stored.spec).toEqual({ ...target, minReplicas: 1, metrics: [cpu(80)] });
   });
 
-  it('are held to the rules of what they say in annotations', () => {
+  it('are validated including their annotations', () => {
     const annotations = { [key('behavior')]: '{"ScaleUp":{"Policies":[]}}' };
     const { errors } = create(
       autoscaler,
@@ -311,7 +317,10 @@ describe('autoscalers in older versions', () => {
       type: 'Object',
       object: { ...object, describedObject: { kind: 'Service', name: 's' } },
     })),
-    averageTarget.map((one) => ({ type: 'Resource', resource: { name: 'memory', target: one } })),
+    averageTarget.map((target) => ({
+      type: 'Resource',
+      resource: { name: 'memory', target: target },
+    })),
   );
   const status = fc.oneof(
     fc
@@ -326,7 +335,7 @@ describe('autoscalers in older versions', () => {
     })),
   );
 
-  it('come back as they were', () => {
+  it('round-trip without loss', () => {
     const type = 'autoscaling/v2beta2.HorizontalPodAutoscaler';
     const stored = fc
       .record({
@@ -345,10 +354,10 @@ describe('autoscalers in older versions', () => {
     for (const version of [stable!, beta!]) {
       fc.assert(
         fc.property(stored, (object) => {
-          const shown = version.fromStored!(object);
+          const converted = version.fromStored!(object);
           const sent = normal(
             `autoscaling/${version.version}.HorizontalPodAutoscaler`,
-            JSON.parse(JSON.stringify(shown)) as object,
+            JSON.parse(JSON.stringify(converted)) as object,
           );
           expect(JSON.parse(JSON.stringify(normal(type, version.toStored!(sent))))).toEqual(
             JSON.parse(JSON.stringify(object)),

@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscaler: how many replicas something has, by what is measured. */
+/** HorizontalPodAutoscaler: scales a workload by metrics. */
 import { type FieldError, fieldError, path } from '@orch/apimachinery';
 import type {
   HorizontalPodAutoscaler,
@@ -18,7 +18,10 @@ import { validateMetric, validateReference } from './metric-validation.js';
 import { metricsCell } from './metrics-cell.js';
 import { setBehaviorDefaults, validateBehavior } from './scaling-behavior.js';
 
-/** The use of CPU comes last, as clients know it, since in `v1` it is not among the other metrics. */
+/**
+ * Moves CPU utilization to the end, as upstream, because `v1` holds it apart from the other
+ * metrics.
+ */
 function prepareMetrics(spec: HorizontalPodAutoscalerSpec | undefined): void {
   if (!spec?.metrics) return;
   const others = spec.metrics.filter((metric) => !isCpuUse(metric));
@@ -28,13 +31,13 @@ function prepareMetrics(spec: HorizontalPodAutoscalerSpec | undefined): void {
 function validateAutoscaler(object: HorizontalPodAutoscaler, leastReplicas: number): FieldError[] {
   const spec: Partial<HorizontalPodAutoscalerSpec> = object.spec ?? {};
   const { minReplicas, maxReplicas = 0, metrics = [] } = spec;
-  const at = path('spec');
+  const fieldPath = path('spec');
   const errors: FieldError[] = [];
   if (minReplicas !== undefined && minReplicas < leastReplicas) {
     const message = `must be greater than or equal to ${leastReplicas}`;
-    errors.push(fieldError.invalid(at.child('minReplicas'), minReplicas, message));
+    errors.push(fieldError.invalid(fieldPath.child('minReplicas'), minReplicas, message));
   }
-  const maxAt = at.child('maxReplicas');
+  const maxAt = fieldPath.child('maxReplicas');
   if (maxReplicas < 1) {
     errors.push(fieldError.invalid(maxAt, maxReplicas, 'must be greater than 0'));
   }
@@ -42,9 +45,12 @@ function validateAutoscaler(object: HorizontalPodAutoscaler, leastReplicas: numb
     const message = 'must be greater than or equal to `minReplicas`';
     errors.push(fieldError.invalid(maxAt, maxReplicas, message));
   }
-  const metricsAt = at.child('metrics');
+  const metricsAt = fieldPath.child('metrics');
   errors.push(
-    ...validateReference(spec.scaleTargetRef ?? { kind: '', name: '' }, at.child('scaleTargetRef')),
+    ...validateReference(
+      spec.scaleTargetRef ?? { kind: '', name: '' },
+      fieldPath.child('scaleTargetRef'),
+    ),
     ...metrics.flatMap((metric, index) => validateMetric(metric, metricsAt.index(index))),
   );
   if (minReplicas === 0 && !metrics.some(({ type }) => type === 'Object' || type === 'External')) {
@@ -55,7 +61,7 @@ function validateAutoscaler(object: HorizontalPodAutoscaler, leastReplicas: numb
       ),
     );
   }
-  return [...errors, ...validateBehavior(spec.behavior, at.child('behavior'))];
+  return [...errors, ...validateBehavior(spec.behavior, fieldPath.child('behavior'))];
 }
 
 const columns: readonly TableColumn<HorizontalPodAutoscaler>[] = [
@@ -63,31 +69,31 @@ const columns: readonly TableColumn<HorizontalPodAutoscaler>[] = [
   {
     name: 'Reference',
     type: 'string',
-    description: 'What is scaled.',
+    description: 'Workload that is scaled.',
     cell: ({ spec }) => `${spec?.scaleTargetRef.kind ?? ''}/${spec?.scaleTargetRef.name ?? ''}`,
   },
   {
     name: 'Targets',
     type: 'string',
-    description: 'What is measured, now and as wanted.',
+    description: 'Current and target metrics.',
     cell: ({ spec, status }) => metricsCell(spec?.metrics ?? [], status?.currentMetrics ?? []),
   },
   {
     name: 'MinPods',
     type: 'string',
-    description: 'Least number of pods.',
+    description: 'Minimum number of replicas.',
     cell: ({ spec }) => (spec?.minReplicas === undefined ? '<unset>' : String(spec.minReplicas)),
   },
   {
     name: 'MaxPods',
     type: 'string',
-    description: 'Largest number of pods.',
+    description: 'Maximum number of replicas.',
     cell: ({ spec }) => spec?.maxReplicas ?? 0,
   },
   {
     name: 'Replicas',
     type: 'string',
-    description: 'Pods there are.',
+    description: 'Observed number of pods.',
     cell: ({ status }) => status?.currentReplicas ?? 0,
   },
   ageColumn(),
@@ -123,8 +129,7 @@ export const horizontalPodAutoscaler = define<HorizontalPodAutoscaler>({
   ],
   stored: { group: 'autoscaling', version: 'v2beta2' },
 
-  // Single containers are not measured.
-  gatedFields: [{ path: 'spec.metrics[].containerResource' }],
+  gatedFields: [{ gate: 'HPAContainerMetrics', path: 'spec.metrics[].containerResource' }],
   prepareForCreate(object) {
     object.status = { currentReplicas: 0, desiredReplicas: 0 };
     prepareMetrics(object.spec);
@@ -133,9 +138,14 @@ export const horizontalPodAutoscaler = define<HorizontalPodAutoscaler>({
     object.status = old.status;
     prepareMetrics(object.spec);
   },
-  validateCreate: (object) => validateAutoscaler(object, 1),
-  // What has been scaled to nothing may stay so.
-  validateUpdate: (object, old) => validateAutoscaler(object, old.spec?.minReplicas === 0 ? 0 : 1),
+  validateCreate: (object, { features }) =>
+    validateAutoscaler(object, features.enabled('HPAScaleToZero') ? 0 : 1),
+  updateChecks: ['metadataUpdate', 'update'],
+  // An autoscaler that is already at zero may stay there.
+  validateUpdate: (object, old, { features }) => {
+    const mayBeZero = features.enabled('HPAScaleToZero') || old.spec?.minReplicas === 0;
+    return validateAutoscaler(object, mayBeZero ? 0 : 1);
+  },
 
   columns,
   status: {

@@ -1,17 +1,20 @@
 /**
- * Metrics of autoscalers between their two shapes: the stored one of `v2beta2`, where every source has a
- * target, and that of `v2beta1` and of the annotations of `v1`, where each kind of target is a field. An
- * amount that the old shape cannot leave out is zero there, and is left out again on the way back.
+ * Converts autoscaler metrics between two shapes: the stored one of `v2beta2`, where every source
+ * has a target, and the one of `v2beta1` and the `v1` annotations, where each kind of target is a
+ * field. A quantity that the old shape cannot omit is zero there, and is omitted again on the way
+ * back.
  */
+
 import { Quantity } from '@orch/apimachinery';
+import { knownKeys } from '@orch/component';
 import type * as older from '@orch/types/autoscaling/v1';
 import type { MetricSpec, MetricStatus, MetricTarget } from '@orch/types/autoscaling/v2beta2';
 
 const zero = '0';
 
-/** Without members that are undefined. */
+/** Removes undefined members. */
 function compact<T extends object>(object: T): T {
-  for (const key of Object.keys(object) as (keyof T)[]) {
+  for (const key of knownKeys(object)) {
     if (object[key] === undefined) delete object[key];
   }
   return object;

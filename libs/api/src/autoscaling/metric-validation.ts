@@ -1,4 +1,4 @@
-/** Rules of the metrics of autoscalers: one source each, and a target of it. */
+/** Validates autoscaler metrics: one source each, with one target. */
 import {
   type FieldError,
   type FieldPath,
@@ -15,7 +15,7 @@ import type {
 import { checkOneOf, checkRequired } from '../shared/rules.js';
 
 const types = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource'];
-/** Name of the source by type, in the order in which sources are looked at. */
+/** Field of the source by type, in validation order. */
 const sources = {
   Object: 'object',
   External: 'external',
@@ -28,32 +28,38 @@ const checkName = (name: string) => pathSegmentName(name, false);
 
 export function validateReference(
   { kind, name }: CrossVersionObjectReference,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   return [
-    ...checkRequired(kind, at.child('kind'), checkName),
-    ...checkRequired(name, at.child('name'), checkName),
+    ...checkRequired(kind, fieldPath.child('kind'), checkName),
+    ...checkRequired(name, fieldPath.child('name'), checkName),
   ];
 }
 
-export function validateMetric(metric: MetricSpec, at: FieldPath): FieldError[] {
+export function validateMetric(metric: MetricSpec, fieldPath: FieldPath): FieldError[] {
   const { type } = metric;
   const errors: FieldError[] = [];
   if (!type) {
-    errors.push(fieldError.required(at.child('type'), 'must specify a metric source type'));
+    errors.push(fieldError.required(fieldPath.child('type'), 'must specify a metric source type'));
   }
-  errors.push(...checkOneOf(type, types, at.child('type')));
+  errors.push(...checkOneOf(type, types, fieldPath.child('type')));
   const present = Object.values(sources).filter((name) => metric[name] !== undefined);
-  if (present[0]) errors.push(...validateSource(metric, present[0], at.child(present[0])));
-  const wanted = sources[type as keyof typeof sources] as (typeof present)[number] | undefined;
-  if (wanted && !present.includes(wanted)) {
+  if (present[0]) errors.push(...validateSource(metric, present[0], fieldPath.child(present[0])));
+  const requiredSource = Object.entries(sources).find(([known]) => known === type)?.[1];
+  // Upstream reports an unknown type twice.
+  if (!requiredSource) errors.push(...checkOneOf(type, types, fieldPath.child('type')));
+  else if (!present.includes(requiredSource)) {
     const message = 'must populate information for the given metric source';
-    errors.push(fieldError.required(at.child(wanted), message));
+    const gated =
+      requiredSource === 'containerResource'
+        ? ' (only allowed when HPAContainerMetrics feature is enabled)'
+        : '';
+    errors.push(fieldError.required(fieldPath.child(requiredSource), message + gated));
   }
   if (present.length > 1) {
-    for (const name of present.filter((one) => one !== wanted)) {
+    for (const name of present.filter((field) => field !== requiredSource)) {
       const message = 'must populate the given metric source only';
-      errors.push(fieldError.forbidden(at.child(name), message));
+      errors.push(fieldError.forbidden(fieldPath.child(name), message));
     }
   }
   return errors;
@@ -62,54 +68,58 @@ export function validateMetric(metric: MetricSpec, at: FieldPath): FieldError[] 
 function validateSource(
   { object, external, pods, resource }: MetricSpec,
   name: (typeof sources)[keyof typeof sources],
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   if (name === 'object' && object) {
     return [
-      ...validateReference(object.describedObject, at.child('describedObject')),
-      ...validateIdentifier(object.metric, at.child('metric')),
-      ...validateTarget(object.target, at.child('target')),
-      ...requireValue(object.target, at, 'must set either a target value or averageValue'),
+      ...validateReference(object.describedObject, fieldPath.child('describedObject')),
+      ...validateIdentifier(object.metric, fieldPath.child('metric')),
+      ...validateTarget(object.target, fieldPath.child('target')),
+      ...requireValue(object.target, fieldPath, 'must set either a target value or averageValue'),
     ];
   }
-  if (name === 'external' && external) return validateExternal(external, at);
+  if (name === 'external' && external) return validateExternal(external, fieldPath);
   if (name === 'pods' && pods) {
     const amount = pods.target.averageValue;
     return [
-      ...validateIdentifier(pods.metric, at.child('metric')),
-      ...validateTarget(pods.target, at.child('target')),
-      ...(amount !== undefined && isPositive(amount)
+      ...validateIdentifier(pods.metric, fieldPath.child('metric')),
+      ...validateTarget(pods.target, fieldPath.child('target')),
+      ...(amount !== undefined
         ? []
         : [
             fieldError.required(
-              at.child('target', 'averageValue'),
+              fieldPath.child('target', 'averageValue'),
               'must specify a positive target averageValue',
             ),
           ]),
     ];
   }
-  return name === 'resource' && resource ? validateResource(resource, at) : [];
+  return name === 'resource' && resource ? validateResource(resource, fieldPath) : [];
 }
 
-function requireValue(target: MetricTarget, at: FieldPath, message: string): FieldError[] {
+function requireValue(target: MetricTarget, fieldPath: FieldPath, message: string): FieldError[] {
   return target.value === undefined && target.averageValue === undefined
-    ? [fieldError.required(at.child('target', 'averageValue'), message)]
+    ? [fieldError.required(fieldPath.child('target', 'averageValue'), message)]
     : [];
 }
 
 function validateExternal(
   { metric, target }: NonNullable<MetricSpec['external']>,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const errors = [
-    ...validateIdentifier(metric, at.child('metric')),
-    ...validateTarget(target, at.child('target')),
-    ...requireValue(target, at, 'must set either a target value for metric or a per-pod target'),
+    ...validateIdentifier(metric, fieldPath.child('metric')),
+    ...validateTarget(target, fieldPath.child('target')),
+    ...requireValue(
+      target,
+      fieldPath,
+      'must set either a target value for metric or a per-pod target',
+    ),
   ];
   if (target.value !== undefined && target.averageValue !== undefined) {
     errors.push(
       fieldError.forbidden(
-        at.child('target', 'value'),
+        fieldPath.child('target', 'value'),
         'may not set both a target value for metric and a per-pod target',
       ),
     );
@@ -119,11 +129,11 @@ function validateExternal(
 
 function validateResource(
   { name, target }: NonNullable<MetricSpec['resource']>,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
-  const targetAt = at.child('target');
+  const targetAt = fieldPath.child('target');
   const errors = [
-    ...checkRequired(name, at.child('name'), undefined, 'must specify a resource name'),
+    ...checkRequired(name, fieldPath.child('name'), undefined, 'must specify a resource name'),
     ...validateTarget(target, targetAt),
   ];
   const { averageUtilization, averageValue } = target;
@@ -138,27 +148,27 @@ function validateResource(
   return errors;
 }
 
-function validateIdentifier({ name }: MetricIdentifier, at: FieldPath): FieldError[] {
-  return checkRequired(name, at.child('name'), checkName, 'must specify a metric name');
+function validateIdentifier({ name }: MetricIdentifier, fieldPath: FieldPath): FieldError[] {
+  return checkRequired(name, fieldPath.child('name'), checkName, 'must specify a metric name');
 }
 
-function validateTarget(target: MetricTarget, at: FieldPath): FieldError[] {
+function validateTarget(target: MetricTarget, fieldPath: FieldPath): FieldError[] {
   const { type, averageUtilization } = target;
   const errors: FieldError[] = [];
   if (!type)
-    errors.push(fieldError.required(at.child('type'), 'must specify a metric target type'));
+    errors.push(fieldError.required(fieldPath.child('type'), 'must specify a metric target type'));
   if (!['Utilization', 'Value', 'AverageValue'].includes(type)) {
     const message = 'must be either Utilization, Value, or AverageValue';
-    errors.push(fieldError.invalid(at.child('type'), type, message));
+    errors.push(fieldError.invalid(fieldPath.child('type'), type, message));
   }
   for (const name of ['value', 'averageValue'] as const) {
     const amount = target[name];
     if (amount !== undefined && !isPositive(amount)) {
-      errors.push(fieldError.invalid(at.child(name), amount, 'must be positive'));
+      errors.push(fieldError.invalid(fieldPath.child(name), amount, 'must be positive'));
     }
   }
   if (averageUtilization !== undefined && averageUtilization < 1) {
-    const field = at.child('averageUtilization');
+    const field = fieldPath.child('averageUtilization');
     errors.push(fieldError.invalid(field, averageUtilization, 'must be greater than 0'));
   }
   return errors;

@@ -1,8 +1,8 @@
-/** What an autoscaler measures as a text: `40%/80%, 3/10 (avg) + 1 more...`. */
+/** The metrics of an autoscaler as text: `40%/80%, 3/10 (avg) + 1 more...`. */
 import type { MetricSpec, MetricStatus } from '@orch/types/autoscaling/v2beta2';
 import { none } from '../shared/columns.js';
 
-const shownMax = 2;
+const printedCountMax = 2;
 const unknown = '<unknown>';
 
 export function metricsCell(
@@ -11,8 +11,10 @@ export function metricsCell(
 ): string {
   if (metrics.length === 0) return none;
   const texts = metrics.map((metric, index) => metricText(metric, statuses[index]));
-  const shown = texts.slice(0, shownMax).join(', ');
-  return texts.length > shownMax ? `${shown} + ${texts.length - shownMax} more...` : shown;
+  const printed = texts.slice(0, printedCountMax).join(', ');
+  return texts.length > printedCountMax
+    ? `${printed} + ${texts.length - printedCountMax} more...`
+    : printed;
 }
 
 function metricText(metric: MetricSpec, status: MetricStatus | undefined): string {

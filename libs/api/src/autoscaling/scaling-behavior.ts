@@ -1,4 +1,4 @@
-/** How fast an autoscaler may go up and down: its defaults and its rules. */
+/** Defaults and validation of the scaling behavior of an autoscaler. */
 import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
 import type {
   HorizontalPodAutoscalerBehavior,
@@ -10,7 +10,9 @@ import { checkOneOf } from '../shared/rules.js';
 const windowSecondsMax = 3600;
 const periodSecondsMax = 1800;
 
-/** Members are filled in one by one; how long to wait before going down is the controller's to know. */
+/**
+ * Sets each missing member; the controller knows the default stabilization window for scaling down.
+ */
 export function setBehaviorDefaults(behavior: HorizontalPodAutoscalerBehavior): void {
   const everything: HPAScalingPolicy = { type: 'Percent', value: 100, periodSeconds: 15 };
   behavior.scaleUp = {
@@ -28,28 +30,28 @@ export function setBehaviorDefaults(behavior: HorizontalPodAutoscalerBehavior): 
 
 export function validateBehavior(
   behavior: HorizontalPodAutoscalerBehavior | undefined,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   return [
-    ...validateRules(behavior?.scaleUp, at.child('scaleUp')),
-    ...validateRules(behavior?.scaleDown, at.child('scaleDown')),
+    ...validateRules(behavior?.scaleUp, fieldPath.child('scaleUp')),
+    ...validateRules(behavior?.scaleDown, fieldPath.child('scaleDown')),
   ];
 }
 
-function validateRules(rules: HPAScalingRules | undefined, at: FieldPath): FieldError[] {
+function validateRules(rules: HPAScalingRules | undefined, fieldPath: FieldPath): FieldError[] {
   if (!rules) return [];
   const { stabilizationWindowSeconds: window = 0, selectPolicy, policies = [] } = rules;
-  const windowAt = at.child('stabilizationWindowSeconds');
+  const windowAt = fieldPath.child('stabilizationWindowSeconds');
   const errors: FieldError[] = [];
   if (window < 0) {
     errors.push(fieldError.invalid(windowAt, window, 'must be greater than or equal to zero'));
   }
   errors.push(...checkAtMost(window, windowSecondsMax, windowAt));
   if (selectPolicy !== undefined) {
-    const field = at.child('selectPolicy');
+    const field = fieldPath.child('selectPolicy');
     errors.push(...checkOneOf(selectPolicy, ['Disabled', 'Max', 'Min'], field));
   }
-  const policiesAt = at.child('policies');
+  const policiesAt = fieldPath.child('policies');
   if (policies.length === 0) {
     errors.push(fieldError.required(policiesAt, 'must specify at least one Policy'));
   }
@@ -59,19 +61,21 @@ function validateRules(rules: HPAScalingRules | undefined, at: FieldPath): Field
   ];
 }
 
-function validatePolicy(policy: HPAScalingPolicy, at: FieldPath): FieldError[] {
-  const errors = checkOneOf(policy.type, ['Percent', 'Pods'], at.child('type'));
+function validatePolicy(policy: HPAScalingPolicy, fieldPath: FieldPath): FieldError[] {
+  const errors = checkOneOf(policy.type, ['Percent', 'Pods'], fieldPath.child('type'));
   for (const name of ['value', 'periodSeconds'] as const) {
     if (policy[name] > 0) continue;
-    errors.push(fieldError.invalid(at.child(name), policy[name], 'must be greater than zero'));
+    errors.push(
+      fieldError.invalid(fieldPath.child(name), policy[name], 'must be greater than zero'),
+    );
   }
   return [
     ...errors,
-    ...checkAtMost(policy.periodSeconds, periodSecondsMax, at.child('periodSeconds')),
+    ...checkAtMost(policy.periodSeconds, periodSecondsMax, fieldPath.child('periodSeconds')),
   ];
 }
 
-function checkAtMost(value: number, most: number, at: FieldPath): FieldError[] {
+function checkAtMost(value: number, most: number, fieldPath: FieldPath): FieldError[] {
   if (value <= most) return [];
-  return [fieldError.invalid(at, value, `must be less than or equal to ${most}`)];
+  return [fieldError.invalid(fieldPath, value, `must be less than or equal to ${most}`)];
 }

@@ -1,5 +1,8 @@
+import { fieldErrorMessage } from '@orch/apimachinery';
+import { FeatureGates } from '@orch/component';
 import type { CronJob, Job } from '@orch/types/batch/v1';
 import { describe, expect, it } from 'vitest';
+import { dropDisabledFields } from '../shared/gated-fields.js';
 import { cells, create, requestContext, update } from '../testing/write.js';
 import { cronJob } from './cron-job.js';
 import { job } from './job.js';
@@ -13,12 +16,13 @@ const notNegative = (field: string, value = -1) =>
   `${field}: Invalid value: ${value}: must be greater than or equal to 0`;
 
 describe('jobs', () => {
-  const made = (spec: object = {}) => create<Job>(job, { metadata, spec: { ...good, ...spec } });
-  const errorsOf = (spec: object) => made(spec).errors;
+  const createJob = (spec: object = {}) =>
+    create<Job>(job, { metadata, spec: { ...good, ...spec } });
+  const errorsOf = (spec: object) => createJob(spec).errors;
   const generated = { 'controller-uid': uid, 'job-name': 'x' };
 
-  it('find their pods by labels of their own', () => {
-    const { object, errors } = made();
+  it('get a generated selector and labels', () => {
+    const { object, errors } = createJob();
     expect(errors).toEqual([]);
     expect(object).toMatchObject({
       metadata: { labels: generated },
@@ -31,7 +35,7 @@ describe('jobs', () => {
     });
   });
 
-  it('take the name they get in the end', () => {
+  it('label pods with the final generated name', () => {
     const { object } = create<Job>(job, { metadata: { name: 'run-a', uid }, spec: good });
     object.metadata!.name = 'run-b';
     job.prepareNamed?.(object, 'run-a', requestContext());
@@ -41,9 +45,9 @@ describe('jobs', () => {
     expect(update(job, object, () => undefined).errors).toEqual([]);
   });
 
-  it('leave a selector alone that is the client’s own', () => {
+  it('keep a manual selector', () => {
     const labels = { a: 'b' };
-    const { object, errors } = made({
+    const { object, errors } = createJob({
       manualSelector: true,
       selector: { matchLabels: labels },
       template: { metadata: { labels }, spec: pods },
@@ -61,20 +65,48 @@ describe('jobs', () => {
     [{ parallelism: 3 }, undefined, 3],
     [{ parallelism: 0 }, undefined, 0],
     [{ completions: 5 }, 5, 1],
-  ])('of %j are for that many completions', (spec, completions, parallelism) => {
-    const { object } = made(spec);
+  ])('default the completions of %j', (spec, completions, parallelism) => {
+    const { object } = createJob(spec);
     expect(object.spec?.completions).toBe(completions);
     expect(object.spec?.parallelism).toBe(parallelism);
   });
 
-  it('drop what belongs to features that are off', () => {
-    const { object, errors } = made({ completionMode: 'x', suspend: true });
+  it('drop fields of disabled features', () => {
+    const { object, errors } = createJob({ completionMode: 'x', suspend: true });
     expect(errors).toEqual([]);
     expect(object.spec).not.toHaveProperty('completionMode');
     expect(object.spec).not.toHaveProperty('suspend');
   });
 
-  it('say what is missing', () => {
+  it('default and retain fields of enabled features', () => {
+    const gates = new FeatureGates('apiserver');
+    gates.set({ IndexedJob: 'true', SuspendJob: 'true' });
+    const object: Job = { metadata, spec: structuredClone(good) as Job['spec'] };
+    job.versions[0]?.setDefaults?.(object, gates);
+    dropDisabledFields(object, undefined, job.gatedFields ?? [], gates);
+    expect(object.spec).toMatchObject({ completionMode: 'NonIndexed', suspend: false });
+  });
+
+  it.each<[object, string[]]>([
+    [{ completionMode: 'Indexed', completions: 3, parallelism: 100_000 }, []],
+    [
+      { completionMode: 'Indexed', parallelism: 100_001 },
+      [
+        'spec.completions: Required value: when completion mode is Indexed',
+        'spec.parallelism: Invalid value: 100001: must be less than or equal to 100000 when completion mode is Indexed',
+      ],
+    ],
+    [
+      { completionMode: 'x', completions: 1 },
+      ['spec.completionMode: Unsupported value: "x": supported values: "NonIndexed", "Indexed"'],
+    ],
+  ])('validate the completion mode of %j', (spec, expected) => {
+    const { object } = createJob();
+    const indexed = { ...object, spec: { ...object.spec, completions: undefined, ...spec } } as Job;
+    expect(job.validate?.(indexed, requestContext()).map(fieldErrorMessage)).toEqual(expected);
+  });
+
+  it('report missing fields', () => {
     expect(create(job, { metadata }).errors).toEqual([
       'spec.template.spec.containers: Required value',
       'spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"',
@@ -116,12 +148,12 @@ describe('jobs', () => {
       { template: { spec: { ...pods, restartPolicy: 'Always' } } },
       ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'],
     ],
-  ])('refuse %j', (spec, messages) => {
+  ])('reject %j', (spec, messages) => {
     expect(errorsOf(spec)).toEqual(messages);
   });
 
-  it('keep completions, selector and template', () => {
-    const { object } = made();
+  it('reject changes of completions, selector and template', () => {
+    const { object } = createJob();
     const refused = (change: (spec: NonNullable<Job['spec']>) => unknown) =>
       update(job, object, (changed: Job) => change(changed.spec!)).errors.map(
         (message) => message.split(':')[0],
@@ -138,8 +170,8 @@ describe('jobs', () => {
     ).toEqual(['spec.template']);
   });
 
-  it('show how far they are', () => {
-    const { object } = made({ parallelism: 3 });
+  it('show their progress', () => {
+    const { object } = createJob({ parallelism: 3 });
     expect(cells(job, object)).toMatchObject({
       Completions: '0/1 of 3',
       Duration: '',
@@ -165,7 +197,7 @@ describe('cron jobs', () => {
   const [, beta] = cronJob.versions;
   const errorsOf = (spec: object) => create(cronJob, { spec: { ...cron, ...spec } }).errors;
 
-  it('are filled in, their jobs are not yet', () => {
+  it('get defaults, their job templates do not', () => {
     for (const version of cronJob.versions) {
       const { object, errors } = create<CronJob>(cronJob, { spec: cron }, version);
       expect(errors).toEqual([]);
@@ -217,11 +249,11 @@ describe('cron jobs', () => {
         'spec.jobTemplate.spec.manualSelector: Unsupported value: true: supported values: "nil", "false"',
       ],
     ],
-  ])('refuse %j', (spec, messages) => {
+  ])('reject %j', (spec, messages) => {
     expect(errorsOf(spec)).toEqual(messages);
   });
 
-  it('leave room in their name for what tells jobs apart', () => {
+  it('limit the length of their name', () => {
     const named = (length: number) =>
       create<CronJob>(cronJob, { metadata: { name: 'n'.repeat(length) }, spec: cron });
     expect(named(52).errors).toEqual([]);
@@ -229,7 +261,7 @@ describe('cron jobs', () => {
     expect(update(cronJob, named(53).object, () => undefined).errors).toEqual([]);
   });
 
-  it('differ between versions in deletion and selection', () => {
+  it('differ between versions in propagation and field selectors', () => {
     expect(cronJob.defaultPropagation).toBeUndefined();
     expect(beta).toMatchObject({
       defaultPropagation: 'orphan',
@@ -238,7 +270,7 @@ describe('cron jobs', () => {
     });
   });
 
-  it('show when they last made a job', () => {
+  it('show the time of the last job', () => {
     const { object } = create<CronJob>(cronJob, { spec: cron });
     expect(cells(cronJob, object)).toMatchObject({
       Schedule: '0 3 * * 1',

@@ -1,15 +1,27 @@
-/** CronJob: makes jobs of a template at the times of a schedule. */
-import { ageCell, type FieldError, type FieldPath, fieldError, path } from '@orch/apimachinery';
+/** CronJob: creates jobs from a template on a schedule. */
+import {
+  ageCell,
+  CronScheduleError,
+  type FieldError,
+  type FieldPath,
+  fieldError,
+  parseCronSchedule,
+  path,
+} from '@orch/apimachinery';
 import type { CronJob, CronJobSpec, JobTemplateSpec } from '@orch/types/batch/v1';
-import { selectorColumn, setPodTemplateDefaults, templateColumns } from '../core/pod-template.js';
+import { gatedTemplateFields } from '../core/pod/pod-gated-fields.js';
+import {
+  selectorColumn,
+  setPodTemplateDefaults,
+  templateColumns,
+} from '../core/template/pod-template.js';
 import { define, type TableColumn } from '../definition.js';
 import { ageColumn, nameColumn, none } from '../shared/columns.js';
 import { below } from '../shared/gated-fields.js';
 import { checkNotNegative, checkRequiredOneOf } from '../shared/rules.js';
-import { CronScheduleError, parseCronSchedule } from './cron-schedule.js';
-import { gatedJobFields, validateJobSpec } from './job-spec.js';
+import { validateJobSpec } from './job-spec.js';
 
-/** Eleven characters are left for what tells the jobs apart. */
+/** Leaves eleven characters for the suffix of the job names. */
 const nameLengthMax = 52;
 
 function setCronJobDefaults({ spec }: CronJob): void {
@@ -18,42 +30,48 @@ function setCronJobDefaults({ spec }: CronJob): void {
 
 function validateCronJob(object: CronJob): FieldError[] {
   const spec: Partial<CronJobSpec> = object.spec ?? {};
-  const at = path('spec');
+  const fieldPath = path('spec');
   return [
-    ...validateSchedule(spec.schedule, at.child('schedule')),
-    ...checkNotNegative(spec.startingDeadlineSeconds, at.child('startingDeadlineSeconds')),
+    ...validateSchedule(spec.schedule, fieldPath.child('schedule')),
+    ...checkNotNegative(spec.startingDeadlineSeconds, fieldPath.child('startingDeadlineSeconds')),
     ...checkRequiredOneOf(
       spec.concurrencyPolicy,
       ['Allow', 'Forbid', 'Replace'],
-      at.child('concurrencyPolicy'),
+      fieldPath.child('concurrencyPolicy'),
     ),
-    ...validateJobTemplate(spec.jobTemplate, at.child('jobTemplate', 'spec')),
-    ...checkNotNegative(spec.successfulJobsHistoryLimit, at.child('successfulJobsHistoryLimit')),
-    ...checkNotNegative(spec.failedJobsHistoryLimit, at.child('failedJobsHistoryLimit')),
+    ...validateJobTemplate(spec.jobTemplate, fieldPath.child('jobTemplate', 'spec')),
+    ...checkNotNegative(
+      spec.successfulJobsHistoryLimit,
+      fieldPath.child('successfulJobsHistoryLimit'),
+    ),
+    ...checkNotNegative(spec.failedJobsHistoryLimit, fieldPath.child('failedJobsHistoryLimit')),
   ];
 }
 
-function validateSchedule(schedule: string | undefined, at: FieldPath): FieldError[] {
-  if (!schedule) return [fieldError.required(at)];
+function validateSchedule(schedule: string | undefined, fieldPath: FieldPath): FieldError[] {
+  if (!schedule) return [fieldError.required(fieldPath)];
   try {
     parseCronSchedule(schedule);
     return [];
   } catch (error) {
     if (!(error instanceof CronScheduleError)) throw error;
-    return [fieldError.invalid(at, schedule, error.message)];
+    return [fieldError.invalid(fieldPath, schedule, error.message)];
   }
 }
 
-/** Jobs of a template find their pods by labels of their own. */
-function validateJobTemplate(template: JobTemplateSpec | undefined, at: FieldPath): FieldError[] {
+/** A job template must not have a selector: jobs get a generated one. */
+function validateJobTemplate(
+  template: JobTemplateSpec | undefined,
+  fieldPath: FieldPath,
+): FieldError[] {
   const { selector, manualSelector } = template?.spec ?? {};
-  const errors = validateJobSpec(template?.spec ?? {}, at);
+  const errors = validateJobSpec(template?.spec ?? {}, fieldPath);
   if (selector) {
     const message = '`selector` will be auto-generated';
-    errors.push(fieldError.invalid(at.child('selector'), selector, message));
+    errors.push(fieldError.invalid(fieldPath.child('selector'), selector, message));
   }
   if (manualSelector) {
-    errors.push(fieldError.notSupported(at.child('manualSelector'), true, ['nil', 'false']));
+    errors.push(fieldError.notSupported(fieldPath.child('manualSelector'), true, ['nil', 'false']));
   }
   return errors;
 }
@@ -75,25 +93,25 @@ const columns: readonly TableColumn<CronJob>[] = [
   {
     name: 'Schedule',
     type: 'string',
-    description: 'When jobs are made, in cron form.',
+    description: 'Schedule in cron format.',
     cell: (object) => object.spec?.schedule ?? '',
   },
   {
     name: 'Suspend',
     type: 'boolean',
-    description: 'Whether no jobs are made for now.',
+    description: 'Whether the schedule is suspended.',
     cell: suspendCell,
   },
   {
     name: 'Active',
     type: 'integer',
-    description: 'Jobs that are running.',
+    description: 'Number of running jobs.',
     cell: (object) => object.status?.active?.length ?? 0,
   },
   {
     name: 'Last Schedule',
     type: 'string',
-    description: 'Time since a job was made last.',
+    description: 'Time since the last scheduled job.',
     cell: ({ status }, nowMs) =>
       status?.lastScheduleTime === undefined ? none : ageCell(status.lastScheduleTime, nowMs),
   },
@@ -126,7 +144,7 @@ export const cronJob = define<CronJob>({
   ],
   stored: { group: 'batch', version: 'v1' },
 
-  gatedFields: below('spec.jobTemplate', gatedJobFields),
+  gatedFields: below('spec.jobTemplate', gatedTemplateFields),
   prepareForCreate(object) {
     object.status = {};
   },
@@ -135,6 +153,7 @@ export const cronJob = define<CronJob>({
   },
   validate: validateCronJob,
   validateCreate: validateName,
+  updateChecks: ['metadataUpdate', 'object'],
 
   columns,
   status: {},

@@ -1,4 +1,4 @@
-/** Job: pods of one template until enough of them have succeeded. */
+/** Job: runs pods from one template until enough of them succeed. */
 import {
   type FieldError,
   fieldError,
@@ -10,40 +10,45 @@ import {
   stringMap,
   validateLabelSelector,
 } from '@orch/apimachinery';
+import type { Features } from '@orch/component';
 import type { Job, JobSpec } from '@orch/types/batch/v1';
+import type { LabelSelector } from '@orch/types/meta/v1';
 import {
   isBrokenSelector,
   labelsMismatch,
   selectorColumn,
   setPodTemplateDefaults,
   templateColumns,
-} from '../core/pod-template.js';
+} from '../core/template/pod-template.js';
 import { define, type TableColumn } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { checkNotNegative, selectorMatches } from '../shared/rules.js';
 import { labelAsTemplate } from '../shared/workloads.js';
 import { gatedJobFields, validateJobSpec } from './job-spec.js';
 
-/** Labels by which a job finds its pods, unless its selector is the client's own. */
+/** Label of the generated selector. */
 const uidLabel = 'controller-uid';
 const nameLabel = 'job-name';
 
-function setJobDefaults(object: Job): void {
+function setJobDefaults(object: Job, features: Features): void {
   const { spec } = object;
   if (!spec) return;
   if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
   spec.parallelism ??= 1;
   spec.backoffLimit ??= 6;
+  if (features.enabled('IndexedJob')) spec.completionMode ??= 'NonIndexed';
+  if (features.enabled('SuspendJob')) spec.suspend ??= false;
   labelAsTemplate(object);
   setPodTemplateDefaults(spec.template);
 }
 
-/** Labels and selector of the job's own making; what the client chose stays, for validation to judge. */
+/** Sets the generated labels and selector; values from the client stay for validation. */
 function identifyPods(object: Job, nameBefore: string | undefined): void {
   const { spec } = object;
-  const { uid = '', name = '', labels: shown } = object.metadata ?? {};
+  const { uid = '', name = '', labels: ownLabels } = object.metadata ?? {};
   if (!spec || spec.manualSelector) return;
   const labels = spec.template.metadata?.labels ?? {};
+  const isDefaulted = ownLabels !== undefined && semanticallyEqual(ownLabels, labels);
   if (labels[nameLabel] === nameBefore) labels[nameLabel] = name;
   labels[uidLabel] ??= uid;
   spec.template = { ...spec.template, metadata: { ...spec.template.metadata, labels } };
@@ -51,22 +56,37 @@ function identifyPods(object: Job, nameBefore: string | undefined): void {
     ...spec.selector,
     matchLabels: { [uidLabel]: uid, ...spec.selector?.matchLabels },
   };
-  if (nameBefore !== undefined && shown?.[nameLabel] === nameBefore) shown[nameLabel] = name;
+  // Upstream shares defaulted labels with the template.
+  if (isDefaulted) Object.assign(ownLabels, labels);
   labelAsTemplate(object);
 }
 
 function validateJob(object: Job): FieldError[] {
   const spec: Partial<JobSpec> = object.spec ?? {};
   const { selector, template } = spec;
-  const at = path('spec');
-  const errors = [...validateGeneratedSelector(object), ...validateJobSpec(spec, at)];
-  if (selector) errors.push(...validateLabelSelector(selector, at.child('selector')));
-  else errors.push(fieldError.required(at.child('selector')));
+  const fieldPath = path('spec');
+  const errors = validateJobSpec(spec, fieldPath);
+  if (selector) errors.push(...validateLabelSelector(selector, fieldPath.child('selector')));
+  else errors.push(fieldError.required(fieldPath.child('selector')));
   const labels = template?.metadata?.labels;
-  if (!isBrokenSelector(selector) && !selectorMatches(selector, labels)) {
-    errors.push(labelsMismatch(labels, at.child('template')));
+  if (!matches(selector, labels)) {
+    errors.push(labelsMismatch(labels, fieldPath.child('template')));
   }
   return errors;
+}
+
+/** Unlike other kinds, jobs may have a selector that matches everything. */
+function matches(selector: LabelSelector | undefined, labels: Labels | undefined): boolean {
+  if (isBrokenSelector(selector)) return true;
+  return isEmptySelector(selector) || selectorMatches(selector, labels);
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+function isEmptySelector(selector: LabelSelector | undefined): boolean {
+  if (!selector) return false;
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
 }
 
 function validateGeneratedSelector({ metadata, spec }: Job): FieldError[] {
@@ -76,12 +96,13 @@ function validateGeneratedSelector({ metadata, spec }: Job): FieldError[] {
   const generated = { [uidLabel]: uid, [nameLabel]: name };
   const labels = spec.template?.metadata?.labels;
   for (const [key, value] of Object.entries(generated)) {
-    const at = path('spec', 'template', 'metadata', 'labels').key(key);
+    const fieldPath = path('spec', 'template', 'metadata', 'labels').key(key);
     const message = `must be '${value}'`;
-    if (labels?.[key] === undefined) errors.push(fieldError.required(at, message));
-    else if (labels[key] !== value) errors.push(fieldError.invalid(at, stringMap(labels), message));
+    if (labels?.[key] === undefined) errors.push(fieldError.required(fieldPath, message));
+    else if (labels[key] !== value)
+      errors.push(fieldError.invalid(fieldPath, stringMap(labels), message));
   }
-  if (!isBrokenSelector(spec.selector) && !selectorMatches(spec.selector, generated)) {
+  if (!matches(spec.selector, generated)) {
     errors.push(
       fieldError.invalid(path('spec', 'selector'), spec.selector, '`selector` not auto-generated'),
     );
@@ -90,12 +111,15 @@ function validateGeneratedSelector({ metadata, spec }: Job): FieldError[] {
 }
 
 function validateJobUpdate(object: Job, old: Job): FieldError[] {
-  const fields = ['completions', 'selector', 'template'] as const;
-  return fields.flatMap((name) =>
-    semanticallyEqual(object.spec?.[name], old.spec?.[name])
-      ? []
-      : [immutable(path('spec', name), object.spec?.[name])],
-  );
+  const fields = ['completions', 'selector', 'template', 'completionMode'] as const;
+  return [
+    ...validateJob(object),
+    ...fields.flatMap((name) =>
+      semanticallyEqual(object.spec?.[name], old.spec?.[name])
+        ? []
+        : [immutable(path('spec', name), object.spec?.[name])],
+    ),
+  ];
 }
 
 function completionsCell({ spec, status }: Job): string {
@@ -116,13 +140,13 @@ const columns: readonly TableColumn<Job>[] = [
   {
     name: 'Completions',
     type: 'string',
-    description: 'Pods that have succeeded out of those that have to.',
+    description: 'Successful pods out of the required number.',
     cell: completionsCell,
   },
   {
     name: 'Duration',
     type: 'string',
-    description: 'Time it took, or has taken so far.',
+    description: 'Run time of the job.',
     cell: durationCell,
   },
   ageColumn(),
@@ -136,7 +160,7 @@ export const job = define<Job>({
   kind: 'Job',
   categories: ['all'],
   namespaced: true,
-  versions: [{ group: 'batch', version: 'v1', setDefaults: (object) => setJobDefaults(object) }],
+  versions: [{ group: 'batch', version: 'v1', setDefaults: setJobDefaults }],
   stored: { group: 'batch', version: 'v1' },
   defaultPropagation: 'orphan',
 
@@ -148,9 +172,9 @@ export const job = define<Job>({
   prepareForUpdate(object, old) {
     object.status = old.status;
   },
-  validate: validateJob,
-  // An update reports what is wrong with the spec twice, as clients know it.
-  validateUpdate: (object, old) => [...validateJob(object), ...validateJobUpdate(object, old)],
+  validate: (object) => [...validateGeneratedSelector(object), ...validateJob(object)],
+  validateUpdate: validateJobUpdate,
+  updateChecks: ['metadata', 'object', 'metadataUpdate', 'update'],
 
   columns,
   selectableFields: { 'status.successful': (object) => String(object.status?.succeeded ?? 0) },

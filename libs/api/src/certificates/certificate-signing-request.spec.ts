@@ -8,8 +8,6 @@ import {
   SubjectAlternativeNameExtension,
 } from '@peculiar/x509';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { certificateSubjectRule } from '../admission/certificate-subject.js';
-import { admit } from '../testing/admit.js';
 import { cells, create, now, update, updatePart } from '../testing/write.js';
 import { certificateSigningRequest as definition } from './certificate-signing-request.js';
 
@@ -22,7 +20,7 @@ async function request(
   commonName: string,
   names: JsonGeneralName[] = [],
 ): Promise<string> {
-  const made = await Pkcs10CertificateRequestGenerator.create(
+  const generated = await Pkcs10CertificateRequestGenerator.create(
     {
       name: [{ O: [organization] }, { CN: [commonName] }],
       keys: keys as never,
@@ -31,7 +29,7 @@ async function request(
     },
     webcrypto as never,
   );
-  return Buffer.from(made.toString('pem')).toString('base64');
+  return Buffer.from(generated.toString('pem')).toString('base64');
 }
 
 const good = { signerName: 'example.com/a', usages: ['client auth'] };
@@ -42,7 +40,7 @@ beforeAll(async () => {
   encoded = await request('dev', 'someone');
 });
 
-function made(spec: object = {}, version = stable) {
+function createRequest(spec: object = {}, version = stable) {
   return create<CertificateSigningRequest>(
     definition,
     { spec: { ...good, request: encoded, ...spec } },
@@ -58,7 +56,7 @@ function conditions(object: CertificateSigningRequest, ...types: string[]) {
 }
 
 describe('certificate signing requests', () => {
-  it('are from whoever makes them, and undecided', () => {
+  it('get the identity of the requester and no decision', () => {
     const { object, errors } = create<CertificateSigningRequest>(definition, {
       spec: { ...good, request: encoded, username: 'forged', groups: ['forged'] },
       status: { conditions: [{ type: 'Approved', status: 'True' }] },
@@ -108,26 +106,26 @@ describe('certificate signing requests', () => {
         'spec.request: Invalid value: []byte{0x6e, 0x6f}: PEM block type must be CERTIFICATE REQUEST',
       ],
     ],
-  ])('refuse %j', (spec, messages) => {
-    expect(made(spec).errors).toEqual(messages);
+  ])('reject %j', (spec, messages) => {
+    expect(createRequest(spec).errors).toEqual(messages);
   });
 
-  it('are signed with the key that they are for', () => {
+  it('must be signed with their own key', () => {
     const pem = Buffer.from(encoded, 'base64').toString();
     const forged = new Uint8Array(PemConverter.decodeFirst(pem));
     const at = Buffer.from(forged).indexOf('someone');
     forged[at] = 'S'.charCodeAt(0);
     const changed = Buffer.from(PemConverter.encode(forged, 'CERTIFICATE REQUEST'));
-    expect(made({ request: changed.toString('base64') }).errors).toEqual([
+    expect(createRequest({ request: changed.toString('base64') }).errors).toEqual([
       expect.stringMatching(/^spec.request: .*: the signature does not fit the key$/),
     ]);
   });
 
-  it('of the first version get signers by what they ask for', async () => {
+  it('get a signer from their content in the beta version', async () => {
     const dns: JsonGeneralName = { type: 'dns', value: 'node.example.com' };
     const node = ['system:nodes', 'system:node:a'] as const;
     const signerOf = async (body: object) =>
-      made({ signerName: undefined, ...body }, older).object.spec.signerName;
+      createRequest({ signerName: undefined, ...body }, older).object.spec.signerName;
     expect(await signerOf({ request: await request(...node) })).toBe(
       'orch.io/orch-apiserver-client-kubelet',
     );
@@ -140,7 +138,7 @@ describe('certificate signing requests', () => {
     expect(await signerOf({ request: await request(...node, [dns]) })).toBe(
       'orch.io/legacy-unknown',
     );
-    const { object, errors } = made({ signerName: undefined, usages: undefined }, older);
+    const { object, errors } = createRequest({ signerName: undefined, usages: undefined }, older);
     expect(errors).toEqual([]);
     expect(object.spec).toMatchObject({
       signerName: 'orch.io/legacy-unknown',
@@ -148,27 +146,27 @@ describe('certificate signing requests', () => {
     });
   });
 
-  it('change only in their metadata', () => {
-    const { object } = made();
-    const changed = update(definition, object, (one: CertificateSigningRequest) => {
-      one.spec = { ...one.spec, usages: ['server auth'] };
-      conditions(one, 'Approved');
+  it('reject changes outside metadata', () => {
+    const { object } = createRequest();
+    const changed = update(definition, object, (draft: CertificateSigningRequest) => {
+      draft.spec = { ...draft.spec, usages: ['server auth'] };
+      conditions(draft, 'Approved');
     });
     expect(changed).toMatchObject({ object, errors: [] });
   });
 
-  it('are decided by approval alone, once', () => {
-    const { object } = made();
-    const approve = (one: CertificateSigningRequest) => conditions(one, 'Approved');
+  it('are decided once, through the approval subresource', () => {
+    const { object } = createRequest();
+    const approve = (draft: CertificateSigningRequest) => conditions(draft, 'Approved');
     expect(updatePart(definition, 'status', object, approve).errors).toEqual([
       'status.conditions: Forbidden: updates may not add a condition of type "Approved"',
     ]);
-    // The first version ignores what it does not allow.
+    // The beta version ignores forbidden conditions.
     const ignored = updatePart(definition, 'status', object, approve, older);
     expect(ignored).toMatchObject({ errors: [], object: { status: {} } });
-    const approved = updatePart(definition, 'approval', object, (one) => {
-      approve(one);
-      one.status!.certificate = 'AAAA';
+    const approved = updatePart(definition, 'approval', object, (draft) => {
+      approve(draft);
+      draft.status!.certificate = 'AAAA';
     });
     expect(approved.errors).toEqual([]);
     expect(approved.object.status).toEqual({
@@ -177,27 +175,27 @@ describe('certificate signing requests', () => {
       ],
     });
     expect(cells(definition, approved.object)).toMatchObject({ Condition: 'Approved' });
-    const part = (change: (one: CertificateSigningRequest) => void) =>
+    const part = (change: (draft: CertificateSigningRequest) => void) =>
       updatePart(definition, 'approval', approved.object, change).errors;
-    expect(part((one) => conditions(one))).toEqual([
+    expect(part((draft) => conditions(draft))).toEqual([
       'status.conditions: Forbidden: updates may not remove a condition of type "Approved"',
     ]);
-    expect(part((one) => conditions(one, 'Approved', 'Denied'))).toEqual([
+    expect(part((draft) => conditions(draft, 'Approved', 'Denied'))).toEqual([
       'status.conditions[1].type: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
     ]);
-    const { errors } = updatePart(definition, 'status', approved.object, (one) => {
-      one.status!.conditions!.push({ type: 'Failed', status: 'False' });
+    const { errors } = updatePart(definition, 'status', approved.object, (draft) => {
+      draft.status!.conditions!.push({ type: 'Failed', status: 'False' });
     });
     expect(errors).toEqual([
       'status.conditions[1].status: Unsupported value: "False": supported values: "True"',
     ]);
   });
 
-  it('hold certificates and nothing else, for ever', () => {
-    const { object } = made();
+  it('accept certificates only, and reject a change of the certificate', () => {
+    const { object } = createRequest();
     const certified = (text: string, old = object) =>
-      updatePart(definition, 'status', old, (one) => {
-        one.status = { ...one.status, certificate: Buffer.from(text).toString('base64') };
+      updatePart(definition, 'status', old, (draft) => {
+        draft.status = { ...draft.status, certificate: Buffer.from(text).toString('base64') };
       }).errors;
     const wrong = 'status.certificate: Invalid value: "<certificate data>": ';
     expect(certified('garbage')).toEqual([
@@ -210,22 +208,5 @@ describe('certificate signing requests', () => {
     expect(certified('', { ...object, status: { certificate: 'AAAA' } })).toEqual([
       'status.certificate: Forbidden: updates may not modify existing certificate content',
     ]);
-  });
-
-  it('give nobody the group of administrators', async () => {
-    const ask = async (organization: string) => {
-      const spec = {
-        signerName: 'orch.io/orch-apiserver-client',
-        request: await request(organization, 'someone'),
-      };
-      const object = { metadata: { name: 'x' }, spec } as CertificateSigningRequest;
-      await admit(object, {
-        rules: [certificateSubjectRule],
-        groupHead: 'certificates',
-        plural: 'certificatesigningrequests',
-      });
-    };
-    await expect(ask('dev')).resolves.toBeUndefined();
-    await expect(ask('system:masters')).rejects.toMatchObject({ code: 403 });
   });
 });

@@ -1,10 +1,10 @@
-/** CertificateSigningRequest: asks a signer for a certificate; somebody else decides whether it may. */
+/** CertificateSigningRequest: requests a certificate from a signer; an approver decides. */
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition,
 } from '@orch/types/certificates/v1';
 import type { CertificateSigningRequest as OlderRequest } from '@orch/types/certificates/v1beta1';
-import { define, type RequestContext } from '../definition.js';
+import { define, type StrategyContext } from '../definition.js';
 import { ageColumn, nameColumn, textOrNone } from '../shared/columns.js';
 import { signerOf } from './signer-name.js';
 import { validateRequest, validateRequestUpdate } from './validation.js';
@@ -14,8 +14,8 @@ function setOlderDefaults(object: OlderRequest): void {
   object.spec.signerName ??= signerOf(object.spec);
 }
 
-/** Who asks is who makes the object, whatever it says. */
-function takeRequester(object: CertificateSigningRequest, { user }: RequestContext): void {
+/** Sets the requester's identity, whatever the object says. */
+function takeRequester(object: CertificateSigningRequest, { user }: StrategyContext): void {
   const { spec } = object;
   spec.username = user.name;
   spec.uid = user.uid;
@@ -28,7 +28,7 @@ function takeRequester(object: CertificateSigningRequest, { user }: RequestConte
   if (spec.groups.length === 0) delete spec.groups;
 }
 
-/** Fills in times that the client left out; a condition that is as it was keeps its own. */
+/** Sets times that the client omitted; an unchanged condition keeps its time. */
 function setConditionTimes(
   object: CertificateSigningRequest,
   old: CertificateSigningRequest,
@@ -44,7 +44,7 @@ function setConditionTimes(
   }
 }
 
-/** Puts the decisions that were stored in the place of those sent; false when their number differs. */
+/** Restores the stored approval conditions; returns false if their number differs. */
 function keepDecisions(
   object: CertificateSigningRequest,
   old: CertificateSigningRequest,
@@ -63,12 +63,12 @@ function keepDecisions(
 function prepareStatus(
   object: CertificateSigningRequest,
   old: CertificateSigningRequest,
-  context: RequestContext,
+  context: StrategyContext,
 ): void {
   object.spec = old.spec;
   object.status ??= {};
   const isKept = ['Approved', 'Denied'].map((type) => keepDecisions(object, old, type));
-  // The stable version refuses what would decide, the first one ignores it.
+  // The stable version rejects changes of the approval conditions, the beta version ignores them.
   if (isKept.includes(false) && context.requestVersion?.version !== 'v1') {
     object.status.conditions = structuredClone(old.status?.conditions);
   }
@@ -102,6 +102,7 @@ export const certificateSigningRequest = define<CertificateSigningRequest>({
     },
   ],
   stored: { group: 'certificates', version: 'v1' },
+  validateName: () => [],
 
   prepareForCreate(object, context) {
     takeRequester(object, context);
@@ -138,19 +139,19 @@ export const certificateSigningRequest = define<CertificateSigningRequest>({
     {
       name: 'SignerName',
       type: 'string',
-      description: 'The signer that is asked.',
+      description: 'Name of the signer.',
       cell: ({ spec }) => textOrNone(spec.signerName),
     },
     {
       name: 'Requestor',
       type: 'string',
-      description: 'Who asks.',
+      description: 'Name of the requester.',
       cell: ({ spec }) => spec.username ?? '',
     },
     {
       name: 'Condition',
       type: 'string',
-      description: 'What has been decided, and whether there is a certificate.',
+      description: 'Approval conditions, and whether the certificate is issued.',
       cell: conditionCell,
     },
   ],

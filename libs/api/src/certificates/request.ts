@@ -1,6 +1,6 @@
 /**
- * Certificate requests (PKCS #10) and certificates, as PEM in the objects that hold them: read and checked,
- * never made. Nothing here throws for what a client sends: failures are messages.
+ * Parses certificate requests (PKCS #10) and certificates from the PEM text in objects. Client
+ * input never throws: failures are messages.
  */
 import 'reflect-metadata';
 import { constants, verify, X509Certificate } from 'node:crypto';
@@ -13,11 +13,11 @@ import {
 const requestType = 'CERTIFICATE REQUEST';
 const certificateType = 'CERTIFICATE';
 
-/** Who a request is for. */
+/** The subject of a request. */
 export interface RequestedSubject {
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** Kinds of the alternative names that are asked for: `dns`, `ip`, `email`, `url` and others. */
+  /** Kinds of the requested alternative names: `dns`, `ip`, `email`, `url` and others. */
   readonly alternativeNames: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export type Parsed<T> = { readonly value: T } | { readonly problem: string };
 
 type PemBlock = ReturnType<typeof PemConverter.decodeWithHeaders>[number];
 
-/** What a library that reads untrusted bytes says, whatever it throws. */
+/** Converts exceptions of the parser, which reads untrusted bytes, to a failure. */
 function attempt<T>(read: () => T): Parsed<T> {
   try {
     return { value: read() };
@@ -47,7 +47,7 @@ function readRequest(encoded: string): Parsed<Pkcs10CertificateRequest> {
   return attempt(() => new Pkcs10CertificateRequest(block.rawData));
 }
 
-/** What is wrong with a request: it cannot be read, or is not signed with its own key. */
+/** The problem with a request: it is unreadable, or not signed with its own key. */
 export function requestProblem(encoded: string): string | undefined {
   const request = readRequest(encoded);
   if ('problem' in request) return request.problem;
@@ -65,19 +65,19 @@ function isSelfSigned(request: Pkcs10CertificateRequest): boolean {
     type: 'spki' as const,
     ...(name === 'RSA-PSS' && { padding: constants.RSA_PKCS1_PSS_PADDING }),
   };
-  // Edwards curves name no hash of their own.
+  // Edwards curves have no separate hash.
   const hashName = hash ? hash.name.replace('-', '').toLowerCase() : undefined;
   const signed = signedPart(new Uint8Array(request.rawData));
   return verify(hashName, signed, key, new Uint8Array(request.signature));
 }
 
-/** The first element of the outer sequence: what the signature is of. */
+/** The first element of the outer sequence: the signed bytes. */
 function signedPart(der: Uint8Array): Uint8Array {
   const { contentAt } = elementAt(der, 0);
   return der.subarray(contentAt, elementAt(der, contentAt).end);
 }
 
-/** Where the content of the DER element at `at` begins and the element ends. */
+/** The start of the content and the end of the DER element at `at`. */
 function elementAt(der: Uint8Array, at: number): { contentAt: number; end: number } {
   const first = der[at + 1] ?? 0;
   const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
@@ -88,7 +88,7 @@ function elementAt(der: Uint8Array, at: number): { contentAt: number; end: numbe
   return { contentAt, end: contentAt + length };
 }
 
-/** Undefined when the request cannot be read. */
+/** Undefined if the request is unreadable. */
 export function requestedSubject(encoded: string): RequestedSubject | undefined {
   const request = readRequest(encoded);
   if ('problem' in request) return undefined;
@@ -106,7 +106,7 @@ export function requestedSubject(encoded: string): RequestedSubject | undefined 
   return 'problem' in subject ? undefined : subject.value;
 }
 
-/** What is wrong with the certificates of an object; none are as good as any. */
+/** The problem with the certificates of an object; an empty list is valid. */
 export function certificatesProblem(encoded: string): string | undefined {
   if (encoded === '') return undefined;
   const blocks = blocksOf(encoded);

@@ -1,4 +1,4 @@
-/** Names of signers, `domain/path`, and the ones that older requests get by what they ask for. */
+/** Validates signer names, `domain/path`, and derives the signer of requests without one. */
 import {
   checkDns1123Label,
   checkDns1123Subdomain,
@@ -11,7 +11,7 @@ import type { CertificateSigningRequestSpec } from '@orch/types/certificates/v1b
 import { requestedSubject } from './request.js';
 
 const domainBytesMax = 253;
-/** A DNS label, a dot and a DNS subdomain fit below the domain. */
+/** Below the domain: a DNS label, a dot and a DNS subdomain. */
 const nameBytesMax = domainBytesMax + 1 + 63 + 1 + 253;
 
 export const legacySigner = () => dialect().key('legacy-unknown');
@@ -19,53 +19,54 @@ export const clientSigner = () => dialect().key(dialect().systemName('apiserver-
 const nodeClientSigner = () => dialect().key(dialect().systemName('apiserver-client-kubelet'));
 const nodeServingSigner = () => dialect().key('kubelet-serving');
 
-export function validateSignerName(name: string, at: FieldPath): FieldError[] {
-  if (name === '') return [fieldError.required(at)];
+export function validateSignerName(name: string, fieldPath: FieldPath): FieldError[] {
+  if (name === '') return [fieldError.required(fieldPath)];
   const [domain = '', signer = '', ...rest] = name.split('/');
   if (rest.length > 0 || !name.includes('/')) {
     return [
       fieldError.invalid(
-        at,
+        fieldPath,
         name,
         "must be a fully qualified domain and path of the form 'example.com/signer-name'",
       ),
     ];
   }
   const errors: FieldError[] = [];
-  if (domain.length > domainBytesMax) errors.push(fieldError.tooLong(at, domainBytesMax));
+  if (domain.length > domainBytesMax) errors.push(fieldError.tooLong(fieldPath, domainBytesMax));
   const labels = domain.split('.');
-  errors.push(...partErrors(labels, checkDns1123Label, domain, at));
+  errors.push(...partErrors(labels, checkDns1123Label, domain, fieldPath));
   if (labels.length < 2) {
     errors.push(
       fieldError.invalid(
-        at,
+        fieldPath,
         domain,
         'should be a domain with at least two segments separated by dots',
       ),
     );
   }
-  errors.push(...partErrors(signer.split('.'), checkDns1123Subdomain, signer, at));
-  if (name.length > nameBytesMax) errors.push(fieldError.tooLong(at, nameBytesMax));
+  errors.push(...partErrors(signer.split('.'), checkDns1123Subdomain, signer, fieldPath));
+  if (name.length > nameBytesMax) errors.push(fieldError.tooLong(fieldPath, nameBytesMax));
   return errors;
 }
 
+/** The errors of the first invalid part. */
 function partErrors(
   parts: readonly string[],
   check: (part: string) => readonly string[],
   whole: string,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
-  return parts.flatMap((part) =>
-    check(part).map((message) =>
-      fieldError.invalid(at, whole, `validating label ${JSON.stringify(part)}: ${message}`),
-    ),
+  const part = parts.find((text) => check(text).length > 0);
+  if (part === undefined) return [];
+  return check(part).map((message) =>
+    fieldError.invalid(fieldPath, whole, `validating label ${JSON.stringify(part)}: ${message}`),
   );
 }
 
 const clientUsages = new Set(['key encipherment', 'digital signature', 'client auth']);
 const servingUsages = new Set(['key encipherment', 'digital signature', 'server auth']);
 
-/** The signer of a request that names none: those of node agents are known by what they ask for. */
+/** The signer of a request without one: requests of node agents are recognised by their content. */
 export function signerOf({ request, usages = [] }: CertificateSigningRequestSpec): string {
   const subject = requestedSubject(request ?? '');
   if (

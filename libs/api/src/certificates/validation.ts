@@ -1,6 +1,6 @@
 /**
- * Rules of certificate signing requests. The first version allows what the stable one does not, and
- * what is stored already stays allowed; who may add what depends on the subresource that is written.
+ * Validates certificate signing requests. The beta version allows more than the stable one, and
+ * stored violations stay allowed; the subresource decides which conditions a write may add.
  */
 import {
   type FieldError,
@@ -14,7 +14,7 @@ import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition,
 } from '@orch/types/certificates/v1';
-import type { RequestContext } from '../definition.js';
+import type { StrategyContext } from '../definition.js';
 import { certificatesProblem, requestProblem } from './request.js';
 import { legacySigner, validateSignerName } from './signer-name.js';
 
@@ -53,9 +53,12 @@ const usagesOf = (object: CertificateSigningRequest): readonly string[] => objec
 const certificateOf = (object: CertificateSigningRequest) => object.status?.certificate ?? '';
 const hasDuplicates = (values: readonly string[]) => new Set(values).size < values.length;
 
-/** Is the rule off: by version, or because what is stored breaks it already? */
+/**
+ * Reports whether the rule is off: because of the version, or because the stored object already
+ * violates it.
+ */
 function isExempt(
-  context: RequestContext,
+  context: StrategyContext,
   old: CertificateSigningRequest | undefined,
   breaks: (object: CertificateSigningRequest) => boolean,
 ): boolean {
@@ -64,27 +67,29 @@ function isExempt(
 
 export function validateRequest(
   object: CertificateSigningRequest,
-  context: RequestContext,
+  context: StrategyContext,
   old?: CertificateSigningRequest,
 ): FieldError[] {
-  const at = path('spec');
+  const fieldPath = path('spec');
   const { request, signerName = '' } = object.spec;
   const errors: FieldError[] = [];
   const problem = requestProblem(request ?? '');
   if (problem !== undefined) {
-    errors.push(fieldError.invalid(at.child('request'), bytesLiteral(request ?? ''), problem));
+    errors.push(
+      fieldError.invalid(fieldPath.child('request'), bytesLiteral(request ?? ''), problem),
+    );
   }
-  errors.push(...validateUsages(object, context, old, at.child('usages')));
+  errors.push(...validateUsages(object, context, old, fieldPath.child('usages')));
   const legacy = legacySigner();
   if (signerName === legacy && !isExempt(context, old, ({ spec }) => spec.signerName === legacy)) {
     errors.push(
       fieldError.invalid(
-        at.child('signerName'),
+        fieldPath.child('signerName'),
         signerName,
         'the legacy signerName is not allowed via this API version',
       ),
     );
-  } else errors.push(...validateSignerName(signerName, at.child('signerName')));
+  } else errors.push(...validateSignerName(signerName, fieldPath.child('signerName')));
   errors.push(...validateConditions(object, context, old));
   const certificate = certificateOf(object);
   if (!isExempt(context, old, (stored) => certificateOf(stored) === certificate)) {
@@ -96,7 +101,7 @@ export function validateRequest(
   return errors;
 }
 
-/** Bytes as clients know them in messages. */
+/** Bytes in upstream notation. */
 function bytesLiteral(encoded: string): Literal {
   if (encoded === '') return new Literal('[]byte(nil)');
   const bytes = [...Buffer.from(encoded, 'base64')].map((byte) => `0x${byte.toString(16)}`);
@@ -105,24 +110,26 @@ function bytesLiteral(encoded: string): Literal {
 
 function validateUsages(
   object: CertificateSigningRequest,
-  context: RequestContext,
+  context: StrategyContext,
   old: CertificateSigningRequest | undefined,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
-  const asked = usagesOf(object);
-  const errors = asked.length === 0 ? [fieldError.required(at, 'usages must be provided')] : [];
+  const requested = usagesOf(object);
+  const errors =
+    requested.length === 0 ? [fieldError.required(fieldPath, 'usages must be provided')] : [];
   const hasUnknown = (stored: CertificateSigningRequest) =>
     usagesOf(stored).some((usage) => !knownUsages.has(usage));
   if (!isExempt(context, old, hasUnknown)) {
-    for (const [index, usage] of asked.entries()) {
+    for (const [index, usage] of requested.entries()) {
       if (!knownUsages.has(usage)) {
-        errors.push(fieldError.notSupported(at.index(index), usage, usages));
+        errors.push(fieldError.notSupported(fieldPath.index(index), usage, usages));
       }
     }
   }
   if (!isExempt(context, old, (stored) => hasDuplicates(usagesOf(stored)))) {
-    for (const [index, usage] of asked.entries()) {
-      if (asked.indexOf(usage) < index) errors.push(fieldError.duplicate(at.index(index), usage));
+    for (const [index, usage] of requested.entries()) {
+      if (requested.indexOf(usage) < index)
+        errors.push(fieldError.duplicate(fieldPath.index(index), usage));
     }
   }
   return errors;
@@ -130,71 +137,73 @@ function validateUsages(
 
 function validateConditions(
   object: CertificateSigningRequest,
-  context: RequestContext,
+  context: StrategyContext,
   old: CertificateSigningRequest | undefined,
 ): FieldError[] {
   const mayLackType = isExempt(context, old, (stored) => typesOf(stored).includes(''));
   const mayRepeat = isExempt(context, old, (stored) => hasDuplicates(typesOf(stored)));
   const mayBeBoth =
-    old !== undefined && decided.every((type) => (typesOf(old) as string[]).includes(type));
+    old !== undefined && decided.every((type) => typesOf(old).some((present) => present === type));
   const errors: FieldError[] = [];
   const seen = new Set<string>();
   for (const [index, { type = '', status = '' }] of conditionsOf(object).entries()) {
-    const at = path('status', 'conditions').index(index);
-    if (type === '' && !mayLackType) errors.push(fieldError.required(at.child('type')));
+    const fieldPath = path('status', 'conditions').index(index);
+    if (type === '' && !mayLackType) errors.push(fieldError.required(fieldPath.child('type')));
     const allowed = final.includes(type) ? ['True'] : ['False', 'True', 'Unknown'];
-    if (status === '') errors.push(fieldError.required(at.child('status')));
+    if (status === '') errors.push(fieldError.required(fieldPath.child('status')));
     else if (!allowed.includes(status)) {
-      errors.push(fieldError.notSupported(at.child('status'), status, allowed));
+      errors.push(fieldError.notSupported(fieldPath.child('status'), status, allowed));
     }
-    const other = decided.find((one) => one !== type) ?? '';
+    const other = decided.find((decision) => decision !== type) ?? '';
     if (!mayBeBoth && decided.includes(type) && seen.has(other)) {
       errors.push(
         fieldError.invalid(
-          at.child('type'),
+          fieldPath.child('type'),
           type,
           'Approved and Denied conditions are mutually exclusive',
         ),
       );
     }
-    if (!mayRepeat && seen.has(type)) errors.push(fieldError.duplicate(at.child('type'), type));
+    if (!mayRepeat && seen.has(type))
+      errors.push(fieldError.duplicate(fieldPath.child('type'), type));
     seen.add(type);
   }
   return errors;
 }
 
-/** What a write may do beside what every write may. */
-export interface Powers {
+/** What a write to a subresource may change in addition. */
+export interface Permissions {
   readonly decides?: boolean;
   readonly certifies?: boolean;
 }
 
 function conditionsOfType(
   object: CertificateSigningRequest,
-  wanted: string,
+  conditionType: string,
 ): CertificateSigningRequestCondition[] {
-  return conditionsOf(object).filter(({ type }) => type === wanted);
+  return conditionsOf(object).filter(({ type }) => type === conditionType);
 }
 
 export function validateRequestUpdate(
   object: CertificateSigningRequest,
   old: CertificateSigningRequest,
-  context: RequestContext,
-  { decides = false, certifies = false }: Powers = {},
+  context: StrategyContext,
+  { decides = false, certifies = false }: Permissions = {},
 ): FieldError[] {
   const errors = validateRequest(object, context, old);
-  const at = path('status', 'conditions');
+  const fieldPath = path('status', 'conditions');
   for (const type of final) {
     if (conditionsOfType(object, type).length < conditionsOfType(old, type).length) {
       errors.push(
         fieldError.forbidden(
-          at,
+          fieldPath,
           `updates may not remove a condition of type ${JSON.stringify(type)}`,
         ),
       );
     }
   }
-  if (!decides) errors.push(...decided.flatMap((type) => validateUndecided(object, old, type, at)));
+  if (!decides)
+    errors.push(...decided.flatMap((type) => validateUndecided(object, old, type, fieldPath)));
   const certificateAt = path('status', 'certificate');
   const stored = certificateOf(old);
   if (certificateOf(object) === stored) return errors;
@@ -208,26 +217,29 @@ export function validateRequestUpdate(
   return errors;
 }
 
-/** Only the approval subresource decides. */
+/** Approval conditions may only be added through the approval subresource. */
 function validateUndecided(
   object: CertificateSigningRequest,
   old: CertificateSigningRequest,
   type: string,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const now = conditionsOfType(object, type);
   const before = conditionsOfType(old, type);
   if (now.length < before.length) return [];
   if (now.length > before.length) {
     return [
-      fieldError.forbidden(at, `updates may not add a condition of type ${JSON.stringify(type)}`),
+      fieldError.forbidden(
+        fieldPath,
+        `updates may not add a condition of type ${JSON.stringify(type)}`,
+      ),
     ];
   }
   return semanticallyEqual(now, before)
     ? []
     : [
         fieldError.forbidden(
-          at,
+          fieldPath,
           `updates may not modify a condition of type ${JSON.stringify(type)}`,
         ),
       ];

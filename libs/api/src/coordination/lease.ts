@@ -1,18 +1,32 @@
-/** Lease: who leads, and since when; also the heartbeat of nodes. */
+/** Lease: the current leader of a component; also the heartbeat of a node. */
 import { type FieldError, fieldError, path } from '@orch/apimachinery';
 import type { Lease } from '@orch/types/coordination/v1';
 import { define } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
-import { checkNotNegative } from '../shared/rules.js';
 
 function validateLease(object: Lease): FieldError[] {
-  const at = path('spec');
+  const fieldPath = path('spec');
   const seconds = object.spec?.leaseDurationSeconds;
+  const transitions = object.spec?.leaseTransitions;
   return [
     ...(seconds !== undefined && seconds <= 0
-      ? [fieldError.invalid(at.child('leaseDurationSeconds'), seconds, 'must be greater than 0')]
+      ? [
+          fieldError.invalid(
+            fieldPath.child('leaseDurationSeconds'),
+            seconds,
+            'must be greater than 0',
+          ),
+        ]
       : []),
-    ...checkNotNegative(object.spec?.leaseTransitions, at.child('leaseTransitions')),
+    ...(transitions !== undefined && transitions < 0
+      ? [
+          fieldError.invalid(
+            fieldPath.child('leaseTransitions'),
+            transitions,
+            'must to greater or equal than 0',
+          ),
+        ]
+      : []),
   ];
 }
 
@@ -35,6 +49,8 @@ export const lease = define<Lease>({
   ],
   stored: { group: 'coordination', version: 'v1' },
   validate: validateLease,
+  strictFinalizers: false,
+  updateChecks: ['metadataUpdate', 'object'],
   createOnUpdate: true,
   unconditionalUpdate: false,
   columns: [
@@ -42,7 +58,7 @@ export const lease = define<Lease>({
     {
       name: 'Holder',
       type: 'string',
-      description: 'Who holds the lease.',
+      description: 'Identity of the holder.',
       cell: (object) => object.spec?.holderIdentity ?? '',
     },
     ageColumn(),

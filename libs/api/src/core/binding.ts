@@ -1,4 +1,4 @@
-/** Binding: assigns the pod of its name to a node. Older than the subresource of pods that does the same. */
+/** Binding: assigns a pod to a node. Predates the `binding` subresource of pods. */
 import type { Binding } from '@orch/types/core/v1';
 import { define } from '../definition.js';
 

@@ -11,9 +11,9 @@ it.each<[object | undefined, string, string | undefined]>([
     'False',
     'the lease ns/n has not been renewed since 2026-11-22T12:00:00.000000Z',
   ],
-  [{ holderIdentity: '', renewTime }, 'False', 'nobody holds the lease ns/n'],
-  [undefined, 'False', 'nobody holds the lease ns/n'],
-])('a component whose lease says %j works: %s', (spec, status, error) => {
+  [{ holderIdentity: '', renewTime }, 'False', 'the lease ns/n has no holder'],
+  [undefined, 'False', 'the lease ns/n has no holder'],
+])('a component with the lease %j is healthy: %s', (spec, status, error) => {
   const lease = spec && { spec };
   const { conditions } = electedStatus('scheduler', 'ns/n', lease, nowMs);
   expect(conditions?.[0]).toMatchObject({ type: 'Healthy', status });

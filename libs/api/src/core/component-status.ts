@@ -1,4 +1,7 @@
-/** ComponentStatus: whether a part of the control plane works. Nothing is stored: the server says what it sees. */
+/**
+ * ComponentStatus: the health of a control plane component. Not stored: the server computes it on
+ * read.
+ */
 
 import { parseTime } from '@orch/apimachinery';
 import type { Lease } from '@orch/types/coordination/v1';
@@ -6,9 +9,9 @@ import type { ComponentCondition, ComponentStatus } from '@orch/types/core/v1';
 import { define } from '../definition.js';
 import { nameColumn } from '../shared/columns.js';
 
-/** Parts that are led by the holder of a lease of the system's, and its name. */
+/** Components with leader election; their leases have the same names. */
 export const electedComponents = ['scheduler', 'controller-manager'] as const;
-/** The store goes by the name that clients look for. */
+/** The name of the store that clients look for. */
 export const storeComponent = 'etcd-0';
 
 const statusNames: Readonly<Record<string, string>> = { True: 'Healthy', False: 'Unhealthy' };
@@ -16,7 +19,7 @@ const statusNames: Readonly<Record<string, string>> = { True: 'Healthy', False: 
 const healthOf = ({ conditions }: ComponentStatus): ComponentCondition | undefined =>
   conditions?.find(({ type }) => type === 'Healthy');
 
-/** `error` is empty for what works; an empty `message` says nothing. */
+/** `error` is empty for a healthy component; an empty `message` is omitted. */
 export function componentStatus(name: string, message: string, error: string): ComponentStatus {
   const condition: ComponentCondition = {
     type: 'Healthy',
@@ -32,7 +35,7 @@ export function componentStatus(name: string, message: string, error: string): C
   };
 }
 
-/** Of a component that is led by the holder of the lease `key`. */
+/** The status of a component whose leader holds the lease `key`. */
 export function electedStatus(
   name: string,
   key: string,
@@ -40,7 +43,7 @@ export function electedStatus(
   nowMs: number,
 ): ComponentStatus {
   if (!lease?.spec?.holderIdentity)
-    return componentStatus(name, '', `nobody holds the lease ${key}`);
+    return componentStatus(name, '', `the lease ${key} has no holder`);
   const { renewTime, leaseDurationSeconds = 0 } = lease.spec;
   const endsMs = (parseTime(renewTime) ?? 0) + leaseDurationSeconds * 1_000;
   return nowMs <= endsMs
@@ -63,19 +66,19 @@ export const componentStatusKind = define<ComponentStatus>({
     {
       name: 'Status',
       type: 'string',
-      description: 'Whether it works.',
+      description: 'Whether the component is healthy.',
       cell: (object) => statusNames[healthOf(object)?.status ?? ''] ?? 'Unknown',
     },
     {
       name: 'Message',
       type: 'string',
-      description: 'What it says of itself.',
+      description: 'Message of the health check.',
       cell: (object) => healthOf(object)?.message ?? '',
     },
     {
       name: 'Error',
       type: 'string',
-      description: 'Why it does not work.',
+      description: 'Error of the health check.',
       cell: (object) => healthOf(object)?.error ?? '',
     },
   ],

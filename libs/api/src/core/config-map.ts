@@ -1,4 +1,4 @@
-/** ConfigMap: configuration as texts and bytes under keys. */
+/** ConfigMap: configuration as text and bytes by key. */
 import { checkConfigMapKey, type FieldError, fieldError, path } from '@orch/apimachinery';
 import type { ConfigMap } from '@orch/types/core/v1';
 import { define } from '../definition.js';
@@ -10,10 +10,10 @@ function validateConfigMap(object: ConfigMap): FieldError[] {
   const errors: FieldError[] = [];
   let byteCount = 0;
   for (const [key, value] of Object.entries(object.data ?? {})) {
-    const at = path('data').key(key);
-    errors.push(...invalidEach(at, key, checkConfigMapKey(key)));
+    const fieldPath = path('data').key(key);
+    errors.push(...invalidEach(fieldPath, key, checkConfigMapKey(key)));
     if (Object.hasOwn(object.binaryData ?? {}, key)) {
-      errors.push(fieldError.invalid(at, key, 'duplicate of key present in binaryData'));
+      errors.push(fieldError.invalid(fieldPath, key, 'duplicate of key present in binaryData'));
     }
     byteCount += Buffer.byteLength(value);
   }
@@ -34,6 +34,7 @@ export const configMap = define<ConfigMap>({
   versions: [{ group: 'core', version: 'v1' }],
   stored: { group: 'core', version: 'v1' },
   validate: validateConfigMap,
+  updateChecks: ['metadataUpdate', 'update', 'metadata', 'object'],
   validateUpdate: (object, old) => validateFrozen(object, old, ['data', 'binaryData']),
   columns: [
     nameColumn(),

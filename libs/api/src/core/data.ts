@@ -1,10 +1,10 @@
-/** What ConfigMap and Secret share: the size of their content and the `immutable` switch. */
+/** Rules that ConfigMap and Secret share: the size of the content and the `immutable` field. */
 import { type FieldError, fieldError, path, semanticallyEqual } from '@orch/apimachinery';
 
-/** Sum of all values of one object, decoded. Part of the interface. */
+/** Maximum total size of all values of one object, decoded. Part of the interface. */
 export const dataBytesMax = 1024 * 1024;
 
-/** Length of the bytes that a base64 text stands for. */
+/** Number of bytes that a base64 text encodes. */
 export function base64ByteCount(text: string): number {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return Math.max(0, Math.floor(text.length / 4) * 3 - padding);
@@ -14,7 +14,7 @@ interface Freezable {
   readonly immutable?: boolean;
 }
 
-/** Once `immutable` is set, neither it nor the content changes. */
+/** Once `immutable` is set, neither it nor the content may change. */
 export function validateFrozen<T extends Freezable>(
   object: T,
   old: T,

@@ -1,15 +1,15 @@
-/** Keys that clients choose may be called as something that every object inherits. */
+/** Keys from clients may be the names of inherited properties. */
 import type { ConfigMap, Pod, Secret } from '@orch/types/core/v1';
 import { describe, expect, it } from 'vitest';
 import { create } from '../testing/write.js';
 import { configMap } from './config-map.js';
-import { pod } from './pod.js';
+import { pod } from './pod/pod.js';
 import { secret } from './secret.js';
 
 const parsed = (text: string): object => JSON.parse(text) as object;
 
 describe('keys with inherited names', () => {
-  it('are no duplicates in a config map', () => {
+  it('are not duplicates in a config map', () => {
     const body = parsed('{"data":{"constructor":"a"},"binaryData":{"b":"AAEC"}}');
     expect(create<ConfigMap>(configMap, body).errors).toEqual([]);
     const twice = parsed('{"data":{"constructor":"a"},"binaryData":{"constructor":"AAEC"}}');
@@ -18,7 +18,7 @@ describe('keys with inherited names', () => {
     ]);
   });
 
-  it('are kept in a secret', () => {
+  it('are stored in a secret', () => {
     const { object } = create<Secret>(secret, parsed('{"stringData":{"__proto__":"a","b":"c"}}'));
     expect(Object.entries(object.data ?? {})).toEqual([
       ['__proto__', 'YQ=='],
@@ -26,7 +26,7 @@ describe('keys with inherited names', () => {
     ]);
   });
 
-  it.each(['constructor', '__proto__', 'toString'])('are refused as resources: %s', (name) => {
+  it.each(['constructor', '__proto__', 'toString'])('are rejected as resources: %s', (name) => {
     const resources = parsed(`{"requests":{"${name}":"1"},"limits":{"cpu":"1"}}`);
     const body = { spec: { containers: [{ name: 'main', image: 'a', resources }] } };
     const { errors } = create<Pod>(pod, body);

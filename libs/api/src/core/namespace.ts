@@ -1,6 +1,6 @@
 /**
- * Namespace: scope of names. It ends in two steps: marked as terminating, and gone when the finalizers in
- * its spec are gone, which the namespace's controller takes away after its content.
+ * Namespace: a scope for names. Deletion has two steps: the namespace becomes Terminating, and it
+ * is removed when the namespace controller has deleted its content and the finalizers in its spec.
  */
 import {
   checkQualifiedName,
@@ -25,10 +25,10 @@ function setNameLabel(object: Namespace, features: Features): void {
 
 const finalizersAt = path('spec', 'finalizers');
 
-function validateFinalizer(name: string, at: FieldPath): FieldError[] {
+function validateFinalizer(name: string, fieldPath: FieldPath): FieldError[] {
   return [
-    ...invalidEach(at, name, checkQualifiedName(name)),
-    ...validateStandardFinalizer(name, at),
+    ...invalidEach(fieldPath, name, checkQualifiedName(name)),
+    ...validateStandardFinalizer(name, fieldPath),
   ];
 }
 
@@ -56,7 +56,7 @@ export const namespace = define<Namespace>({
       finalizers: finalizers.includes(word) ? finalizers : [...finalizers, word],
     };
   },
-  // A generated name was not there when defaults were filled in.
+  // A generated name did not exist when defaults were set.
   prepareNamed: (object, _before, { features }) => setNameLabel(object, features),
   prepareForUpdate(object, old, context) {
     object.spec = { ...object.spec, finalizers: old.spec?.finalizers ?? [] };
@@ -64,6 +64,7 @@ export const namespace = define<Namespace>({
     setNameLabel(object, context.features);
   },
   validate: validateFinalizers,
+  updateChecks: ['metadata', 'object', 'metadataUpdate', 'update'],
 
   prepareForDelete(object) {
     if ((object.spec?.finalizers?.length ?? 0) > 0) {
@@ -77,7 +78,7 @@ export const namespace = define<Namespace>({
     {
       name: 'Status',
       type: 'string',
-      description: 'Whether the namespace is in use or on its way out.',
+      description: 'Phase of the namespace.',
       cell: (object) => object.status?.phase ?? '',
     },
     ageColumn(),

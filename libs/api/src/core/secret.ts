@@ -1,4 +1,4 @@
-/** Secret: bytes under keys, with rules by type. Errors never repeat content. */
+/** Secret: bytes by key, with rules by type. Errors never contain the content. */
 import {
   checkConfigMapKey,
   type FieldError,
@@ -13,7 +13,7 @@ import { ageColumn, nameColumn } from '../shared/columns.js';
 import { invalidEach } from '../shared/rules.js';
 import { base64ByteCount, dataBytesMax, validateFrozen } from './data.js';
 
-/** Texts for the client's convenience: written over the data and never given back. */
+/** Merges stringData, a write-only convenience field, into data. */
 function mergeStringData(object: Secret): void {
   if (object.stringData === undefined) return;
   const written = Object.entries(object.stringData).map(
@@ -47,7 +47,7 @@ function validateByType(object: Secret): FieldError[] {
     case key('dockerconfigjson'):
       return validateJson(object, '.dockerconfigjson');
     case key('basic-auth'):
-      // One of the two is enough.
+      // One of the two keys is enough.
       return object.data?.username === undefined && object.data?.password === undefined
         ? ['username', 'password'].map((name) =>
             fieldError.required(path('data').key('%s').key(name)),
@@ -73,11 +73,13 @@ function validateAccount(object: Secret, annotation: string): FieldError[] {
 }
 
 function validateJson(object: Secret, name: string): FieldError[] {
-  const at = path('data').key(name);
+  const fieldPath = path('data').key(name);
   const value = object.data?.[name];
-  if (value === undefined) return [fieldError.required(at)];
+  if (value === undefined) return [fieldError.required(fieldPath)];
   const detail = jsonProblem(Buffer.from(value, 'base64').toString());
-  return detail === undefined ? [] : [fieldError.invalid(at, '<secret contents redacted>', detail)];
+  return detail === undefined
+    ? []
+    : [fieldError.invalid(fieldPath, '<secret contents redacted>', detail)];
 }
 
 function jsonProblem(text: string): string | undefined {
@@ -105,6 +107,7 @@ export const secret = define<Secret>({
     if (!object.type) object.type = old.type;
   },
   validate: validateSecret,
+  updateChecks: ['metadataUpdate', 'update', 'metadata', 'object'],
   validateUpdate(object, old) {
     const errors: FieldError[] = [];
     if (object.type !== old.type) errors.push(immutable(path('type'), object.type));
@@ -116,7 +119,7 @@ export const secret = define<Secret>({
     {
       name: 'Type',
       type: 'string',
-      description: 'What kind of secret it is.',
+      description: 'Type of the secret.',
       cell: (object) => object.type ?? '',
     },
     {

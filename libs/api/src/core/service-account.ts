@@ -3,7 +3,7 @@ import type { ServiceAccount } from '@orch/types/core/v1';
 import { define } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 
-/** References to secrets are by name only. */
+/** Keeps only the names of secret references. */
 function reduceSecrets(object: ServiceAccount): void {
   if (object.secrets) object.secrets = object.secrets.map(({ name }) => ({ name }));
 }
@@ -24,7 +24,7 @@ export const serviceAccount = define<ServiceAccount>({
     {
       name: 'Secrets',
       type: 'string',
-      description: 'Number of secrets that pods of this account may mount.',
+      description: 'Number of mountable secrets.',
       cell: (object) => object.secrets?.length ?? 0,
     },
     ageColumn(),

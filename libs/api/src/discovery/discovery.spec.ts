@@ -14,34 +14,34 @@ const written = (endpoint: object, version = v1, addressType = 'IPv4') =>
     { addressType, endpoints: [{ addresses, ...endpoint }] },
     version,
   );
-const shown = (object: StoredSlice) => v1?.fromStored?.(object) as EndpointSlice;
+const converted = (object: StoredSlice) => v1?.fromStored?.(object) as EndpointSlice;
 
 describe('endpoint slices', () => {
-  it('have zone and node in the topology of the older version', () => {
+  it('convert zone and node to the topology of the older version', () => {
     const { object, errors } = written({ nodeName: 'n', zone: 'z' });
     expect(errors).toEqual([]);
     expect(object.endpoints?.[0]?.topology).toEqual({ [zone]: 'z', [host]: 'n' });
-    expect(shown(object).endpoints?.[0]).toMatchObject({ nodeName: 'n', zone: 'z' });
-    expect(shown(object).endpoints?.[0]).not.toHaveProperty('deprecatedTopology');
+    expect(converted(object).endpoints?.[0]).toMatchObject({ nodeName: 'n', zone: 'z' });
+    expect(converted(object).endpoints?.[0]).not.toHaveProperty('deprecatedTopology');
   });
-  it('complete the topology that the older version was sent with', () => {
+  it('add zone and node to the topology of the older version', () => {
     const { object } = written({ nodeName: 'n', topology: { [zone]: 'z', rack: 'r' } }, beta);
     expect(object.endpoints?.[0]?.topology).toEqual({ [zone]: 'z', rack: 'r', [host]: 'n' });
-    expect(shown(object).endpoints?.[0]?.deprecatedTopology).toEqual({ rack: 'r' });
-    expect(v1?.toStored?.(shown(object))).toEqual(object);
+    expect(converted(object).endpoints?.[0]?.deprecatedTopology).toEqual({ rack: 'r' });
+    expect(v1?.toStored?.(converted(object))).toEqual(object);
   });
-  it('tell a host from the node where they differ', () => {
+  it('keep a host name that differs from the node', () => {
     const { object } = written({ nodeName: 'n', topology: { [host]: 'h' } }, beta);
-    expect(shown(object).endpoints?.[0]?.deprecatedTopology).toEqual({ [host]: 'h' });
-    expect(v1?.toStored?.(shown(object))).toEqual(object);
+    expect(converted(object).endpoints?.[0]?.deprecatedTopology).toEqual({ [host]: 'h' });
+    expect(v1?.toStored?.(converted(object))).toEqual(object);
   });
-  it('take no topology of their own in the newer version, but keep what stays as it is', () => {
+  it('reject custom topology in the newer version, but keep unchanged entries', () => {
     expect(written({ deprecatedTopology: { rack: 'r' } }).object.endpoints?.[0]).not.toHaveProperty(
       'topology',
     );
     const old = written({ topology: { rack: 'r' } }, beta).object;
     const changed = (change: (slice: EndpointSlice) => void) => {
-      const view = structuredClone(shown(old));
+      const view = structuredClone(converted(old));
       change(view);
       const object = v1!.toStored!(view) as StoredSlice;
       endpointSlice.prepareForUpdate?.(object, old, requestContext(v1));
@@ -52,7 +52,7 @@ describe('endpoint slices', () => {
     });
     expect(changed((slice) => slice.endpoints![0]!.addresses!.push('192.0.2.2'))).toBeUndefined();
   });
-  it('drop what is off, and lists that are empty', () => {
+  it('drop disabled fields and empty lists', () => {
     const { object } = written({ conditions: { ready: true, serving: true }, hints: {} });
     expect(object.endpoints).toEqual([{ addresses, conditions: { ready: true } }]);
     expect(create(endpointSlice, { addressType: 'IPv4', endpoints: [] }).object).not.toHaveProperty(
@@ -90,7 +90,7 @@ describe('endpoint slices', () => {
         expect.stringMatching(/^hostname: Invalid value: "a\.b"/) as string,
       ],
     ],
-  ])('%s refuse %j', (type, endpoint, messages) => {
+  ])('%s reject %j', (type, endpoint, messages) => {
     const errors = written(endpoint, v1, type).errors;
     expect(errors.map((error) => error.replace('endpoints[0].', ''))).toEqual(messages);
   });
@@ -126,13 +126,13 @@ describe('endpoint slices', () => {
       },
       ['endpoints[0].deprecatedTopology: Too many: 17: must have at most 16 items'],
     ],
-  ])('refuse %j', (body, messages) => {
+  ])('reject %j', (body, messages) => {
     expect(create(endpointSlice, body, beta).errors).toEqual(messages);
   });
-  it('keep their family and count changes but of annotations', () => {
+  it('reject a change of family and count changes outside annotations', () => {
     const old = decode<StoredSlice>(endpointSlice, {
       addressType: 'IPv4',
-      metadata: { generation: 1 },
+      metadata: { name: 'x', generation: 1 },
     });
     const changed = (change: (slice: StoredSlice) => void) =>
       update(endpointSlice, old, change, beta);
@@ -144,7 +144,7 @@ describe('endpoint slices', () => {
     expect(generation({ labels: { a: 'b' } })).toBe(2);
     expect(generation({ annotations: { a: 'b' } })).toBe(1);
   });
-  it('show a few of what they hold', () => {
+  it('show the first of their endpoints and ports', () => {
     const { object } = create<StoredSlice>(endpointSlice, {
       addressType: 'IPv4',
       endpoints: [{ addresses: ['a', 'b', 'c'] }, { addresses: ['d'] }],

@@ -1,6 +1,7 @@
 /**
- * EndpointSlice between its two shapes. The stored one, v1beta1, holds zone and node in a map of topology;
- * in v1 they are fields, and what else the map holds is deprecated. Both ways without loss.
+ * Converts EndpointSlice between its two shapes. The stored one, v1beta1, holds zone and node in a
+ * topology map; in v1 they are fields, and the rest of the map is deprecated. Lossless in both
+ * directions.
  */
 import { dialect } from '@orch/component';
 import type { Endpoint, EndpointSlice } from '@orch/types/discovery/v1';
@@ -8,13 +9,11 @@ import type {
   Endpoint as StoredEndpoint,
   EndpointSlice as StoredSlice,
 } from '@orch/types/discovery/v1beta1';
-import type { ApiObject } from '../definition.js';
 
 const zoneKey = () => dialect().key('zone', 'topology');
 const hostKey = () => dialect().key('hostname');
 
-export function sliceToStored(object: ApiObject): StoredSlice {
-  const { endpoints, ...same } = object as EndpointSlice;
+export function sliceToStored({ endpoints, ...same }: EndpointSlice): StoredSlice {
   return { ...same, ...(endpoints && { endpoints: endpoints.map(endpointToStored) }) };
 }
 
@@ -31,7 +30,7 @@ function endpointToStored({ zone, deprecatedTopology, ...same }: Endpoint): Stor
 
 function endpointFromStored({ topology, ...same }: StoredEndpoint): Endpoint {
   const { [zoneKey()]: zone, ...rest } = topology ?? {};
-  // Kept where it differs, which only the older version can tell.
+  // Stays if it differs; only the older version can set such a value.
   if (rest[hostKey()] === same.nodeName) delete rest[hostKey()];
   return {
     ...same,

@@ -1,7 +1,7 @@
-/** EndpointSlice: some of the addresses behind a service, all of one family and with the same ports. */
+/** EndpointSlice: some addresses behind a service, with one address family and one set of ports. */
 import { immutable, path, semanticallyEqual } from '@orch/apimachinery';
 import type { EndpointSlice } from '@orch/types/discovery/v1beta1';
-import { define, type RequestContext, type TableColumn } from '../definition.js';
+import { define, type StrategyContext, type TableColumn } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { dropEmptyLists } from '../shared/empty-lists.js';
 import { countGeneration } from '../shared/generation.js';
@@ -9,16 +9,16 @@ import { replacedBy } from '../shared/versions.js';
 import { sliceFromStored, sliceToStored } from './endpoint-slice-conversion.js';
 import { validateSlice } from './endpoint-slice-validation.js';
 
-/** Zone and node stand in the topology, whichever version they were written in. */
+/** Stores zone and node in the topology, whatever the version of the request. */
 function completeTopology(object: EndpointSlice): void {
   if (object.endpoints) object.endpoints = sliceToStored(sliceFromStored(object)).endpoints;
 }
 
-/** Topology of its own can be written in the older version only. */
+/** Only the older version can set custom topology. */
 function dropTopology(
   object: EndpointSlice,
   old: EndpointSlice | undefined,
-  { requestVersion }: RequestContext,
+  { requestVersion }: StrategyContext,
 ): void {
   if (requestVersion?.version !== 'v1') return;
   if (old && semanticallyEqual(object.endpoints, old.endpoints)) return;
@@ -30,7 +30,7 @@ function dropTopology(
 function prepare(
   object: EndpointSlice,
   old: EndpointSlice | undefined,
-  context: RequestContext,
+  context: StrategyContext,
 ): void {
   dropTopology(object, old, context);
   dropEmptyLists(object, 'endpoints', 'ports');
@@ -41,13 +41,13 @@ const contentOf = ({ metadata, ...content }: EndpointSlice) => ({
   labels: metadata?.labels ?? {},
 });
 
-const shownCountMax = 3;
+const printedCountMax = 3;
 
 function shortList(texts: readonly string[]): string {
   if (texts.length === 0) return '<unset>';
-  const shown = texts.slice(0, shownCountMax).join(',');
-  const rest = texts.length - shownCountMax;
-  return rest > 0 ? `${shown} + ${rest} more...` : shown;
+  const printed = texts.slice(0, printedCountMax).join(',');
+  const rest = texts.length - printedCountMax;
+  return rest > 0 ? `${printed} + ${rest} more...` : printed;
 }
 
 const columns: readonly TableColumn<EndpointSlice>[] = [
@@ -61,14 +61,14 @@ const columns: readonly TableColumn<EndpointSlice>[] = [
   {
     name: 'Ports',
     type: 'string',
-    description: 'Ports of the endpoints, the first three.',
+    description: 'The first three ports.',
     cell: ({ ports }) =>
       shortList((ports ?? []).map(({ port, name }) => String(port ?? (name || '*')))),
   },
   {
     name: 'Endpoints',
     type: 'string',
-    description: 'Addresses, the first three.',
+    description: 'The first three addresses.',
     cell: ({ endpoints }) =>
       shortList((endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])),
   },
@@ -90,7 +90,7 @@ export const endpointSlice = define<EndpointSlice>({
     {
       group: 'discovery',
       version: 'v1beta1',
-      setDefaults: (object) => completeTopology(object as EndpointSlice),
+      setDefaults: completeTopology,
       deprecation: replacedBy('discovery', 'v1', 'EndpointSlice', {
         since: '1.21',
         unavailableFrom: '1.25',
@@ -99,11 +99,10 @@ export const endpointSlice = define<EndpointSlice>({
   ],
   stored: { group: 'discovery', version: 'v1beta1' },
   hasGeneration: true,
-  // Endpoints that go away are not told apart, and there are no hints.
   gatedFields: [
-    { path: 'endpoints[].conditions.serving' },
-    { path: 'endpoints[].conditions.terminating' },
-    { path: 'endpoints[].hints' },
+    { gate: 'EndpointSliceTerminatingCondition', path: 'endpoints[].conditions.serving' },
+    { gate: 'EndpointSliceTerminatingCondition', path: 'endpoints[].conditions.terminating' },
+    { gate: 'TopologyAwareHints', path: 'endpoints[].hints' },
   ],
   prepareForCreate: (object, context) => prepare(object, undefined, context),
   prepareForUpdate(object, old, context) {
@@ -111,6 +110,7 @@ export const endpointSlice = define<EndpointSlice>({
     if (!semanticallyEqual(contentOf(object), contentOf(old))) countGeneration(object);
   },
   validate: (object) => validateSlice(sliceFromStored(object)),
+  updateChecks: ['metadata', 'object', 'update'],
   validateUpdate: (object, old) =>
     object.addressType === old.addressType
       ? []

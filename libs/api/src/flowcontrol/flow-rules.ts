@@ -1,4 +1,4 @@
-/** Rules of what a flow schema matches: by whom, and what of. */
+/** Validates the rules of a flow schema: subjects and requests. */
 import {
   checkDns1123Label,
   checkDns1123Subdomain,
@@ -28,30 +28,33 @@ const verbs = [
   'watch',
 ];
 
-export function validatePolicyRule(rule: PolicyRulesWithSubjects, at: FieldPath): FieldError[] {
+export function validatePolicyRule(
+  rule: PolicyRulesWithSubjects,
+  fieldPath: FieldPath,
+): FieldError[] {
   const { subjects = [], resourceRules = [], nonResourceRules = [] } = rule;
   const errors: FieldError[] = [];
   if (subjects.length === 0) {
     errors.push(
-      fieldError.required(at.child('subjects'), 'subjects must contain at least one value'),
+      fieldError.required(fieldPath.child('subjects'), 'subjects must contain at least one value'),
     );
   }
   for (const [index, subject] of subjects.entries()) {
-    errors.push(...validateSubject(subject, at.child('subjects').index(index)));
+    errors.push(...validateSubject(subject, fieldPath.child('subjects').index(index)));
   }
   if (resourceRules.length === 0 && nonResourceRules.length === 0) {
     errors.push(
       fieldError.required(
-        at,
+        fieldPath,
         'at least one of resourceRules and nonResourceRules has to be non-empty',
       ),
     );
   }
-  for (const [index, one] of resourceRules.entries()) {
-    errors.push(...validateResourceRule(one, at.child('resourceRules').index(index)));
+  for (const [index, rule] of resourceRules.entries()) {
+    errors.push(...validateResourceRule(rule, fieldPath.child('resourceRules').index(index)));
   }
-  for (const [index, one] of nonResourceRules.entries()) {
-    errors.push(...validateNonResourceRule(one, at.child('nonResourceRules').index(index)));
+  for (const [index, rule] of nonResourceRules.entries()) {
+    errors.push(...validateNonResourceRule(rule, fieldPath.child('nonResourceRules').index(index)));
   }
   return errors;
 }
@@ -59,23 +62,28 @@ export function validatePolicyRule(rule: PolicyRulesWithSubjects, at: FieldPath)
 const subjectFields = { ServiceAccount: 'serviceAccount', User: 'user', Group: 'group' } as const;
 const subjectKinds = ['Group', 'ServiceAccount', 'User'] as const;
 
-/** A subject has the part that its kind names, and no other. */
-function validateSubject(subject: Subject, at: FieldPath): FieldError[] {
-  const kind = subjectKinds.find((one) => one === subject.kind);
-  if (!kind) return checkOneOf(subject.kind, subjectKinds, at.child('kind'));
+/** A subject must have the member that its kind names, and no other. */
+function validateSubject(subject: Subject, fieldPath: FieldPath): FieldError[] {
+  const kind = subjectKinds.find((subjectKind) => subjectKind === subject.kind);
+  if (!kind) return checkOneOf(subject.kind, subjectKinds, fieldPath.child('kind'));
   const field = subjectFields[kind];
   const part = subject[field];
   const errors = part
     ? kind === 'ServiceAccount'
-      ? validateAccount(part as ServiceAccountSubject, at.child(field))
-      : checkRequired(part.name, at.child(field, 'name'))
-    : [fieldError.required(at.child(field), `${field} is required when subject kind is '${kind}'`)];
+      ? validateAccount(part as ServiceAccountSubject, fieldPath.child(field))
+      : checkRequired(part.name, fieldPath.child(field, 'name'))
+    : [
+        fieldError.required(
+          fieldPath.child(field),
+          `${field} is required when subject kind is '${kind}'`,
+        ),
+      ];
   for (const other of ['ServiceAccount', 'User', 'Group'] as const) {
     const otherField = subjectFields[other];
     if (other === kind || subject[otherField] === undefined) continue;
     errors.push(
       fieldError.forbidden(
-        at.child(otherField),
+        fieldPath.child(otherField),
         `${otherField} is forbidden when subject kind is not '${other}'`,
       ),
     );
@@ -85,71 +93,80 @@ function validateSubject(subject: Subject, at: FieldPath): FieldError[] {
 
 function validateAccount(
   { name = '', namespace = '' }: ServiceAccountSubject,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
-  const errors = name === '*' ? [] : checkRequired(name, at.child('name'), checkDns1123Subdomain);
+  const errors =
+    name === '*' ? [] : checkRequired(name, fieldPath.child('name'), checkDns1123Subdomain);
   if (namespace === '') {
     errors.push(
-      fieldError.required(at.child('namespace'), 'must specify namespace for service account'),
+      fieldError.required(
+        fieldPath.child('namespace'),
+        'must specify namespace for service account',
+      ),
     );
   }
   const format = namespace === '' ? [] : checkDns1123Label(namespace);
-  return [...errors, ...invalidEach(at.child('namespace'), namespace, format)];
+  return [...errors, ...invalidEach(fieldPath.child('namespace'), namespace, format)];
 }
 
-function validateVerbs(given: readonly string[] | undefined, at: FieldPath): FieldError[] {
-  const errors = validateWildcardList(given, 'verbs must contain at least one value', 'verbs', at);
+function validateVerbs(given: readonly string[] | undefined, fieldPath: FieldPath): FieldError[] {
+  const errors = validateWildcardList(
+    given,
+    'verbs must contain at least one value',
+    'verbs',
+    fieldPath,
+  );
   if (errors.length > 0 || !given || given.includes('*')) return errors;
   return given.every((verb) => verbs.includes(verb))
     ? []
-    : [fieldError.notSupported(at, given, verbs)];
+    : [fieldError.notSupported(fieldPath, given, verbs)];
 }
 
-function validateResourceRule(rule: ResourcePolicyRule, at: FieldPath): FieldError[] {
+function validateResourceRule(rule: ResourcePolicyRule, fieldPath: FieldPath): FieldError[] {
   return [
-    ...validateVerbs(rule.verbs, at.child('verbs')),
+    ...validateVerbs(rule.verbs, fieldPath.child('verbs')),
     ...validateWildcardList(
       rule.apiGroups,
       'resource rules must supply at least one api group',
       'api groups',
-      at.child('apiGroups'),
+      fieldPath.child('apiGroups'),
     ),
     ...validateWildcardList(
       rule.resources,
       'resource rules must supply at least one resource',
       'resources',
-      at.child('resources'),
+      fieldPath.child('resources'),
     ),
-    ...validateNamespaces(rule, at.child('namespaces')),
+    ...validateNamespaces(rule, fieldPath.child('namespaces')),
   ];
 }
 
 function validateNamespaces(
   { namespaces = [], clusterScope = false }: ResourcePolicyRule,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   if (namespaces.length === 0 && clusterScope) return [];
   const errors = validateWildcardList(
     namespaces,
     'resource rules that are not cluster scoped must supply at least one namespace',
     'namespaces',
-    at,
+    fieldPath,
   );
   if (namespaces.includes('*')) return errors;
   for (const [index, namespace] of namespaces.entries()) {
     const messages = checkDns1123Label(namespace).map(
       (message) => `each member of this list must be '*' or a DNS-1123 label; ${message}`,
     );
-    errors.push(...invalidEach(at.index(index), namespace, messages));
+    errors.push(...invalidEach(fieldPath.index(index), namespace, messages));
   }
   return errors;
 }
 
-function validateNonResourceRule(rule: NonResourcePolicyRule, at: FieldPath): FieldError[] {
+function validateNonResourceRule(rule: NonResourcePolicyRule, fieldPath: FieldPath): FieldError[] {
   const urls = rule.nonResourceURLs ?? [];
-  const urlsAt = at.child('nonResourceURLs');
+  const urlsAt = fieldPath.child('nonResourceURLs');
   return [
-    ...validateVerbs(rule.verbs, at.child('verbs')),
+    ...validateVerbs(rule.verbs, fieldPath.child('verbs')),
     ...validateWildcardList(
       urls,
       'nonResourceURLs must contain at least one value',
@@ -162,10 +179,10 @@ function validateNonResourceRule(rule: NonResourcePolicyRule, at: FieldPath): Fi
   ];
 }
 
-function validateUrlPath(url: string, at: FieldPath): FieldError[] {
+function validateUrlPath(url: string, fieldPath: FieldPath): FieldError[] {
   if (url === '/') return [];
   const problem = urlPathProblem(url);
-  return problem === undefined ? [] : [fieldError.invalid(at, url, problem)];
+  return problem === undefined ? [] : [fieldError.invalid(fieldPath, url, problem)];
 }
 
 function urlPathProblem(url: string): string | undefined {

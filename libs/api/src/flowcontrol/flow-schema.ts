@@ -1,10 +1,12 @@
-/** FlowSchema: which requests belong to which priority level. */
+/** FlowSchema: assigns requests to a priority level. */
 import {
   checkDns1123Subdomain,
   conditionOf,
   type FieldError,
+  type FieldPath,
   fieldError,
   path,
+  structLiteral,
 } from '@orch/apimachinery';
 import type {
   FlowSchema,
@@ -13,7 +15,7 @@ import type {
 } from '@orch/types/flowcontrol.apiserver/v1beta1';
 import { define } from '../definition.js';
 import { ageColumn, nameColumn, textOrNone } from '../shared/columns.js';
-import { checkOneOf, invalidEach } from '../shared/rules.js';
+import { invalidEach } from '../shared/rules.js';
 import { validatePolicyRule } from './flow-rules.js';
 import { flowKind, validateConditions, validateFixed } from './shared.js';
 import { systemFlowSchemas } from './system-objects.js';
@@ -35,27 +37,35 @@ function validatePrecedence(precedence: number, name: string): FieldError[] {
 
 function validateFlowSchema(object: FlowSchema): FieldError[] {
   const spec: Partial<FlowSchemaSpec> = object.spec ?? {};
-  const at = path('spec');
+  const fieldPath = path('spec');
   const { distinguisherMethod: method, priorityLevelConfiguration: level } = spec;
-  const levelAt = at.child('priorityLevelConfiguration', 'name');
+  const levelAt = fieldPath.child('priorityLevelConfiguration', 'name');
   return [
     ...validatePrecedence(spec.matchingPrecedence ?? 0, object.metadata?.name ?? ''),
     ...(method
-      ? checkOneOf(method.type, ['ByNamespace', 'ByUser'], at.child('distinguisherMethod', 'type'))
+      ? validateMethod(method.type ?? '', fieldPath.child('distinguisherMethod', 'type'))
       : []),
     ...(level?.name
       ? invalidEach(levelAt, level.name, checkDns1123Subdomain(level.name))
       : [fieldError.required(levelAt, 'must reference a priority level')]),
     ...(spec.rules ?? []).flatMap((rule, index) =>
-      validatePolicyRule(rule, at.child('rules').index(index)),
+      validatePolicyRule(rule, fieldPath.child('rules').index(index)),
     ),
     ...validateFixed(object, systemFlowSchemas()),
     ...validateConditions(object),
   ];
 }
 
+/** The error shows the method as a whole. */
+function validateMethod(type: string, fieldPath: FieldPath): FieldError[] {
+  const types = ['ByNamespace', 'ByUser'];
+  if (types.includes(type)) return [];
+  const method = structLiteral('flowcontrol.FlowDistinguisherMethod', { Type: type });
+  return [fieldError.notSupported(fieldPath, method, types)];
+}
+
 /**
- * What there is to say of the schema's priority level: undefined when it is said already.
+ * The condition on the existence of the schema's priority level; undefined if it is up to date.
  * `now`: RFC 3339, seconds.
  */
 export function danglingCondition(
@@ -63,13 +73,13 @@ export function danglingCondition(
   levelExists: boolean,
   now: string,
 ): FlowSchemaCondition | undefined {
-  const wanted = levelExists ? 'False' : 'True';
-  if (conditionOf(status?.conditions, dangling)?.status === wanted) return undefined;
+  const desiredStatus = levelExists ? 'False' : 'True';
+  if (conditionOf(status?.conditions, dangling)?.status === desiredStatus) return undefined;
   const name = JSON.stringify(spec?.priorityLevelConfiguration.name ?? '');
   const found = levelExists ? 'and it exists' : 'but there is no such object';
   return {
     type: dangling,
-    status: wanted,
+    status: desiredStatus,
     lastTransitionTime: now,
     reason: levelExists ? 'Found' : 'NotFound',
     message: `This FlowSchema references the PriorityLevelConfiguration object named ${name} ${found}`,
@@ -84,19 +94,19 @@ export const flowSchema = define<FlowSchema>({
     {
       name: 'PriorityLevel',
       type: 'string',
-      description: 'The priority level of requests that match.',
+      description: 'Priority level of matching requests.',
       cell: ({ spec }) => spec?.priorityLevelConfiguration.name ?? '',
     },
     {
       name: 'MatchingPrecedence',
       type: 'string',
-      description: 'Of the schemas that match a request, the lowest counts.',
+      description: 'Precedence. The matching schema with the lowest number applies.',
       cell: ({ spec }) => spec?.matchingPrecedence ?? 0,
     },
     {
       name: 'DistinguisherMethod',
       type: 'string',
-      description: 'By what requests that match are told apart.',
+      description: 'Attribute that separates flows.',
       cell: ({ spec }) => textOrNone(spec?.distinguisherMethod?.type),
     },
     ageColumn(),

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { cells, create, now, update, updatePart } from '../testing/write.js';
 import { danglingCondition, flowSchema } from './flow-schema.js';
 import { priorityLevelConfiguration } from './priority-level-configuration.js';
-import { isSpecKept, systemFlowSchemas, systemPriorityLevels } from './system-objects.js';
+import { isSpecManaged, systemFlowSchemas, systemPriorityLevels } from './system-objects.js';
 
 const resourceRule = { verbs: ['get'], apiGroups: [''], resources: ['pods'], namespaces: ['ns'] };
 const rule = { subjects: [{ kind: 'User', user: { name: 'a' } }], resourceRules: [resourceRule] };
@@ -19,7 +19,7 @@ const limited = (change: object) =>
   });
 
 describe('flow schemas', () => {
-  it('are filled in, and shown', () => {
+  it('get defaults and columns', () => {
     const { object, errors } = schema();
     expect(errors).toEqual([]);
     expect(object.spec?.matchingPrecedence).toBe(1000);
@@ -49,7 +49,7 @@ describe('flow schemas', () => {
     [
       { distinguisherMethod: { type: 'ByMood' } },
       [
-        'spec.distinguisherMethod.type: Unsupported value: "ByMood": supported values: "ByNamespace", "ByUser"',
+        'spec.distinguisherMethod.type: Unsupported value: flowcontrol.FlowDistinguisherMethod{Type:"ByMood"}: supported values: "ByNamespace", "ByUser"',
       ],
     ],
     [
@@ -91,21 +91,21 @@ describe('flow schemas', () => {
         'spec.rules[0].nonResourceRules[0].nonResourceURLs[1]: Invalid value: "b": must start with slash',
       ],
     ],
-  ])('refuse %j', (change, messages) => {
+  ])('reject %j', (change, messages) => {
     expect(schema(change).errors).toEqual(messages);
   });
 
-  it('count changes of their spec; their status changes nothing else', () => {
+  it('count changes of the spec, and keep the spec on status writes', () => {
     const { object } = schema();
     object.metadata!.generation = 1;
-    const changed = update(flowSchema, object, (one: FlowSchema) => {
-      one.spec!.matchingPrecedence = 7;
+    const changed = update(flowSchema, object, (draft: FlowSchema) => {
+      draft.spec!.matchingPrecedence = 7;
     });
     expect(changed.object.metadata?.generation).toBe(2);
-    const written = updatePart(flowSchema, 'status', object, (one) => {
-      one.spec!.matchingPrecedence = 7;
-      one.metadata!.labels = { a: 'b' };
-      one.status = { conditions: [{ type: 'A' }, { type: 'A' }, {}] };
+    const written = updatePart(flowSchema, 'status', object, (draft) => {
+      draft.spec!.matchingPrecedence = 7;
+      draft.metadata!.labels = { a: 'b' };
+      draft.status = { conditions: [{ type: 'A' }, { type: 'A' }, {}] };
     });
     expect(written.object).toMatchObject({ spec: object.spec, metadata: object.metadata });
     expect(written.errors).toEqual([
@@ -114,7 +114,7 @@ describe('flow schemas', () => {
     ]);
   });
 
-  it('say once whether their priority level is missing', () => {
+  it('update the dangling condition only on a change', () => {
     const { object } = schema();
     const condition = danglingCondition(object, false, now);
     expect(condition).toMatchObject({ status: 'True', reason: 'NotFound' });
@@ -128,7 +128,7 @@ describe('flow schemas', () => {
 });
 
 describe('priority levels', () => {
-  it('are filled in, and shown', () => {
+  it('get defaults and columns', () => {
     const { object, errors } = limited({ limitResponse: { type: 'Queue', queuing: {} } });
     expect(errors).toEqual([]);
     expect(cells(priorityLevelConfiguration, object)).toMatchObject({
@@ -170,12 +170,12 @@ describe('priority levels', () => {
       { limitResponse: { type: 'Hide' } },
       ['limitResponse.type: Unsupported value: "Hide": supported values: "Queue", "Reject"'],
     ],
-  ])('refuse %j', (change, messages) => {
+  ])('reject %j', (change, messages) => {
     const below = messages.map((message) => `spec.limited.${message}`);
     expect(limited(change).errors).toEqual(below);
   });
 
-  it('are exempt exactly by name', () => {
+  it('require the exempt type exactly for the exempt name', () => {
     const { errors } = create(priorityLevelConfiguration, { spec: { type: 'Exempt' } });
     expect(errors).toEqual([
       "spec.type: Invalid value: \"Exempt\": type must be 'Exempt' if and only if name is 'exempt'",
@@ -183,15 +183,15 @@ describe('priority levels', () => {
   });
 });
 
-describe('the flow control of every cluster', () => {
-  it('is sound, and has a level for each schema', () => {
+describe('the initial flow control objects', () => {
+  it('are valid, and have a level for each schema', () => {
     const levels = new Set(systemPriorityLevels().map(({ metadata }) => metadata?.name));
-    for (const one of systemFlowSchemas()) {
-      expect(create(flowSchema, one).errors).toEqual([]);
-      expect(levels).toContain(one.spec?.priorityLevelConfiguration.name);
+    for (const schema of systemFlowSchemas()) {
+      expect(create(flowSchema, schema).errors).toEqual([]);
+      expect(levels).toContain(schema.spec?.priorityLevelConfiguration.name);
     }
-    for (const one of systemPriorityLevels()) {
-      expect(create(priorityLevelConfiguration, one).errors).toEqual([]);
+    for (const level of systemPriorityLevels()) {
+      expect(create(priorityLevelConfiguration, level).errors).toEqual([]);
     }
   });
   it.each<[string | undefined, number, boolean, boolean]>([
@@ -201,14 +201,14 @@ describe('the flow control of every cluster', () => {
     [undefined, 1, false, true],
     [undefined, 2, false, false],
   ])(
-    "is the server's where that is said: %s, generation %i, mandatory %s",
-    (said, generation, isMandatory, isKept) => {
+    'are managed by the server with annotation %s, generation %i, mandatory %s',
+    (autoUpdate, generation, isMandatory, isKept) => {
       const annotations: Record<string, string> =
-        said === undefined ? {} : { 'apf.orch.io/autoupdate-spec': said };
-      expect(isSpecKept({ metadata: { annotations, generation } }, isMandatory)).toBe(isKept);
+        autoUpdate === undefined ? {} : { 'apf.orch.io/autoupdate-spec': autoUpdate };
+      expect(isSpecManaged({ metadata: { annotations, generation } }, isMandatory)).toBe(isKept);
     },
   );
-  it('keeps what is mandatory as it is', () => {
+  it('cannot be changed if mandatory', () => {
     const [exempt] = systemFlowSchemas();
     exempt!.spec!.rules = [];
     expect(create(flowSchema, exempt!).errors).toEqual([

@@ -1,4 +1,4 @@
-/** PriorityLevelConfiguration: how many requests of a level run at once, and what becomes of the others. */
+/** PriorityLevelConfiguration: the concurrency of a level, and whether excess requests queue. */
 import { type FieldError, type FieldPath, fieldError, path } from '@orch/apimachinery';
 import type {
   LimitResponse,
@@ -13,7 +13,7 @@ import { flowKind, validateConditions, validateFixed } from './shared.js';
 import { systemPriorityLevels } from './system-objects.js';
 
 const queuesMax = 10_000_000;
-/** Bits of the hash by which a request is dealt its queues. */
+/** Bits of the hash that selects the queues of a request. */
 const hashBits = 60;
 
 function validateLevel(object: PriorityLevelConfiguration): FieldError[] {
@@ -27,20 +27,20 @@ function validateLevel(object: PriorityLevelConfiguration): FieldError[] {
 function validateSpec(
   { type, limited }: PriorityLevelConfigurationSpec,
   name: string,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const errors: FieldError[] = [];
   if ((name === 'exempt') !== (type === 'Exempt')) {
     errors.push(
       fieldError.invalid(
-        at.child('type'),
+        fieldPath.child('type'),
         type,
         "type must be 'Exempt' if and only if name is 'exempt'",
       ),
     );
   }
-  const limitedAt = at.child('limited');
-  errors.push(...checkOneOf(type, ['Exempt', 'Limited'], at.child('type')));
+  const limitedAt = fieldPath.child('limited');
+  errors.push(...checkOneOf(type, ['Exempt', 'Limited'], fieldPath.child('type')));
   if (type === 'Exempt' && limited) {
     errors.push(fieldError.forbidden(limitedAt, 'must be nil if the type is not Limited'));
   }
@@ -58,12 +58,12 @@ function validateSpec(
   ];
 }
 
-function checkPositive(value: number, at: FieldPath): FieldError[] {
-  return value > 0 ? [] : [fieldError.invalid(at, value, 'must be positive')];
+function checkPositive(value: number, fieldPath: FieldPath): FieldError[] {
+  return value > 0 ? [] : [fieldError.invalid(fieldPath, value, 'must be positive')];
 }
 
-function validateResponse({ type, queuing }: LimitResponse, at: FieldPath): FieldError[] {
-  const queuingAt = at.child('queuing');
+function validateResponse({ type, queuing }: LimitResponse, fieldPath: FieldPath): FieldError[] {
+  const queuingAt = fieldPath.child('queuing');
   const condition = 'if limited.limitResponse.type is';
   switch (type) {
     case 'Reject':
@@ -75,18 +75,18 @@ function validateResponse({ type, queuing }: LimitResponse, at: FieldPath): Fiel
         ? validateQueuing(queuing, queuingAt)
         : [fieldError.required(queuingAt, `must not be empty ${condition} Limited`)];
     default:
-      return checkOneOf(type, ['Queue', 'Reject'], at.child('type'));
+      return checkOneOf(type, ['Queue', 'Reject'], fieldPath.child('type'));
   }
 }
 
 function validateQueuing(
   { queues = 0, handSize = 0, queueLengthLimit = 0 }: QueuingConfiguration,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
-  const handAt = at.child('handSize');
-  const queuesAt = at.child('queues');
+  const handAt = fieldPath.child('handSize');
+  const queuesAt = fieldPath.child('queues');
   const errors = [
-    ...checkPositive(queueLengthLimit, at.child('queueLengthLimit')),
+    ...checkPositive(queueLengthLimit, fieldPath.child('queueLengthLimit')),
     ...checkPositive(queues, queuesAt),
   ];
   if (queues > queuesMax) {
@@ -120,31 +120,31 @@ export const priorityLevelConfiguration = define<PriorityLevelConfiguration>({
     {
       name: 'Type',
       type: 'string',
-      description: 'Whether requests of the level are limited.',
+      description: 'Whether the level is limited or exempt.',
       cell: ({ spec }) => spec?.type ?? '',
     },
     {
       name: 'AssuredConcurrencyShares',
       type: 'string',
-      description: 'The share of what the server does at once.',
+      description: "Share of the server's concurrency.",
       cell: ({ spec }) => spec?.limited?.assuredConcurrencyShares ?? none,
     },
     {
       name: 'Queues',
       type: 'string',
-      description: 'How many queues requests wait in.',
+      description: 'Number of queues.',
       cell: (object) => queuingOf(object)?.queues ?? none,
     },
     {
       name: 'HandSize',
       type: 'string',
-      description: 'How many queues one flow of requests has.',
+      description: 'Number of queues per flow.',
       cell: (object) => queuingOf(object)?.handSize ?? none,
     },
     {
       name: 'QueueLengthLimit',
       type: 'string',
-      description: 'How many requests wait in one queue.',
+      description: 'Length limit of each queue.',
       cell: (object) => queuingOf(object)?.queueLengthLimit ?? none,
     },
     ageColumn(),

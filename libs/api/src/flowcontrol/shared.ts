@@ -1,4 +1,4 @@
-/** What flow schemas and priority levels have in common. */
+/** Shared rules of flow schemas and priority levels. */
 import {
   type FieldError,
   type FieldPath,
@@ -12,7 +12,7 @@ import type {
 } from '@orch/types/flowcontrol.apiserver/v1beta1';
 import type { ResourceDefinition } from '../definition.js';
 import { countGeneration } from '../shared/generation.js';
-import { mandatoryOf } from './system-objects.js';
+import { mandatoryObject } from './system-objects.js';
 
 type FlowObject = FlowSchema | PriorityLevelConfiguration;
 
@@ -22,7 +22,7 @@ export function validateFixed<T extends FlowObject>(
   systemObjects: readonly T[],
 ): FieldError[] {
   const name = object.metadata?.name ?? '';
-  const fixed = mandatoryOf(systemObjects, name);
+  const fixed = mandatoryObject(systemObjects, name);
   if (!fixed || semanticallyEqual(object.spec, fixed.spec)) return [];
   return [
     fieldError.invalid(path('spec'), object.spec, `spec of '${name}' must equal the fixed value`),
@@ -32,24 +32,29 @@ export function validateFixed<T extends FlowObject>(
 export function validateConditions({ status }: FlowObject): FieldError[] {
   const seen = new Set<string>();
   return (status?.conditions ?? []).flatMap(({ type = '' }, index) => {
-    const at = path('status', 'conditions').index(index).child('type');
-    const errors: FieldError[] = seen.has(type) ? [fieldError.duplicate(at, type)] : [];
+    const fieldPath = path('status', 'conditions').index(index).child('type');
+    const errors: FieldError[] = seen.has(type) ? [fieldError.duplicate(fieldPath, type)] : [];
     seen.add(type);
-    if (type === '') errors.push(fieldError.required(at, 'must not be empty'));
+    if (type === '') errors.push(fieldError.required(fieldPath, 'must not be empty'));
     return errors;
   });
 }
 
-/** `*` stands alone; none is none. `missing` and `others` are ends of messages. */
+/**
+ * `*` must be the only element; the list must not be empty. `missing` and `others` are the ends of
+ * messages.
+ */
 export function validateWildcardList(
   values: readonly string[] | undefined,
   missing: string,
   others: string,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
-  if (!values || values.length === 0) return [fieldError.required(at, missing)];
+  if (!values || values.length === 0) return [fieldError.required(fieldPath, missing)];
   if (values.length === 1 || !values.includes('*')) return [];
-  return [fieldError.invalid(at, values, `if '*' is present, must not specify other ${others}`)];
+  return [
+    fieldError.invalid(fieldPath, values, `if '*' is present, must not specify other ${others}`),
+  ];
 }
 
 export function flowKind<T extends FlowObject>(
@@ -63,6 +68,7 @@ export function flowKind<T extends FlowObject>(
   | 'versions'
   | 'stored'
   | 'hasGeneration'
+  | 'updateChecks'
   | 'prepareForCreate'
   | 'prepareForUpdate'
   | 'status'
@@ -86,6 +92,7 @@ export function flowKind<T extends FlowObject>(
     ],
     stored: { group: 'flowcontrol.apiserver', version: 'v1beta1' },
     hasGeneration: true,
+    updateChecks: ['metadata', 'object'],
     prepareForCreate(object) {
       object.status = {};
     },

@@ -1,6 +1,6 @@
 /**
- * Flow schemas and priority levels that every cluster has. Without the mandatory ones no request could be
- * placed: nobody may change them. Source: the bootstrap objects of the interface's facts.
+ * Flow schemas and priority levels of every cluster. Some are mandatory and immutable, because
+ * without them a request might match none. Source: the bootstrap objects in the recorded fixtures.
  */
 import { dialect } from '@orch/component';
 import type {
@@ -15,7 +15,7 @@ import type {
 
 const mandatoryNames: readonly (string | undefined)[] = ['exempt', 'catch-all'];
 
-/** Says `"true"` where the server keeps the spec as it should be, `"false"` where an operator does. */
+/** `"true"`: the server maintains the spec; `"false"`: an operator does. */
 export const autoUpdateAnnotation = () => dialect().key('autoupdate-spec', 'apf');
 
 function base(kind: string, name: string) {
@@ -68,7 +68,7 @@ function everything(...subjects: Subject[]): PolicyRulesWithSubjects {
   };
 }
 
-/** What those do who elect a leader among them. */
+/** The requests of leader election. */
 function elections(namespaces: string[], ...subjects: Subject[]): PolicyRulesWithSubjects {
   const verbs = ['get', 'create', 'update'];
   return {
@@ -151,19 +151,21 @@ export function systemFlowSchemas(): FlowSchema[] {
 }
 
 /**
- * Is the spec of this object the server's to keep? That of a mandatory one always; else as the annotation
- * says, and without it as long as nobody has changed the spec.
+ * Reports whether the server maintains the spec of this object: always for a mandatory one, else by
+ * the annotation, and without one as long as the spec has never changed.
  */
-export function isSpecKept(
+export function isSpecManaged(
   { metadata }: FlowSchema | PriorityLevelConfiguration,
   isMandatory: boolean,
 ): boolean {
-  const said = metadata?.annotations?.[autoUpdateAnnotation()];
-  return isMandatory || said === 'true' || (said !== 'false' && metadata?.generation === 1);
+  const autoUpdate = metadata?.annotations?.[autoUpdateAnnotation()];
+  return (
+    isMandatory || autoUpdate === 'true' || (autoUpdate !== 'false' && metadata?.generation === 1)
+  );
 }
 
-/** Of `objects`, the mandatory one of this name. */
-export function mandatoryOf<T extends FlowSchema | PriorityLevelConfiguration>(
+/** The mandatory object with this name, if any. */
+export function mandatoryObject<T extends FlowSchema | PriorityLevelConfiguration>(
   objects: readonly T[],
   name: string | undefined,
 ): T | undefined {

@@ -1,4 +1,7 @@
-/** Ingress between the shape of its beta versions and the stored one; both ways without loss. */
+/**
+ * Converts Ingress between the shape of its beta versions and the stored one; lossless in both
+ * directions.
+ */
 import type {
   HTTPIngressPath,
   Ingress,
@@ -13,9 +16,8 @@ import type {
 } from '@orch/types/networking/v1beta1';
 import type { ApiObject } from '../definition.js';
 
-export function ingressToStored(object: ApiObject): Ingress {
-  const { spec, ...same } = object as BetaIngress;
-  if (!spec) return same as Ingress;
+export function ingressToStored({ spec, ...same }: BetaIngress): Ingress {
+  if (!spec) return same;
   const { backend, rules, ...rest } = spec;
   return {
     ...same,
@@ -64,7 +66,7 @@ const pathFromStored = (path: HTTPIngressPath): BetaPath => ({
   backend: backendFromStored(path.backend ?? {}),
 });
 
-/** A backend that names neither a service nor a port has no service. */
+/** A backend with neither a service name nor a port has no service. */
 function backendToStored({ serviceName, servicePort, ...same }: BetaBackend): IngressBackend {
   const isNumber = typeof servicePort !== 'string';
   if (!serviceName && isNumber && !servicePort) return same;
@@ -73,7 +75,7 @@ function backendToStored({ serviceName, servicePort, ...same }: BetaBackend): In
 }
 
 function backendFromStored({ service, ...same }: IngressBackend): BetaBackend {
-  // A port is always there; a backend without a service has 0.
+  // The port is always present; it is 0 for a backend without a service.
   if (!service) return { ...same, servicePort: 0 };
   const { name, number } = service.port ?? {};
   return { ...same, serviceName: service.name, servicePort: name || (number ?? 0) };

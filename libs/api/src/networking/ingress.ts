@@ -1,8 +1,11 @@
-/** Ingress: which service answers for which host and path, from outside; in two groups over one storage. */
+/**
+ * Ingress: routes external requests to services by host and path; served in two groups with one
+ * storage.
+ */
 import { fieldError, path, semanticallyEqual } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { Ingress } from '@orch/types/networking/v1';
-import { validateBalancerStatus } from '../core/service-validation.js';
+import { validateBalancerStatus } from '../core/service/service-validation.js';
 import { define, type TableColumn } from '../definition.js';
 import { ageColumn, nameColumn, none } from '../shared/columns.js';
 import { countGeneration } from '../shared/generation.js';
@@ -10,7 +13,7 @@ import { replacedBy } from '../shared/versions.js';
 import { ingressFromStored, ingressToStored } from './ingress-conversion.js';
 import { validateIngress } from './ingress-validation.js';
 
-/** The class has a field now; the annotation of before must not stand beside it. */
+/** The deprecated annotation for the class must not be combined with the field. */
 function validateClassAnnotation({ metadata, spec }: Ingress) {
   const key = dialect().key('ingress.class');
   const value = metadata?.annotations?.[key];
@@ -25,20 +28,20 @@ function validateClassAnnotation({ metadata, spec }: Ingress) {
       ];
 }
 
-const shownHostCountMax = 3;
+const printedHostCountMax = 3;
 
-/** The hosts of the rules, the first three and how many more rules there are. */
+/** The hosts of the first three rules, and the number of the others. */
 function hostsCell({ spec }: Ingress): string {
   const rules = spec?.rules ?? [];
   const hosts: string[] = [];
   let more = false;
   for (const { host } of rules) {
-    if (hosts.length === shownHostCountMax) more = true;
+    if (hosts.length === printedHostCountMax) more = true;
     else if (host) hosts.push(host);
   }
   if (hosts.length === 0) return '*';
-  const shown = hosts.join(',');
-  return more ? `${shown} + ${rules.length - shownHostCountMax} more...` : shown;
+  const printedHosts = hosts.join(',');
+  return more ? `${printedHosts} + ${rules.length - printedHostCountMax} more...` : printedHosts;
 }
 
 function addressCell({ status }: Ingress): string {
@@ -53,15 +56,20 @@ const columns: readonly TableColumn<Ingress>[] = [
   {
     name: 'Class',
     type: 'string',
-    description: 'Class of ingresses it belongs to.',
+    description: 'Ingress class.',
     cell: (object) => object.spec?.ingressClassName ?? none,
   },
-  { name: 'Hosts', type: 'string', description: 'Hosts it answers for.', cell: hostsCell },
-  { name: 'Address', type: 'string', description: 'Where it is reached.', cell: addressCell },
+  { name: 'Hosts', type: 'string', description: 'Hosts of the ingress.', cell: hostsCell },
+  {
+    name: 'Address',
+    type: 'string',
+    description: 'Addresses of the load balancer.',
+    cell: addressCell,
+  },
   {
     name: 'Ports',
     type: 'string',
-    description: 'Ports it is reached at.',
+    description: 'Ports of the ingress.',
     cell: (object) => (object.spec?.tls?.length ? '80, 443' : '80'),
   },
   ageColumn(),

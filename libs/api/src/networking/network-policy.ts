@@ -1,4 +1,4 @@
-/** NetworkPolicy: which peers the pods it selects may talk with. */
+/** NetworkPolicy: the peers that selected pods may communicate with. */
 import { BlockList, isIPv4 } from 'node:net';
 import {
   checkPortName,
@@ -17,7 +17,7 @@ import type {
   NetworkPolicyPeer,
   NetworkPolicyPort,
 } from '@orch/types/networking/v1';
-import { selectorText } from '../core/pod-template.js';
+import { selectorText } from '../core/template/pod-template.js';
 import { define } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { countGeneration } from '../shared/generation.js';
@@ -31,16 +31,16 @@ function setPolicyTypes({ spec }: NetworkPolicy): void {
 }
 
 function validatePolicy({ spec }: NetworkPolicy): FieldError[] {
-  const at = path('spec');
-  const errors = validateLabelSelector(spec?.podSelector, at.child('podSelector'));
+  const fieldPath = path('spec');
+  const errors = validateLabelSelector(spec?.podSelector, fieldPath.child('podSelector'));
   for (const [index, { ports, from }] of (spec?.ingress ?? []).entries()) {
-    errors.push(...validateRule(ports, from, at.child('ingress').index(index), 'from'));
+    errors.push(...validateRule(ports, from, fieldPath.child('ingress').index(index), 'from'));
   }
   for (const [index, { ports, to }] of (spec?.egress ?? []).entries()) {
-    errors.push(...validateRule(ports, to, at.child('egress').index(index), 'to'));
+    errors.push(...validateRule(ports, to, fieldPath.child('egress').index(index), 'to'));
   }
   const types = spec?.policyTypes ?? [];
-  const typesAt = at.child('policyTypes');
+  const typesAt = fieldPath.child('policyTypes');
   if (types.length > policyTypes.length) {
     errors.push(fieldError.invalid(typesAt, types, 'may not specify more than two policyTypes'));
     return errors;
@@ -54,51 +54,81 @@ function validatePolicy({ spec }: NetworkPolicy): FieldError[] {
 function validateRule(
   ports: readonly NetworkPolicyPort[] | undefined,
   peers: readonly NetworkPolicyPeer[] | undefined,
-  at: FieldPath,
+  fieldPath: FieldPath,
   peersField: string,
 ): FieldError[] {
   return [
-    ...(ports ?? []).flatMap((port, index) => validatePort(port, at.child('ports').index(index))),
+    ...(ports ?? []).flatMap((port, index) =>
+      validatePort(port, fieldPath.child('ports').index(index)),
+    ),
     ...(peers ?? []).flatMap((peer, index) =>
-      validatePeer(peer, at.child(peersField).index(index)),
+      validatePeer(peer, fieldPath.child(peersField).index(index)),
     ),
   ];
 }
 
-function validatePort({ protocol, port }: NetworkPolicyPort, at: FieldPath): FieldError[] {
+function validatePort(
+  { protocol, port, endPort }: NetworkPolicyPort,
+  fieldPath: FieldPath,
+): FieldError[] {
   const errors: FieldError[] = [];
   if (protocol !== undefined) {
-    errors.push(...checkOneOf(protocol, ['TCP', 'UDP', 'SCTP'], at.child('protocol')));
+    errors.push(...checkOneOf(protocol, ['TCP', 'UDP', 'SCTP'], fieldPath.child('protocol')));
   }
-  if (port === undefined) return errors;
-  const messages = typeof port === 'number' ? checkPortNumber(port) : checkPortName(port);
-  return [...errors, ...invalidEach(at.child('port'), port, messages)];
+  if (port !== undefined) {
+    const messages = typeof port === 'number' ? checkPortNumber(port) : checkPortName(port);
+    errors.push(...invalidEach(fieldPath.child('port'), port, messages));
+  }
+  if (endPort === undefined) return errors;
+  return [...errors, ...validateEndPort(port, endPort, fieldPath.child('endPort'))];
 }
 
-function validatePeer(peer: NetworkPolicyPeer, at: FieldPath): FieldError[] {
+function validateEndPort(
+  port: NetworkPolicyPort['port'],
+  endPort: number,
+  fieldPath: FieldPath,
+): FieldError[] {
+  if (port === undefined) {
+    return [
+      fieldError.invalid(fieldPath, endPort, 'may not be specified when `port` is not specified'),
+    ];
+  }
+  if (typeof port !== 'number') {
+    return [
+      fieldError.invalid(fieldPath, endPort, 'may not be specified when `port` is non-numeric'),
+    ];
+  }
+  const errors: FieldError[] = [];
+  if (endPort < port) {
+    errors.push(fieldError.invalid(fieldPath, endPort, 'must be greater than or equal to `port`'));
+  }
+  return [...errors, ...invalidEach(fieldPath, endPort, checkPortNumber(endPort))];
+}
+
+function validatePeer(peer: NetworkPolicyPeer, fieldPath: FieldPath): FieldError[] {
   const { podSelector, namespaceSelector, ipBlock } = peer;
   const errors = [
-    ...validateLabelSelector(podSelector, at.child('podSelector')),
-    ...validateLabelSelector(namespaceSelector, at.child('namespaceSelector')),
-    ...(ipBlock ? validateIpBlock(ipBlock, at.child('ipBlock')) : []),
+    ...validateLabelSelector(podSelector, fieldPath.child('podSelector')),
+    ...validateLabelSelector(namespaceSelector, fieldPath.child('namespaceSelector')),
+    ...(ipBlock ? validateIpBlock(ipBlock, fieldPath.child('ipBlock')) : []),
   ];
   const selects = podSelector !== undefined || namespaceSelector !== undefined;
-  if (!selects && !ipBlock) errors.push(fieldError.required(at, 'must specify a peer'));
+  if (!selects && !ipBlock) errors.push(fieldError.required(fieldPath, 'must specify a peer'));
   if (selects && ipBlock) {
-    errors.push(fieldError.forbidden(at, 'may not specify both ipBlock and another peer'));
+    errors.push(fieldError.forbidden(fieldPath, 'may not specify both ipBlock and another peer'));
   }
   return errors;
 }
 
 const notCidr = 'not a valid CIDR';
 
-function validateIpBlock({ cidr, except }: IPBlock, at: FieldPath): FieldError[] {
-  const cidrAt = at.child('cidr');
+function validateIpBlock({ cidr, except }: IPBlock, fieldPath: FieldPath): FieldError[] {
+  const cidrAt = fieldPath.child('cidr');
   if (!cidr) return [fieldError.required(cidrAt)];
   if (!isCidr(cidr)) return [fieldError.invalid(cidrAt, cidr, notCidr)];
   const errors: FieldError[] = [];
   for (const [index, part] of (except ?? []).entries()) {
-    const field = at.child('except').index(index);
+    const field = fieldPath.child('except').index(index);
     if (!isCidr(part)) return [...errors, fieldError.invalid(field, part, notCidr)];
     if (!isStrictSubset(part, cidr)) {
       errors.push(fieldError.invalid(field, part, 'must be a strict subset of `cidr`'));
@@ -129,23 +159,21 @@ export const networkPolicy = define<NetworkPolicy>({
   stored: { group: 'networking', version: 'v1' },
   errorGroup: 'extensions',
   hasGeneration: true,
-  // There are no ranges of ports.
-  gatedFields: [
-    { path: 'spec.ingress[].ports[].endPort' },
-    { path: 'spec.egress[].ports[].endPort' },
-  ],
+  gatedFields: ['ingress', 'egress'].map((rules) => ({
+    gate: 'NetworkPolicyEndPort',
+    path: `spec.${rules}[].ports[].endPort`,
+  })),
   prepareForUpdate(object, old) {
     if (!semanticallyEqual(object.spec, old.spec)) countGeneration(object);
   },
   validate: validatePolicy,
-  // An update reports what is wrong with the object twice, as clients know it.
-  validateUpdate: validatePolicy,
+  updateChecks: ['metadata', 'object', 'metadataUpdate', 'object'],
   columns: [
     nameColumn(),
     {
       name: 'Pod-Selector',
       type: 'string',
-      description: 'Labels of the pods it is about.',
+      description: 'Label selector of the pods.',
       cell: (object) => selectorText(object.spec?.podSelector),
     },
     ageColumn(),

@@ -12,14 +12,14 @@ describe('network policies', () => {
     create<NetworkPolicy>(networkPolicy, { spec: { podSelector: {}, ...spec } }).errors;
   const from = (...peers: object[]) => ({ ingress: [{ from: peers }] });
 
-  it('are about egress when they have rules for it', () => {
+  it('default to egress if they have egress rules', () => {
     const typesOf = (spec: object) =>
       create<NetworkPolicy>(networkPolicy, { spec }).object.spec?.policyTypes;
     expect(typesOf({})).toEqual(['Ingress']);
     expect(typesOf({ egress: [{}] })).toEqual(['Ingress', 'Egress']);
     expect(typesOf({ egress: [{}], policyTypes: ['Egress'] })).toEqual(['Egress']);
   });
-  it('have no ranges of ports', () => {
+  it('drop port ranges', () => {
     const { object } = create<NetworkPolicy>(networkPolicy, {
       spec: { egress: [{ ports: [{ port: 1, endPort: 9 }] }] },
     });
@@ -66,7 +66,7 @@ describe('network policies', () => {
   ])('%j', (spec, messages) => {
     expect(errorsOf(spec)).toEqual(messages);
   });
-  it('show what they select', () => {
+  it('show their selector', () => {
     const row = (podSelector: object) => cells(networkPolicy, { spec: { podSelector } } as object);
     expect(row({ matchLabels: { a: 'b' } })['Pod-Selector']).toBe('a=b');
     expect(row({})['Pod-Selector']).toBe('<none>');
@@ -159,10 +159,10 @@ describe('ingresses', () => {
         expect.stringMatching(/^spec\.tls\[0\]\.secretName: Invalid value: "A"/) as string,
       ],
     ],
-  ])('refuse %j', (spec, messages) => {
+  ])('reject %j', (spec, messages) => {
     expect(errorsOf(spec)).toEqual(messages);
   });
-  it('name their class once', () => {
+  it('reject the class annotation together with the field', () => {
     const annotations = { 'orch.io/ingress.class': 'a' };
     expect(errorsOf({ ...good, ingressClassName: 'a' }, { annotations })).toEqual([
       'annotations.orch.io/ingress.class: Invalid value: "a": can not be set when the class field is also set',
@@ -181,7 +181,7 @@ describe('ingresses', () => {
     });
     expect(cells(ingress, { spec: {} } as Ingress)).toMatchObject({ Hosts: '*', Ports: '80' });
   });
-  it('count changes of what is wanted', () => {
+  it('count changes of the spec', () => {
     const { object } = create<Ingress>(ingress, {
       metadata: { name: 'x', generation: 1 },
       spec: good,
@@ -204,7 +204,7 @@ describe('ingresses in their beta versions', () => {
       { http: { paths: [{ backend: { servicePort: 0, resource: { kind: 'K', name: 'n' } } }] } },
     ],
   };
-  it.each([beta, extensions])('name backends in one piece', (version) => {
+  it.each([beta, extensions])('convert backends', (version) => {
     const { object, errors } = create<Ingress>(ingress, { spec }, version);
     expect(errors).toEqual([]);
     expect(object.spec).toMatchObject({
@@ -219,7 +219,7 @@ describe('ingresses in their beta versions', () => {
     });
     expect(version?.fromStored?.(object)).toMatchObject({ spec });
   });
-  it('are told errors in their own words, and get away with more', () => {
+  it('have their own field names in errors and fewer rules', () => {
     const errorsOf = (spec: object) => create<Ingress>(ingress, { spec }, beta).errors;
     expect(errorsOf({})).toEqual([
       expect.stringContaining('either `backend` or `rules` must be specified'),
@@ -231,7 +231,7 @@ describe('ingresses in their beta versions', () => {
     const odd = { rules: [{ host: '*.a', http: { paths: [] } }], tls: [{ secretName: 'A' }] };
     const { object, errors } = create<Ingress>(ingress, { spec: odd }, beta);
     expect(errors).toEqual([]);
-    // What was let pass once may stay.
+    // Stored violations stay allowed.
     const change = (changed: Ingress) => Object.assign(changed.metadata!, { labels: { a: 'b' } });
     expect(update<Ingress>(ingress, object, change).errors).toEqual([]);
   });
@@ -261,10 +261,10 @@ describe('ingress classes', () => {
         'spec.parameters.kind: Required value: kind is required',
       ],
     ],
-  ])('refuse %j', (spec, messages) => {
+  ])('reject %j', (spec, messages) => {
     expect(create(ingressClass, { spec }).errors).toEqual(messages);
   });
-  it('keep their controller and have no settings in namespaces', () => {
+  it('reject a change of the controller and drop namespaced parameters', () => {
     const { object } = create<IngressClass>(ingressClass, {
       spec: {
         controller: 'a.b/c',

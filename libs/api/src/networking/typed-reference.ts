@@ -1,4 +1,4 @@
-/** References to objects of any kind by group, kind and name. */
+/** Validates references to objects of any kind by group, kind and name. */
 import {
   checkDns1123Subdomain,
   checkPathSegment,
@@ -14,16 +14,19 @@ interface TypedReference {
   readonly name?: string;
 }
 
-export function validateTypedReference(reference: TypedReference, at: FieldPath): FieldError[] {
+export function validateTypedReference(
+  reference: TypedReference,
+  fieldPath: FieldPath,
+): FieldError[] {
   const { apiGroup } = reference;
   const errors =
     apiGroup === undefined
       ? []
-      : invalidEach(at.child('apiGroup'), apiGroup, checkDns1123Subdomain(apiGroup));
+      : invalidEach(fieldPath.child('apiGroup'), apiGroup, checkDns1123Subdomain(apiGroup));
   for (const field of ['kind', 'name'] as const) {
     const value = reference[field];
-    if (!value) errors.push(fieldError.required(at.child(field), `${field} is required`));
-    else errors.push(...invalidEach(at.child(field), value, checkPathSegment(value)));
+    if (!value) errors.push(fieldError.required(fieldPath.child(field), `${field} is required`));
+    else errors.push(...invalidEach(fieldPath.child(field), value, checkPathSegment(value)));
   }
   return errors;
 }

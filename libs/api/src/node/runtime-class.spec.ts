@@ -35,17 +35,17 @@ describe('runtime classes', () => {
         expect.stringMatching(/^scheduling\.tolerations\[1\]: Duplicate value:/) as string,
       ],
     ],
-  ])('refuse %j', (body, messages) => {
+  ])('reject %j', (body, messages) => {
     expect(create(runtimeClass, body).errors).toEqual(messages);
   });
-  it('keep their handler', () => {
+  it('reject a change of the handler', () => {
     const { object } = create<RuntimeClass>(runtimeClass, { handler: 'h' });
     const { errors } = update<RuntimeClass>(runtimeClass, object, (changed) => {
       changed.handler = 'i';
     });
     expect(errors).toEqual(['handler: Invalid value: "i": field is immutable']);
   });
-  it('have a spec in the oldest version', () => {
+  it('nest their fields in a spec in the oldest version', () => {
     const spec = { runtimeHandler: 'h', overhead: { podFixed: { cpu: '1' } }, scheduling: {} };
     const { object, errors } = create<RuntimeClass>(runtimeClass, { spec }, alpha);
     expect(errors).toEqual([]);

@@ -1,4 +1,4 @@
-/** RuntimeClass: a way to run containers, what it costs, and where it can be had. */
+/** RuntimeClass: a way to run containers, its overhead, and the nodes that support it. */
 import {
   checkDns1123Label,
   type FieldError,
@@ -10,8 +10,8 @@ import {
 } from '@orch/apimachinery';
 import type { RuntimeClass, Scheduling } from '@orch/types/node/v1';
 import type { RuntimeClass as AlphaClass } from '@orch/types/node/v1alpha1';
-import { validateTolerations } from '../core/affinity-validation.js';
-import { validateResourceRequirements } from '../core/resource-rules.js';
+import { validateTolerations } from '../core/placement/affinity-validation.js';
+import { validateResourceRequirements } from '../core/resources/resource-rules.js';
 import { type ApiObject, define } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { invalidEach } from '../shared/rules.js';
@@ -28,10 +28,10 @@ function validateRuntimeClass({ handler = '', overhead, scheduling }: RuntimeCla
 
 function validateScheduling(
   { nodeSelector, tolerations = [] }: Scheduling,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
-  const errors = validateLabels(nodeSelector, at.child('nodeSelector'));
-  const field = at.child('tolerations');
+  const errors = validateLabels(nodeSelector, fieldPath.child('nodeSelector'));
+  const field = fieldPath.child('tolerations');
   // Errors name the list twice.
   errors.push(...validateTolerations(tolerations, field.child('tolerations')));
   const seen = new Set<string>();
@@ -44,9 +44,8 @@ function validateScheduling(
   return errors;
 }
 
-/** The oldest version has it all in a spec. */
-function fromAlpha(object: ApiObject): RuntimeClass {
-  const { spec, ...same } = object as AlphaClass;
+/** The oldest version nests all fields in a spec. */
+function fromAlpha({ spec, ...same }: AlphaClass): RuntimeClass {
   const { runtimeHandler, ...rest } = spec;
   return { ...same, handler: runtimeHandler, ...rest };
 }
@@ -75,6 +74,8 @@ export const runtimeClass = define<RuntimeClass>({
   ],
   stored: { group: 'node', version: 'v1' },
   validate: validateRuntimeClass,
+  strictFinalizers: false,
+  updateChecks: ['metadata', 'object', 'metadataUpdate', 'update'],
   validateUpdate: (object, old) =>
     object.handler === old.handler ? [] : [immutable(path('handler'), object.handler)],
   createOnUpdate: true,
@@ -84,7 +85,7 @@ export const runtimeClass = define<RuntimeClass>({
     {
       name: 'Handler',
       type: 'string',
-      description: 'Name by which the runtime knows it.',
+      description: "Configuration in the node's runtime.",
       cell: (object) => object.handler ?? '',
     },
     ageColumn(),

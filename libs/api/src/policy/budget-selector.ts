@@ -1,7 +1,7 @@
 /**
- * PodDisruptionBudget between `v1beta1` and the stored `v1`. They differ in what an empty selector means:
- * no pods in the older version, all of them in the newer one. What one version has no plain word for, it
- * says by a requirement on a label that no pod has; that label means nothing anywhere else.
+ * Converts the selector of PodDisruptionBudget between `v1beta1` and the stored `v1`. An empty
+ * selector matches no pods in the older version and all pods in the newer one. If a version cannot
+ * express a selector plainly, it gets a requirement on a reserved label that no pod has.
  */
 import { deepEqual } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
@@ -13,12 +13,12 @@ function standInLabel(): string {
   return dialect().key('deprecated-v1beta1-empty-selector-match', 'pdb');
 }
 
-/** Selects nothing in the newer version. */
+/** Matches nothing in the newer version. */
 function nothing(): LabelSelector {
   return { matchExpressions: [{ key: standInLabel(), operator: 'Exists' }] };
 }
 
-/** Selects everything in the older version. */
+/** Matches everything in the older version. */
 function everything(): LabelSelector {
   return { matchExpressions: [{ key: standInLabel(), operator: 'DoesNotExist' }] };
 }
@@ -36,21 +36,20 @@ function isJust(selector: LabelSelector, other: LabelSelector): boolean {
 
 function withoutStandIn(selector: LabelSelector): LabelSelector {
   const { matchExpressions, ...others } = selector;
-  const kept = matchExpressions?.filter(({ key }) => key !== standInLabel()) ?? [];
-  return kept.length === 0 ? others : { ...others, matchExpressions: kept };
+  const remaining = matchExpressions?.filter(({ key }) => key !== standInLabel()) ?? [];
+  return remaining.length === 0 ? others : { ...others, matchExpressions: remaining };
 }
 
 function withSelector(
-  object: ApiObject,
+  budget: PodDisruptionBudget,
   convert: (selector: LabelSelector) => LabelSelector,
 ): PodDisruptionBudget {
-  const budget = object as PodDisruptionBudget;
   const selector = budget.spec?.selector;
   if (!selector) return { ...budget };
   return { ...budget, spec: { ...budget.spec, selector: convert(selector) } };
 }
 
-export function betaBudgetToStored(object: ApiObject): PodDisruptionBudget {
+export function betaBudgetToStored(object: PodDisruptionBudget): PodDisruptionBudget {
   return withSelector(object, (selector) => {
     if (isEmpty(selector)) return nothing();
     return isJust(selector, everything()) ? {} : withoutStandIn(selector);

@@ -2,7 +2,12 @@ import { StatusError } from '@orch/apimachinery';
 import type { Pod } from '@orch/types/core/v1';
 import type { PodDisruptionBudget } from '@orch/types/policy/v1';
 import { describe, expect, it } from 'vitest';
-import { covers, isBeyondBudgets, isSpare, takeDisruption } from './disruptions.js';
+import {
+  consumeDisruption,
+  coversPod,
+  isExemptFromBudgets,
+  isUnreadyAndUnneeded,
+} from './disruptions.js';
 
 const now = '2026-11-22T15:20:40Z';
 const labelled = { metadata: { labels: { app: 'web' } } } as Pod;
@@ -30,38 +35,38 @@ describe('budgets', () => {
     [{ matchExpressions: none }, 'v1', false],
     [{ matchExpressions: [{ key: 'app', operator: 'Like' }] }, 'v1', false],
   ])('cover by selector %j in %s: %s', (selector, version, expected) => {
-    expect(covers({ spec: { selector } }, version, labelled)).toBe(expected);
+    expect(coversPod({ spec: { selector } }, version, labelled)).toBe(expected);
   });
 
-  it('do not hold pods that do no work', () => {
+  it('exempt pods that are pending or terminated', () => {
     const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
-    expect(phases.filter((phase) => isBeyondBudgets(pod(phase)))).toEqual([
+    expect(phases.filter((phase) => isExemptFromBudgets(pod(phase)))).toEqual([
       'Pending',
       'Succeeded',
       'Failed',
     ]);
-    expect(isBeyondBudgets({ metadata: { deletionTimestamp: now } } as Pod)).toBe(true);
+    expect(isExemptFromBudgets({ metadata: { deletionTimestamp: now } } as Pod)).toBe(true);
   });
 
-  it('have pods to spare that are not healthy, while enough others are', () => {
-    expect(isSpare(budget({}), pod('Running'))).toBe(true);
-    expect(isSpare(budget({}), pod('Running', 'True'))).toBe(false);
-    expect(isSpare(budget({ currentHealthy: 1 }), pod('Running'))).toBe(false);
-    expect(isSpare(budget({ desiredHealthy: 0 }), pod('Running'))).toBe(false);
-    expect(isSpare({}, pod('Running'))).toBe(false);
+  it('allow unready pods if enough others are healthy', () => {
+    expect(isUnreadyAndUnneeded(budget({}), pod('Running'))).toBe(true);
+    expect(isUnreadyAndUnneeded(budget({}), pod('Running', 'True'))).toBe(false);
+    expect(isUnreadyAndUnneeded(budget({ currentHealthy: 1 }), pod('Running'))).toBe(false);
+    expect(isUnreadyAndUnneeded(budget({ desiredHealthy: 0 }), pod('Running'))).toBe(false);
+    expect(isUnreadyAndUnneeded({}, pod('Running'))).toBe(false);
   });
 
-  it('count disruptions down to none and say so', () => {
+  it('count allowed disruptions down to zero and set the condition', () => {
     const shared = budget({ disruptionsAllowed: 2 });
-    takeDisruption(shared, 'a', now);
+    consumeDisruption(shared, 'a', now);
     expect(shared.status?.conditions).toBeUndefined();
-    takeDisruption(shared, 'c', now);
+    consumeDisruption(shared, 'c', now);
     expect(shared.status).toMatchObject({
       disruptionsAllowed: 0,
       disruptedPods: { a: now, c: now },
       conditions: [{ type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods' }],
     });
-    expect(() => takeDisruption(shared, 'd', now)).toThrow('Cannot evict pod');
+    expect(() => consumeDisruption(shared, 'd', now)).toThrow('Cannot evict pod');
   });
 
   const many = Object.fromEntries(Array.from({ length: 2_001 }, (_, index) => [`p${index}`, now]));
@@ -70,10 +75,10 @@ describe('budgets', () => {
     [{ disruptionsAllowed: 0 }, 429, undefined, 'needs 2 healthy pods and has 3 currently'],
     [{ disruptionsAllowed: -1 }, 403, undefined, 'pdb disruptions allowed is negative'],
     [{ disruptedPods: many }, 403, undefined, 'DisruptedPods map too big'],
-  ])('with %o refuse with %i', (status, code, retryAfterSeconds, text) => {
+  ])('with %o reject with %i', (status, code, retryAfterSeconds, text) => {
     const refused = budget(status);
     try {
-      takeDisruption(refused, 'a', now);
+      consumeDisruption(refused, 'a', now);
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       expect(error.code).toBe(code);

@@ -1,7 +1,7 @@
 /**
- * What disruption budgets say to the eviction of a pod: which of them cover it, and whether one more
- * disruption is allowed. A disruption that is granted is written into the budget's status, where it counts
- * until the budget's controller has seen the pod go.
+ * Checks an eviction against disruption budgets: which of them cover the pod, and whether one more
+ * disruption is allowed. An allowed disruption is recorded in the budget's status, where it counts
+ * until the budget's controller has observed the deletion.
  */
 import {
   conditionOf,
@@ -15,29 +15,32 @@ import {
 import type { Pod } from '@orch/types/core/v1';
 import type { PodDisruptionBudget } from '@orch/types/policy/v1';
 
-/** Disruptions that a budget's controller has not confirmed yet; beyond it nobody is controlling it. */
+/**
+ * Maximum number of disruptions that the budget's controller has not confirmed. Higher: a broken
+ * controller is noticed later. Lower: large evictions are rejected.
+ */
 const disruptedPodsMax = 2_000;
 const disruptionAllowed = 'DisruptionAllowed';
 const refusal = "Cannot evict pod as it would violate the pod's disruption budget.";
-/** How long a controller may take to look at a budget. */
+/** How long a controller may take to process a budget. */
 const processingSeconds = 10;
 
-/** Pods that do no work, not yet or not any more, go whatever the budgets say. */
-export function isBeyondBudgets(pod: Pod): boolean {
-  return pod.status?.phase === 'Pending' || isEnding(pod);
+/** Pods that are pending or have terminated can be evicted regardless of budgets. */
+export function isExemptFromBudgets(pod: Pod): boolean {
+  return pod.status?.phase === 'Pending' || isTerminating(pod);
 }
 
-/** It will not come to work while it is being evicted. */
-export function isEnding({ metadata, status }: Pod): boolean {
+/** The pod has terminated or is being deleted. */
+export function isTerminating({ metadata, status }: Pod): boolean {
   const phase = status?.phase;
   return phase === 'Succeeded' || phase === 'Failed' || metadata?.deletionTimestamp !== undefined;
 }
 
 /**
- * `version`: the one the budget is in, as an empty selector covers every pod in `v1` and none in `v1beta1`.
- * A selector that cannot be read covers nothing.
+ * `version`: the version of the budget, because an empty selector covers every pod in `v1` and none
+ * in `v1beta1`. An invalid selector covers nothing.
  */
-export function covers(budget: PodDisruptionBudget, version: string, pod: Pod): boolean {
+export function coversPod(budget: PodDisruptionBudget, version: string, pod: Pod): boolean {
   try {
     const selector = labelSelectorFromObject(budget.spec?.selector);
     if (selector.everything && version === 'v1beta1') return false;
@@ -48,24 +51,27 @@ export function covers(budget: PodDisruptionBudget, version: string, pod: Pod): 
   }
 }
 
-/** The pod is not counted as healthy, and enough others are: its end disrupts nothing. */
-export function isSpare({ status }: PodDisruptionBudget, pod: Pod): boolean {
+/** The pod is not ready, and enough other pods are healthy: evicting it disrupts nothing. */
+export function isUnreadyAndUnneeded({ status }: PodDisruptionBudget, pod: Pod): boolean {
   const { currentHealthy = 0, desiredHealthy = 0 } = status ?? {};
   const isReady = isConditionTrue(pod.status?.conditions, 'Ready');
   return !isReady && desiredHealthy > 0 && currentHealthy >= desiredHealthy;
 }
 
-/** The budget's controller has to look at it first. */
-export function stillProcessed({ metadata }: PodDisruptionBudget): StatusError {
+/** The budget's controller has not processed the current generation. */
+export function budgetNotProcessed({ metadata }: PodDisruptionBudget): StatusError {
   const message = `The disruption budget ${metadata?.name} is still being processed by the server.`;
   return tooManyRequests(refusal, processingSeconds, [{ reason: 'DisruptionBudget', message }]);
 }
 
-/** Takes one disruption out of `budget`, which the caller has to itself. Throws StatusError (403, 429). */
-export function takeDisruption(budget: PodDisruptionBudget, podName: string, now: string): void {
+/**
+ * Records one disruption in `budget`, which the caller must own exclusively. Throws StatusError
+ * (403, 429).
+ */
+export function consumeDisruption(budget: PodDisruptionBudget, podName: string, now: string): void {
   const { name = '', generation = 0 } = budget.metadata ?? {};
   const { status } = budget;
-  if (!status || (status.observedGeneration ?? 0) < generation) throw stillProcessed(budget);
+  if (!status || (status.observedGeneration ?? 0) < generation) throw budgetNotProcessed(budget);
   const forbid = (cause: string) =>
     forbiddenObject({ group: 'policy', resource: 'poddisruptionbudget' }, name, cause);
   if (status.disruptionsAllowed < 0) throw forbid('pdb disruptions allowed is negative');

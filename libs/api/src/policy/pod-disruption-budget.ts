@@ -1,14 +1,15 @@
-/** PodDisruptionBudget: how many pods of a selection may be missing because somebody wanted it so. */
+/** PodDisruptionBudget: how many pods of a set may be down due to voluntary disruptions. */
+
 import {
   type FieldError,
   fieldError,
   path,
-  pathSegmentName,
   semanticallyEqual,
   validateLabelSelector,
 } from '@orch/apimachinery';
+import { knownKeys } from '@orch/component';
 import type { PodDisruptionBudget, PodDisruptionBudgetSpec } from '@orch/types/policy/v1';
-import { define, type RequestContext, type TableColumn } from '../definition.js';
+import { define, type StrategyContext, type TableColumn } from '../definition.js';
 import { validateAmount, validateAtMostAll } from '../shared/amounts.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { validateConditions } from '../shared/conditions.js';
@@ -20,32 +21,32 @@ const noStatus = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, 
 
 function validateBudget(object: PodDisruptionBudget): FieldError[] {
   const spec: PodDisruptionBudgetSpec = object.spec ?? {};
-  const at = path('spec');
+  const fieldPath = path('spec');
   const errors: FieldError[] = [];
   if (spec.minAvailable !== undefined && spec.maxUnavailable !== undefined) {
     const message = 'minAvailable and maxUnavailable cannot be both set';
-    errors.push(fieldError.invalid(at, spec, message));
+    errors.push(fieldError.invalid(fieldPath, spec, message));
   }
   for (const name of ['minAvailable', 'maxUnavailable'] as const) {
     const amount = spec[name];
     if (amount === undefined) continue;
-    const field = at.child(name);
+    const field = fieldPath.child(name);
     errors.push(...validateAmount(amount, field), ...validateAtMostAll(amount, field));
   }
-  return [...errors, ...validateLabelSelector(spec.selector, at.child('selector'))];
+  return [...errors, ...validateLabelSelector(spec.selector, fieldPath.child('selector'))];
 }
 
 function validateStatus(
   { status }: PodDisruptionBudget,
   _old: PodDisruptionBudget,
-  { requestVersion }: RequestContext,
+  { requestVersion }: StrategyContext,
 ): FieldError[] {
-  const at = path('status');
-  const errors = validateConditions(status?.conditions, at.child('conditions'));
-  // Clients of the older version were never held to the rest.
+  const fieldPath = path('status');
+  const errors = validateConditions(status?.conditions, fieldPath.child('conditions'));
+  // The older version never had the remaining rules.
   if (requestVersion?.version === 'v1beta1') return errors;
-  for (const name of Object.keys(noStatus) as (keyof typeof noStatus)[]) {
-    errors.push(...checkNotNegative(status?.[name], at.child(name)));
+  for (const name of knownKeys(noStatus)) {
+    errors.push(...checkNotNegative(status?.[name], fieldPath.child(name)));
   }
   return errors;
 }
@@ -55,19 +56,19 @@ const columns: readonly TableColumn<PodDisruptionBudget>[] = [
   {
     name: 'Min Available',
     type: 'string',
-    description: 'Pods that have to stay, as a number or a percentage.',
+    description: 'Minimum number or percentage of available pods.',
     cell: (object) => String(object.spec?.minAvailable ?? 'N/A'),
   },
   {
     name: 'Max Unavailable',
     type: 'string',
-    description: 'Pods that may be missing, as a number or a percentage.',
+    description: 'Maximum number or percentage of unavailable pods.',
     cell: (object) => String(object.spec?.maxUnavailable ?? 'N/A'),
   },
   {
     name: 'Allowed Disruptions',
     type: 'integer',
-    description: 'Pods that may go now.',
+    description: 'Number of disruptions that are currently allowed.',
     cell: (object) => object.status?.disruptionsAllowed ?? 0,
   },
   ageColumn(),
@@ -94,8 +95,6 @@ export const podDisruptionBudget = define<PodDisruptionBudget>({
     },
   ],
   stored: { group: 'policy', version: 'v1' },
-  validateName: pathSegmentName,
-  strictFinalizers: false,
   hasGeneration: true,
   unconditionalUpdate: false,
 
@@ -107,6 +106,8 @@ export const podDisruptionBudget = define<PodDisruptionBudget>({
     if (!semanticallyEqual(object.spec, old.spec)) countGeneration(object);
   },
   validate: validateBudget,
+  createChecks: ['object'],
+  updateChecks: ['object'],
 
   columns,
   status: { validateUpdate: validateStatus },

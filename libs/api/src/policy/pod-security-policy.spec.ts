@@ -11,7 +11,7 @@ const errorsOf = (spec: object, annotations?: object) =>
     .errors;
 
 describe('pod security policies', () => {
-  it('are filled in and shown', () => {
+  it('get defaults and columns', () => {
     const { object, errors } = create<PodSecurityPolicy>(podSecurityPolicy, {
       spec: {
         ...open,
@@ -36,7 +36,7 @@ describe('pod security policies', () => {
     });
   });
 
-  it('say what is missing', () => {
+  it('report missing fields', () => {
     const rules = (field: string, values: string) =>
       `spec.${field}.rule: Unsupported value: "": supported values: ${values}`;
     expect(create(podSecurityPolicy, { spec: {} }).errors).toEqual([
@@ -101,10 +101,10 @@ describe('pod security policies', () => {
       ],
     ],
     [
-      { allowedHostPaths: [{}, { pathPrefix: '/a/../b' }] },
+      { allowedHostPaths: [{ pathPrefix: '/a/../b' }, {}, { pathPrefix: '..' }] },
       [
-        'spec.allowedHostPaths[0]: Required value: is required',
-        'spec.allowedHostPaths[1]: Invalid value: "/a/../b": must not contain \'..\'',
+        'spec.allowedHostPaths[0]: Invalid value: "/a/../b": must not contain \'..\'',
+        'spec.allowedHostPaths[1]: Required value: is required',
       ],
     ],
     [
@@ -141,7 +141,7 @@ describe('pod security policies', () => {
       { runtimeClass: { allowedRuntimeClassNames: ['a'], defaultRuntimeClassName: 'b' } },
       ['spec.runtimeClass.allowedRuntimeClassNames: Required value: default "b" must be allowed'],
     ],
-  ])('refuse %j', (spec, messages) => {
+  ])('reject %j', (spec, messages) => {
     expect(errorsOf(spec)).toEqual(messages);
   });
 
@@ -151,13 +151,13 @@ describe('pod security policies', () => {
     ['kernel.msgmax', 'kernel.msgmax', true],
     ['kernel.*', 'net.*', false],
     ['kernel.a', 'kernel.ab', false],
-  ])('see whether %s and %s overlap', (allowed, forbidden, overlaps) => {
+  ])('detect the overlap of %s and %s', (allowed, forbidden, overlaps) => {
     expect(
       errorsOf({ allowedUnsafeSysctls: [allowed], forbiddenSysctls: [forbidden] }),
     ).toHaveLength(overlaps ? 1 : 0);
   });
 
-  it('name profiles in annotations', () => {
+  it('validate profiles in annotations', () => {
     const profiles = (domain: string, fallback: string, allowed: string) => ({
       [`${domain}.orch.io/defaultProfileName`]: fallback,
       [`${domain}.orch.io/allowedProfileNames`]: allowed,
@@ -177,7 +177,7 @@ describe('pod security policies', () => {
     ]);
   });
 
-  it('may change, within the same rules', () => {
+  it('are mutable and validated again', () => {
     const { object } = create<PodSecurityPolicy>(podSecurityPolicy, { spec: open });
     const { errors } = update(podSecurityPolicy, object, (changed: PodSecurityPolicy) => {
       changed.spec!.runAsUser.rule = 'x';

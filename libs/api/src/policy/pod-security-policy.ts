@@ -1,4 +1,4 @@
-/** PodSecurityPolicy: what pods may ask of the machine they run on. */
+/** PodSecurityPolicy: which host features and privileges pods may use. */
 import {
   checkDns1123Subdomain,
   enumValues,
@@ -9,13 +9,14 @@ import {
 } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type {
+  AllowedHostPath,
   PodSecurityPolicy,
   PodSecurityPolicySpec,
   RuntimeClassStrategyOptions,
 } from '@orch/types/policy/v1beta1';
-import { validateNoBacksteps } from '../core/path-rules.js';
-import { checkAppArmorProfile, validateSeccompProfile } from '../core/pod-annotations.js';
-import { validateDriverName } from '../core/volume-sources.js';
+import { validateNoBacksteps } from '../core/common/path-rules.js';
+import { checkAppArmorProfile, validateSeccompProfile } from '../core/pod/pod-annotations.js';
+import { validateDriverName } from '../core/volume/volume-sources.js';
 import { define, type TableColumn } from '../definition.js';
 import { nameColumn } from '../shared/columns.js';
 import { checkOneOf, invalidEach } from '../shared/rules.js';
@@ -26,55 +27,62 @@ const anything = '*';
 
 function validatePolicy(object: PodSecurityPolicy): FieldError[] {
   const { metadata, spec = {} as PodSecurityPolicySpec } = object;
-  const at = path('spec');
+  const fieldPath = path('spec');
   return [
     ...validateProfiles(metadata?.annotations ?? {}, path('metadata', 'annotations')),
-    ...validateStrategies(spec, at),
-    ...validateVolumes(spec.volumes, at.child('volumes')),
+    ...validateStrategies(spec, fieldPath),
+    ...validateVolumes(spec.volumes, fieldPath.child('volumes')),
     ...validateCapabilities(spec),
-    ...validateEscalation(spec, at.child('defaultAllowPrivilegeEscalation')),
-    ...validateAllowed(spec, at),
-    ...validateSysctls(spec.allowedUnsafeSysctls, at.child('allowedUnsafeSysctls')),
-    ...validateSysctls(spec.forbiddenSysctls, at.child('forbiddenSysctls')),
+    ...validateEscalation(spec, fieldPath.child('defaultAllowPrivilegeEscalation')),
+    ...validateAllowed(spec, fieldPath),
+    ...validateSysctls(spec.allowedUnsafeSysctls, fieldPath.child('allowedUnsafeSysctls')),
+    ...validateSysctls(spec.forbiddenSysctls, fieldPath.child('forbiddenSysctls')),
     ...validateNoOverlap(
       spec.allowedUnsafeSysctls,
       spec.forbiddenSysctls,
-      at.child('allowedUnsafeSysctls'),
+      fieldPath.child('allowedUnsafeSysctls'),
     ),
-    ...validateRuntimeClasses(spec.runtimeClass, at.child('runtimeClass')),
+    ...validateRuntimeClasses(spec.runtimeClass, fieldPath.child('runtimeClass')),
+    ...validateProcMounts(spec.allowedProcMountTypes, fieldPath.child('allowedProcMountTypes')),
   ];
 }
 
-/** One profile for pods that name none, and a list of those that pods may name. */
+/** The default profile, and the list of allowed profiles. */
 function validateProfiles(
   annotations: Readonly<Record<string, string>>,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const errors: FieldError[] = [];
   for (const name of ['defaultProfileName', 'allowedProfileNames']) {
     const key = dialect().key(name, 'apparmor.security.beta');
     const profiles = annotations[key] ?? '';
     for (const profile of name === 'defaultProfileName' ? [profiles] : profiles.split(',')) {
-      errors.push(...invalidEach(at.key(key), profiles, checkAppArmorProfile(profile)));
+      errors.push(...invalidEach(fieldPath.key(key), profiles, checkAppArmorProfile(profile)));
     }
   }
   const defaultKey = dialect().key('defaultProfileName', 'seccomp.security.alpha');
   const allowedKey = dialect().key('allowedProfileNames', 'seccomp.security.alpha');
   const profile = annotations[defaultKey];
-  if (profile) errors.push(...validateSeccompProfile(profile, at.key(defaultKey)));
+  if (profile) errors.push(...validateSeccompProfile(profile, fieldPath.key(defaultKey)));
   for (const allowed of annotations[allowedKey]?.split(',') ?? []) {
     if (annotations[allowedKey] === '' || allowed === anything) continue;
-    errors.push(...validateSeccompProfile(allowed, at.key(allowedKey)));
+    errors.push(...validateSeccompProfile(allowed, fieldPath.key(allowedKey)));
   }
   return errors;
 }
 
-function validateVolumes(volumes: readonly string[] = [], at: FieldPath): FieldError[] {
-  const known = [...enumValues('policy/v1beta1', 'FSType')].sort();
-  return volumes.flatMap((volume) => checkOneOf(volume, known, at));
+function validateProcMounts(types: readonly string[] = [], fieldPath: FieldPath): FieldError[] {
+  return types.flatMap((type, index) =>
+    checkOneOf(type, enumValues('core/v1', 'ProcMountType'), fieldPath.index(index)),
+  );
 }
 
-/** Errors name these fields as if they did not stand in the spec. */
+function validateVolumes(volumes: readonly string[] = [], fieldPath: FieldPath): FieldError[] {
+  const known = [...enumValues('policy/v1beta1', 'FSType')].sort();
+  return volumes.flatMap((volume) => checkOneOf(volume, known, fieldPath));
+}
+
+/** Errors name these fields as if they were outside the spec. */
 function validateCapabilities(spec: PodSecurityPolicySpec): FieldError[] {
   const { requiredDropCapabilities: drops = [], allowedCapabilities: allowed = [] } = spec;
   const errors: FieldError[] = [];
@@ -97,29 +105,38 @@ function validateCapabilities(spec: PodSecurityPolicySpec): FieldError[] {
   return errors;
 }
 
-function validateEscalation(spec: PodSecurityPolicySpec, at: FieldPath): FieldError[] {
+function validateEscalation(spec: PodSecurityPolicySpec, fieldPath: FieldPath): FieldError[] {
   if (!spec.defaultAllowPrivilegeEscalation || spec.allowPrivilegeEscalation !== false) return [];
   const message =
     'Cannot set DefaultAllowPrivilegeEscalation to true without also setting AllowPrivilegeEscalation to true';
-  return [fieldError.invalid(at, true, message)];
+  return [fieldError.invalid(fieldPath, true, message)];
+}
+
+/** The first path without a prefix ends the check. */
+function validateHostPaths(
+  hostPaths: readonly AllowedHostPath[],
+  fieldPath: FieldPath,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [index, { pathPrefix = '' }] of hostPaths.entries()) {
+    const field = fieldPath.index(index);
+    if (pathPrefix === '') return [...errors, fieldError.required(field, 'is required')];
+    errors.push(...validateNoBacksteps(pathPrefix, field));
+  }
+  return errors;
 }
 
 /** Paths and drivers. */
-function validateAllowed(spec: PodSecurityPolicySpec, at: FieldPath): FieldError[] {
+function validateAllowed(spec: PodSecurityPolicySpec, fieldPath: FieldPath): FieldError[] {
   const { allowedHostPaths = [], allowedFlexVolumes = [], allowedCSIDrivers = [] } = spec;
   return [
-    ...allowedHostPaths.flatMap(({ pathPrefix = '' }, index) => {
-      const field = at.child('allowedHostPaths').index(index);
-      return pathPrefix === ''
-        ? [fieldError.required(field, 'is required')]
-        : validateNoBacksteps(pathPrefix, field);
-    }),
+    ...validateHostPaths(allowedHostPaths, fieldPath.child('allowedHostPaths')),
     ...allowedFlexVolumes.flatMap(({ driver }, index) => {
-      const field = at.child('allowedFlexVolumes', 'allowedFlexVolumes').index(index);
+      const field = fieldPath.child('allowedFlexVolumes', 'allowedFlexVolumes').index(index);
       return driver ? [] : [fieldError.required(field.child('driver'), 'must specify a driver')];
     }),
     ...allowedCSIDrivers.flatMap(({ name }, index) => {
-      const field = at.child('allowedCSIDrivers', 'allowedCSIDriver').index(index);
+      const field = fieldPath.child('allowedCSIDrivers', 'allowedCSIDriver').index(index);
       return validateDriverName(name, field.child('name'));
     }),
   ];
@@ -127,10 +144,10 @@ function validateAllowed(spec: PodSecurityPolicySpec, at: FieldPath): FieldError
 
 function validateRuntimeClasses(
   strategy: RuntimeClassStrategyOptions | undefined,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const { allowedRuntimeClassNames: allowed = [], defaultRuntimeClassName } = strategy ?? {};
-  const allowedAt = at.child('allowedRuntimeClassNames');
+  const allowedAt = fieldPath.child('allowedRuntimeClassNames');
   const errors = allowed.flatMap((name, index) => [
     ...(name === anything
       ? []
@@ -139,7 +156,7 @@ function validateRuntimeClasses(
   ]);
   if (defaultRuntimeClassName !== undefined) {
     const messages = checkDns1123Subdomain(defaultRuntimeClassName);
-    const field = at.child('defaultRuntimeClassName');
+    const field = fieldPath.child('defaultRuntimeClassName');
     errors.push(...invalidEach(field, defaultRuntimeClassName, messages));
     if (!allowed.includes(defaultRuntimeClassName) && !allowed.includes(anything)) {
       const message = `default "${defaultRuntimeClassName}" must be allowed`;
@@ -197,9 +214,10 @@ export const podSecurityPolicy = define<PodSecurityPolicy>({
     },
   ],
   stored: { group: 'policy', version: 'v1beta1' },
+  errorGroup: 'extensions',
   deleteReturnsObject: true,
-  // There are no kinds of process mounts.
-  gatedFields: [{ path: 'spec.allowedProcMountTypes' }],
+  gatedFields: [{ gate: 'ProcMountType', path: 'spec.allowedProcMountTypes' }],
   validate: validatePolicy,
+  updateChecks: ['metadataUpdate', 'object'],
   columns,
 });

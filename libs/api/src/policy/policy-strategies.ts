@@ -1,4 +1,4 @@
-/** Rules of what a policy says about users, groups and labels of processes: a rule, and ranges of ids. */
+/** Validates the strategies of a policy for users, groups and labels: a rule, and ranges of ids. */
 import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
 import type {
   IDRange,
@@ -16,37 +16,37 @@ interface Strategy {
 
 export function validateStrategies(
   spec: Partial<PodSecurityPolicySpec>,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const userRules = ['MustRunAs', 'MustRunAsNonRoot', 'RunAsAny'];
   const labelRules = ['MustRunAs', 'RunAsAny'];
   return [
-    ...validateStrategy(spec.runAsUser, userRules, at.child('runAsUser')),
-    ...validateRunAsGroup(spec.runAsGroup, at.child('runAsGroup')),
-    ...checkOneOf(spec.seLinux?.rule ?? '', labelRules, at.child('seLinux', 'rule')),
-    ...validateStrategy(spec.supplementalGroups, groupRules, at.child('supplementalGroups')),
-    ...validateStrategy(spec.fsGroup, groupRules, at.child('fsGroup')),
+    ...validateStrategy(spec.runAsUser, userRules, fieldPath.child('runAsUser')),
+    ...validateRunAsGroup(spec.runAsGroup, fieldPath.child('runAsGroup')),
+    ...checkOneOf(spec.seLinux?.rule ?? '', labelRules, fieldPath.child('seLinux', 'rule')),
+    ...validateStrategy(spec.supplementalGroups, groupRules, fieldPath.child('supplementalGroups')),
+    ...validateStrategy(spec.fsGroup, groupRules, fieldPath.child('fsGroup')),
   ];
 }
 
 function validateStrategy(
   { rule = '', ranges }: Strategy = {},
   rules: readonly string[],
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   return [
-    ...checkOneOf(rule, rules, at.child('rule')),
-    ...validateRanges(ranges, at.child('ranges')),
+    ...checkOneOf(rule, rules, fieldPath.child('rule')),
+    ...validateRanges(ranges, fieldPath.child('ranges')),
   ];
 }
 
 function validateRunAsGroup(
   strategy: RunAsGroupStrategyOptions | undefined,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   if (!strategy) return [];
   const { rule, ranges = [] } = strategy;
-  const rangesAt = at.child('ranges');
+  const rangesAt = fieldPath.child('ranges');
   switch (rule) {
     case 'RunAsAny':
       return ranges.length === 0
@@ -59,14 +59,18 @@ function validateRunAsGroup(
         : validateRanges(ranges, rangesAt);
     default:
       return [
-        fieldError.notSupported(at.child('rule'), rule, ['MustRunAs', 'RunAsAny', 'MayRunAs']),
+        fieldError.notSupported(fieldPath.child('rule'), rule, [
+          'MustRunAs',
+          'RunAsAny',
+          'MayRunAs',
+        ]),
       ];
   }
 }
 
-function validateRanges(ranges: readonly IDRange[] = [], at: FieldPath): FieldError[] {
+function validateRanges(ranges: readonly IDRange[] = [], fieldPath: FieldPath): FieldError[] {
   return ranges.flatMap(({ min, max }, index) => {
-    const field = at.index(index);
+    const field = fieldPath.index(index);
     const errors: FieldError[] = [];
     if (min < 0) errors.push(fieldError.invalid(field.child('min'), min, 'min cannot be negative'));
     if (max < 0) errors.push(fieldError.invalid(field.child('max'), max, 'max cannot be negative'));

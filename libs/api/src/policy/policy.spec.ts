@@ -8,7 +8,7 @@ const standIn = 'pdb.orch.io/deprecated-v1beta1-empty-selector-match';
 const errorsOf = (spec: object) => create(podDisruptionBudget, { spec }).errors;
 
 describe('disruption budgets', () => {
-  it('start with a status of their own and count generations by spec', () => {
+  it('start with an empty status and count changes of the spec', () => {
     const { object, errors } = create<PodDisruptionBudget>(podDisruptionBudget, {
       metadata: { name: 'x', generation: 1 },
       spec: { maxUnavailable: 1 },
@@ -21,14 +21,14 @@ describe('disruption budgets', () => {
       desiredHealthy: 0,
       expectedPods: 0,
     });
-    const changed = update(podDisruptionBudget, object, (one: PodDisruptionBudget) => {
-      one.spec!.maxUnavailable = '10%';
+    const changed = update(podDisruptionBudget, object, (draft: PodDisruptionBudget) => {
+      draft.spec!.maxUnavailable = '10%';
     }).object;
     expect(changed.metadata?.generation).toBe(2);
     expect(
-      update(podDisruptionBudget, changed, (one: PodDisruptionBudget) => {
-        one.metadata!.labels = { a: 'b' };
-        delete one.status;
+      update(podDisruptionBudget, changed, (draft: PodDisruptionBudget) => {
+        draft.metadata!.labels = { a: 'b' };
+        delete draft.status;
       }).object,
     ).toMatchObject({ metadata: { generation: 2 }, status: object.status });
     expect(cells(podDisruptionBudget, changed)).toMatchObject({
@@ -69,11 +69,11 @@ describe('disruption budgets', () => {
         "spec.selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
       ],
     ],
-  ])('refuse %j', (spec, messages) => {
+  ])('reject %j', (spec, messages) => {
     expect(errorsOf(spec)).toEqual(messages);
   });
 
-  it('take any name that can stand in a path', () => {
+  it('accept any path segment as name', () => {
     const named = (name: string) => create(podDisruptionBudget, { metadata: { name } }).errors;
     expect(named('Any_Name')).toEqual([]);
     expect(named('..')).toEqual(['metadata.name: Invalid value: "..": may not be \'..\'']);
@@ -83,7 +83,7 @@ describe('disruption budgets', () => {
     ]);
   });
 
-  it('hold their status to sense, in the newer version', () => {
+  it('validate their status in the newer version', () => {
     const status = {
       disruptionsAllowed: -1,
       conditions: [
@@ -119,7 +119,7 @@ describe('disruption budgets', () => {
       { matchExpressions: [{ key: 'a', operator: 'Exists' }] },
       { matchExpressions: [{ key: 'a', operator: 'Exists' }] },
     ],
-  ])('select %s alike in both versions', (_what, betaSelector, selector) => {
+  ])('select %s in both versions', (_what, betaSelector, selector) => {
     const stored = decode<PodDisruptionBudget>(
       podDisruptionBudget,
       { spec: { selector: betaSelector } },

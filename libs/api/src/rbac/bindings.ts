@@ -1,4 +1,4 @@
-/** What the two kinds of bindings share: versions, rules and columns. */
+/** Shared parts of the two kinds of bindings: versions, rules and columns. */
 import {
   checkPathSegment,
   type FieldError,
@@ -9,7 +9,7 @@ import {
 import { dialect } from '@orch/component';
 import type { ClusterRoleBinding, RoleBinding } from '@orch/types/rbac.authorization/v1';
 import type { RoleBinding as AlphaBinding } from '@orch/types/rbac.authorization/v1alpha1';
-import type { ApiObject, ServedVersion, TableColumn } from '../definition.js';
+import type { ServedVersion, TableColumn } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { checkOneOf, checkRequired } from '../shared/rules.js';
 import { rbacGroup, rbacVersions } from './policy-rules.js';
@@ -24,14 +24,13 @@ import {
 type Binding = RoleBinding | ClusterRoleBinding;
 
 export function bindingVersions<T extends Binding>(kind: string): readonly ServedVersion<T>[] {
-  const setDefaults = (object: ApiObject) => setSubjectDefaults((object as Binding).subjects);
+  const setDefaults = ({ subjects }: Binding) => setSubjectDefaults(subjects);
   return rbacVersions<T>(kind, {
     v1: { setDefaults },
     v1beta1: { setDefaults },
     v1alpha1: {
-      setDefaults: (object) => setAlphaSubjectDefaults((object as AlphaBinding).subjects),
-      toStored(object) {
-        const { subjects, ...same } = object as AlphaBinding;
+      setDefaults: ({ subjects }: AlphaBinding) => setAlphaSubjectDefaults(subjects),
+      toStored({ subjects, ...same }: AlphaBinding) {
         return { ...same, ...(subjects && { subjects: subjects.map(subjectFromAlpha) }) } as T;
       },
       fromStored({ subjects, ...same }) {
@@ -41,24 +40,28 @@ export function bindingVersions<T extends Binding>(kind: string): readonly Serve
   });
 }
 
-/** `roleKinds`: what the binding may give. */
+/** `roleKinds`: the kinds of role that the binding may refer to. */
 export function validateBinding(
   { roleRef, subjects }: Binding,
   roleKinds: readonly string[],
   namespaced: boolean,
 ): FieldError[] {
-  const at = path('roleRef');
+  const fieldPath = path('roleRef');
   return [
-    ...checkOneOf(roleRef?.apiGroup ?? '', [dialect().group(rbacGroup)], at.child('apiGroup')),
-    ...checkOneOf(roleRef?.kind, roleKinds, at.child('kind')),
-    ...checkRequired(roleRef?.name, at.child('name'), checkPathSegment),
+    ...checkOneOf(
+      roleRef?.apiGroup ?? '',
+      [dialect().group(rbacGroup)],
+      fieldPath.child('apiGroup'),
+    ),
+    ...checkOneOf(roleRef?.kind, roleKinds, fieldPath.child('kind')),
+    ...checkRequired(roleRef?.name, fieldPath.child('name'), checkPathSegment),
     ...(subjects ?? []).flatMap((subject, index) =>
       validateSubject(subject, namespaced, path('subjects').index(index)),
     ),
   ];
 }
 
-/** What a binding gives stays; to give something else is another binding. */
+/** The role reference is immutable. */
 export function validateRoleRefUpdate({ roleRef }: Binding, old: Binding): FieldError[] {
   return semanticallyEqual(roleRef, old.roleRef)
     ? []
@@ -92,12 +95,16 @@ export function bindingColumns<T extends Binding>(): readonly TableColumn<T>[] {
     {
       name: 'Role',
       type: 'string',
-      description: 'Kind and name of the role that is given.',
+      description: 'Kind and name of the granted role.',
       cell: ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`,
     },
     ageColumn(),
-    subjectsColumn('Users', 'User', 'Users it is given to.'),
-    subjectsColumn('Groups', 'Group', 'Groups it is given to.'),
-    subjectsColumn('ServiceAccounts', 'ServiceAccount', 'Service accounts it is given to.'),
+    subjectsColumn('Users', 'User', 'Users that the role is granted to.'),
+    subjectsColumn('Groups', 'Group', 'Groups that the role is granted to.'),
+    subjectsColumn(
+      'ServiceAccounts',
+      'ServiceAccount',
+      'Service accounts that the role is granted to.',
+    ),
   ];
 }

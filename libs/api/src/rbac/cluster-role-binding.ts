@@ -1,4 +1,4 @@
-/** ClusterRoleBinding: gives a cluster role to subjects, everywhere. */
+/** ClusterRoleBinding: grants a cluster role to subjects in all namespaces. */
 import { pathSegmentName } from '@orch/apimachinery';
 import type { ClusterRoleBinding } from '@orch/types/rbac.authorization/v1';
 import { define } from '../definition.js';
@@ -21,8 +21,8 @@ export const clusterRoleBinding = define<ClusterRoleBinding>({
   stored: { group: rbacGroup, version: 'v1' },
   validateName: pathSegmentName,
   validate,
-  // An update reports what is wrong with the object twice, as clients know it.
-  validateUpdate: (object, old) => [...validate(object), ...validateRoleRefUpdate(object, old)],
+  validateUpdate: validateRoleRefUpdate,
+  updateChecks: ['metadata', 'object', 'metadata', 'object', 'metadataUpdate', 'update'],
   createOnUpdate: true,
   columns: bindingColumns(),
 });

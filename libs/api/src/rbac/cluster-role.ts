@@ -1,4 +1,4 @@
-/** ClusterRole: what may be done anywhere; it may be put together from others by their labels. */
+/** ClusterRole: cluster-wide permissions; may aggregate other cluster roles by label. */
 import {
   type FieldError,
   fieldError,
@@ -18,31 +18,32 @@ import { rbacGroup, rbacVersions, validatePolicyRules } from './policy-rules.js'
 function validateClusterRole(object: ClusterRole): FieldError[] {
   const errors = validatePolicyRules(object.rules, false, path('rules'));
   if (!object.aggregationRule) return errors;
-  const at = path('aggregationRule', 'clusterRoleSelectors');
+  const fieldPath = path('aggregationRule', 'clusterRoleSelectors');
   const selectors = object.aggregationRule.clusterRoleSelectors ?? [];
   if (selectors.length === 0) {
     errors.push(
       fieldError.required(
-        at,
+        fieldPath,
         'at least one clusterRoleSelector required if aggregationRule is non-nil',
       ),
     );
   }
   for (const [index, selector] of selectors.entries()) {
-    errors.push(...validateLabelSelector(selector, at.index(index)));
-    const problem = selectorProblem(selector);
-    if (problem !== undefined) errors.push(fieldError.invalid(at.index(index), selector, problem));
+    errors.push(...validateLabelSelector(selector, fieldPath.index(index)));
+    if (!isReadable(selector)) {
+      // Upstream reports the selector that it could not read: none.
+      errors.push(fieldError.invalid(fieldPath.index(index), null, 'invalid label selector.'));
+    }
   }
   return errors;
 }
 
-/** Why the selector cannot be read. */
-function selectorProblem(selector: LabelSelector): string | undefined {
+function isReadable(selector: LabelSelector): boolean {
   try {
     labelSelectorFromObject(selector);
-    return undefined;
+    return true;
   } catch (error) {
-    if (error instanceof SelectorError) return error.message;
+    if (error instanceof SelectorError) return false;
     throw error;
   }
 }
@@ -58,8 +59,7 @@ export const clusterRole = define<ClusterRole>({
   prepareForCreate: (object) => dropEmptyLists(object, 'rules'),
   prepareForUpdate: (object) => dropEmptyLists(object, 'rules'),
   validate: validateClusterRole,
-  // An update reports what is wrong with the object twice, as clients know it.
-  validateUpdate: validateClusterRole,
+  updateChecks: ['metadata', 'object', 'metadata', 'object', 'metadataUpdate'],
   createOnUpdate: true,
   columns: [nameColumn(), createdAtColumn()],
 });

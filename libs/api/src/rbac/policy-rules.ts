@@ -1,4 +1,4 @@
-/** Rules of the rules that roles are made of, and the versions in which the kinds of the group are served. */
+/** Validates policy rules, and lists the versions of the group's kinds. */
 import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
 import type { PolicyRule } from '@orch/types/rbac.authorization/v1';
 import type { ApiObject, ServedVersion } from '../definition.js';
@@ -6,7 +6,7 @@ import { replacedBy } from '../shared/versions.js';
 
 export const rbacGroup = 'rbac.authorization';
 
-/** All versions of a kind; `changes` are what a version has of its own. */
+/** All versions of a kind; `changes` are the differences of a version. */
 export function rbacVersions<T extends ApiObject>(
   kind: string,
   changes: Readonly<Record<string, Partial<ServedVersion<T>>>> = {},
@@ -19,28 +19,34 @@ export function rbacVersions<T extends ApiObject>(
   ];
 }
 
-/** Addresses that are no resources are for roles of the whole cluster. */
+/** Only cluster roles may have rules for non-resource URLs. */
 export function validatePolicyRules(
   rules: readonly PolicyRule[] | undefined,
   namespaced: boolean,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   return (rules ?? []).flatMap((rule, index) =>
-    validatePolicyRule(rule, namespaced, at.index(index)),
+    validatePolicyRule(rule, namespaced, fieldPath.index(index)),
   );
 }
 
-function validatePolicyRule(rule: PolicyRule, namespaced: boolean, at: FieldPath): FieldError[] {
+function validatePolicyRule(
+  rule: PolicyRule,
+  namespaced: boolean,
+  fieldPath: FieldPath,
+): FieldError[] {
   const errors: FieldError[] = [];
   const isEmpty = (field: 'verbs' | 'apiGroups' | 'resources' | 'resourceNames') =>
     (rule[field]?.length ?? 0) === 0;
   if (isEmpty('verbs')) {
-    errors.push(fieldError.required(at.child('verbs'), 'verbs must contain at least one value'));
+    errors.push(
+      fieldError.required(fieldPath.child('verbs'), 'verbs must contain at least one value'),
+    );
   }
   const urls = rule.nonResourceURLs ?? [];
   if (urls.length > 0) {
     const refuse = (detail: string) =>
-      errors.push(fieldError.invalid(at.child('nonResourceURLs'), urls, detail));
+      errors.push(fieldError.invalid(fieldPath.child('nonResourceURLs'), urls, detail));
     if (namespaced) refuse('namespaced rules cannot apply to non-resource URLs');
     if (!isEmpty('apiGroups') || !isEmpty('resources') || !isEmpty('resourceNames')) {
       refuse('rules cannot apply to both regular resources and non-resource URLs');
@@ -50,7 +56,7 @@ function validatePolicyRule(rule: PolicyRule, namespaced: boolean, at: FieldPath
   if (isEmpty('apiGroups')) {
     errors.push(
       fieldError.required(
-        at.child('apiGroups'),
+        fieldPath.child('apiGroups'),
         'resource rules must supply at least one api group',
       ),
     );
@@ -58,7 +64,7 @@ function validatePolicyRule(rule: PolicyRule, namespaced: boolean, at: FieldPath
   if (isEmpty('resources')) {
     errors.push(
       fieldError.required(
-        at.child('resources'),
+        fieldPath.child('resources'),
         'resource rules must supply at least one resource',
       ),
     );

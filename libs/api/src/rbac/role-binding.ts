@@ -1,4 +1,4 @@
-/** RoleBinding: gives a role to subjects, in its namespace. */
+/** RoleBinding: grants a role to subjects in its namespace. */
 import { pathSegmentName } from '@orch/apimachinery';
 import type { RoleBinding } from '@orch/types/rbac.authorization/v1';
 import { define } from '../definition.js';
@@ -21,8 +21,8 @@ export const roleBinding = define<RoleBinding>({
   stored: { group: rbacGroup, version: 'v1' },
   validateName: pathSegmentName,
   validate,
-  // An update reports what is wrong with the object twice, as clients know it.
-  validateUpdate: (object, old) => [...validate(object), ...validateRoleRefUpdate(object, old)],
+  validateUpdate: validateRoleRefUpdate,
+  updateChecks: ['metadata', 'object', 'metadata', 'object', 'metadataUpdate', 'update'],
   createOnUpdate: true,
   columns: bindingColumns(),
 });

@@ -1,4 +1,4 @@
-/** Role: what may be done in its namespace by whom it is bound to. */
+/** Role: permissions in its namespace. */
 import { path, pathSegmentName } from '@orch/apimachinery';
 import type { Role } from '@orch/types/rbac.authorization/v1';
 import { define } from '../definition.js';
@@ -19,8 +19,7 @@ export const role = define<Role>({
   prepareForCreate: (object) => dropEmptyLists(object, 'rules'),
   prepareForUpdate: (object) => dropEmptyLists(object, 'rules'),
   validate: validateRole,
-  // An update reports what is wrong with the object twice, as clients know it.
-  validateUpdate: validateRole,
+  updateChecks: ['metadata', 'object', 'metadata', 'object', 'metadataUpdate'],
   createOnUpdate: true,
   columns: [nameColumn(), createdAtColumn()],
 });

@@ -1,6 +1,6 @@
 /**
- * Subjects of bindings: their group is filled in by kind, their rules, and their oldest shape, which holds
- * an apiVersion in place of the group and knows a user `*` for whoever is authenticated.
+ * Subjects of bindings: the default of their group, their rules, and their oldest shape, which has
+ * an apiVersion instead of a group and a user `*` for all authenticated users.
  */
 import {
   checkDns1123Subdomain,
@@ -59,24 +59,25 @@ export function subjectToAlpha({ apiGroup, ...subject }: Subject): AlphaSubject 
   return apiGroup ? { ...subject, apiVersion: `${apiGroup}/` } : subject;
 }
 
-/** Accounts without a namespace are those of the binding's. */
+/** A service account without a namespace is in the namespace of the binding. */
 export function validateSubject(
   subject: Subject,
   namespaced: boolean,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const errors: FieldError[] = [];
-  if (!subject.name) errors.push(fieldError.required(at.child('name')));
-  const groupAt = at.child('apiGroup');
+  if (!subject.name) errors.push(fieldError.required(fieldPath.child('name')));
+  const groupAt = fieldPath.child('apiGroup');
   const apiGroup = subject.apiGroup ?? '';
   if (subject.kind === serviceAccount) {
     errors.push(
-      ...checkOptional(subject.name, at.child('name'), checkDns1123Subdomain),
+      ...checkOptional(subject.name, fieldPath.child('name'), checkDns1123Subdomain),
       ...checkOneOf(apiGroup, [''], groupAt),
     );
-    if (!namespaced && !subject.namespace) errors.push(fieldError.required(at.child('namespace')));
+    if (!namespaced && !subject.namespace)
+      errors.push(fieldError.required(fieldPath.child('namespace')));
   } else if (ofThisGroup.has(subject.kind)) {
     errors.push(...checkOneOf(apiGroup, [dialect().group(rbacGroup)], groupAt));
-  } else errors.push(...checkOneOf(subject.kind, subjectKinds, at.child('kind')));
+  } else errors.push(...checkOneOf(subject.kind, subjectKinds, fieldPath.child('kind')));
   return errors;
 }

@@ -5,24 +5,24 @@ import { priorityClass } from './priority-class.js';
 import { systemPriorityClasses } from './system-classes.js';
 
 describe('priority classes', () => {
-  it('of the system are as the system has them', () => {
-    for (const one of systemPriorityClasses()) {
-      expect(create(priorityClass, one).errors).toEqual([]);
-      expect(create(priorityClass, { ...one, value: 1 }).errors).toHaveLength(1);
+  it('with the system prefix must equal the initial ones', () => {
+    for (const systemClass of systemPriorityClasses()) {
+      expect(create(priorityClass, systemClass).errors).toEqual([]);
+      expect(create(priorityClass, { ...systemClass, value: 1 }).errors).toHaveLength(1);
     }
     expect(create(priorityClass, { metadata: { name: 'system-mine' }, value: 1 }).errors).toEqual([
       "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for system use only. error: system-mine is not a known system priority class",
     ]);
   });
-  it('of users stay below those of the system', () => {
+  it('of users have a maximum value', () => {
     expect(create(priorityClass, { value: 1_000_000_001 }).errors).toEqual([
       'value: Forbidden: maximum allowed value of a user defined priority is 1000000000',
     ]);
   });
-  it('keep value and policy', () => {
+  it('reject changes of value and preemption policy', () => {
     const { object } = create<PriorityClass>(priorityClass, { value: 5 });
     expect(object.preemptionPolicy).toBe('PreemptLowerPriority');
-    // What holds at creation is not asked again.
+    // Rules for creation do not apply to updates.
     const { errors } = update(priorityClass, object, (changed: PriorityClass) => {
       Object.assign(changed, { value: 2_000_000_000, preemptionPolicy: 'Never' });
     });

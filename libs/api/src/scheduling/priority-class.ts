@@ -1,20 +1,22 @@
-/** PriorityClass: a name for a priority of pods. Names of the system are its own. */
+/** PriorityClass: a name for a pod priority. Names with the system prefix are reserved. */
 import { type FieldError, fieldError, immutable, path } from '@orch/apimachinery';
 import type { PriorityClass } from '@orch/types/scheduling/v1';
 import { define } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
-import { checkOneOf } from '../shared/rules.js';
+import { checkRequiredOneOf } from '../shared/rules.js';
 import { systemPriorityClasses } from './system-classes.js';
 
 const systemPrefix = 'system-';
-/** Above it is the system's. */
+/** Higher values are reserved for the system. */
 const userValueMax = 1_000_000_000;
 
 function validatePriorityClass(object: PriorityClass): FieldError[] {
   const errors: FieldError[] = [];
   const name = object.metadata?.name ?? '';
   if (name.startsWith(systemPrefix)) {
-    const known = systemPriorityClasses().find((one) => one.metadata?.name === name);
+    const known = systemPriorityClasses().find(
+      (systemClass) => systemClass.metadata?.name === name,
+    );
     if (
       !known ||
       known.value !== object.value ||
@@ -37,7 +39,7 @@ function validatePriorityClass(object: PriorityClass): FieldError[] {
   }
   if (object.preemptionPolicy !== undefined) {
     errors.push(
-      ...checkOneOf(
+      ...checkRequiredOneOf(
         object.preemptionPolicy,
         ['PreemptLowerPriority', 'Never'],
         path('preemptionPolicy'),
@@ -75,6 +77,7 @@ export const priorityClass = define<PriorityClass>({
   hasGeneration: true,
   gatedFields: [{ gate: 'NonPreemptingPriority', path: 'preemptionPolicy' }],
   validateCreate: validatePriorityClass,
+  updateChecks: ['metadataUpdate', 'update'],
   validateUpdate(object, old) {
     const errors: FieldError[] = [];
     if ((object.value ?? 0) !== (old.value ?? 0)) {
@@ -90,13 +93,13 @@ export const priorityClass = define<PriorityClass>({
     {
       name: 'Value',
       type: 'integer',
-      description: 'Priority of pods of this class; the highest goes first.',
+      description: 'Priority of the pods of this class. Higher is scheduled first.',
       cell: (object) => object.value ?? 0,
     },
     {
       name: 'Global-Default',
       type: 'boolean',
-      description: 'Whether pods that name no class are of this one.',
+      description: 'Whether this is the class of pods without one.',
       cell: (object) => object.globalDefault ?? false,
     },
     ageColumn(),

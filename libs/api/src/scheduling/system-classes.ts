@@ -1,4 +1,4 @@
-/** The priority classes that every cluster has. */
+/** The initial priority classes of a cluster. */
 import { dialect } from '@orch/component';
 import type { PriorityClass } from '@orch/types/scheduling/v1';
 
@@ -17,12 +17,12 @@ export function systemPriorityClasses(): PriorityClass[] {
     systemClass(
       'system-cluster-critical',
       2_000_000_000,
-      'For pods that the cluster cannot do without, wherever they run.',
+      'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
     ),
     systemClass(
       'system-node-critical',
       2_000_001_000,
-      'For pods that their node cannot do without.',
+      'Used for system critical pods that must not be moved from their current node.',
     ),
   ];
 }

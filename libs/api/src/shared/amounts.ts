@@ -1,4 +1,4 @@
-/** Rules of amounts that are a number or a percentage, such as how many pods may be missing. */
+/** Validates values that are a number or a percentage, such as the number of unavailable pods. */
 import {
   checkPercent,
   type FieldError,
@@ -10,21 +10,21 @@ import {
 import { invalidEach, notNegative } from './rules.js';
 
 /** A number that is not negative, or a percentage. */
-export function validateAmount(value: IntOrString, at: FieldPath): FieldError[] {
+export function validateAmount(value: IntOrString, fieldPath: FieldPath): FieldError[] {
   if (typeof value === 'number') {
-    return value < 0 ? [fieldError.invalid(at, value, notNegative)] : [];
+    return value < 0 ? [fieldError.invalid(fieldPath, value, notNegative)] : [];
   }
-  return invalidEach(at, value, checkPercent(value));
+  return invalidEach(fieldPath, value, checkPercent(value));
 }
 
-export function validateAtMostAll(value: IntOrString, at: FieldPath): FieldError[] {
+export function validateAtMostAll(value: IntOrString, fieldPath: FieldPath): FieldError[] {
   const percent = percentOf(value);
   return percent !== undefined && percent > 100
-    ? [fieldError.invalid(at, value, 'must not be greater than 100%')]
+    ? [fieldError.invalid(fieldPath, value, 'must not be greater than 100%')]
     : [];
 }
 
-/** `0`, `0%`, and a text that is no number at all. */
+/** `0`, `0%`, or a text that is not a number. */
 export function isNoAmount(value: IntOrString): boolean {
   if (typeof value === 'number') return value === 0;
   const amount = percentOf(value) ?? (/^[+-]?\d+$/.test(value) ? Number(value) : 0);

@@ -1,4 +1,4 @@
-/** Table columns that most kinds have, and the small texts that cells are made of. */
+/** Table columns that most kinds have, and helpers for cells. */
 import { ageCell } from '@orch/apimachinery';
 import type { ApiObject, TableColumn } from '../definition.js';
 
@@ -24,7 +24,7 @@ export function ageColumn<T extends ApiObject>(): TableColumn<T> {
   };
 }
 
-/** For kinds that show no more than when they were made. */
+/** For kinds that show only their creation time. */
 export function createdAtColumn<T extends ApiObject>(): TableColumn<T> {
   return {
     name: 'Created At',
@@ -34,7 +34,7 @@ export function createdAtColumn<T extends ApiObject>(): TableColumn<T> {
   };
 }
 
-/** `<none>` in place of an absent or empty text. */
+/** `<none>` if the text is absent or empty. */
 export function textOrNone(text: string | undefined): string {
   return text === undefined || text === '' ? none : text;
 }

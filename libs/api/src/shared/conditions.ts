@@ -1,4 +1,4 @@
-/** Rules of the conditions of a status, for kinds whose conditions are of the common type. */
+/** Validates status conditions of the common type. */
 import {
   checkConditionReason,
   type FieldError,
@@ -13,11 +13,11 @@ const messageBytesMax = 32 * 1024;
 
 export function validateConditions(
   conditions: readonly Condition[] | undefined,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const known = new Set<string>();
   return (conditions ?? []).flatMap((condition, index) => {
-    const field = at.index(index);
+    const field = fieldPath.index(index);
     const errors = validateCondition(condition, field);
     if (known.has(condition.type)) {
       errors.unshift(fieldError.duplicate(field.child('type'), condition.type));
@@ -27,30 +27,36 @@ export function validateConditions(
   });
 }
 
-function validateCondition(condition: Condition, at: FieldPath): FieldError[] {
+function validateCondition(condition: Condition, fieldPath: FieldPath): FieldError[] {
   const { type, status, observedGeneration = 0, lastTransitionTime, reason, message } = condition;
   const errors = [
-    ...checkQualified(type, at.child('type')),
-    ...checkOneOf(status, ['False', 'True', 'Unknown'], at.child('status')),
+    ...checkQualified(type, fieldPath.child('type')),
+    ...checkOneOf(status, ['False', 'True', 'Unknown'], fieldPath.child('status')),
   ];
   if (observedGeneration < 0) {
     errors.push(
       fieldError.invalid(
-        at.child('observedGeneration'),
+        fieldPath.child('observedGeneration'),
         observedGeneration,
         'must be greater than or equal to zero',
       ),
     );
   }
   if (!lastTransitionTime) {
-    errors.push(fieldError.required(at.child('lastTransitionTime'), 'must be set'));
+    errors.push(fieldError.required(fieldPath.child('lastTransitionTime'), 'must be set'));
   }
-  errors.push(...checkRequired(reason, at.child('reason'), checkConditionReason, 'must be set'));
-  errors.push(...checkBytes(reason, reasonBytesMax, at.child('reason')));
-  errors.push(...checkBytes(message, messageBytesMax, at.child('message')));
+  errors.push(
+    ...checkRequired(reason, fieldPath.child('reason'), checkConditionReason, 'must be set'),
+  );
+  errors.push(...checkBytes(reason, reasonBytesMax, fieldPath.child('reason')));
+  errors.push(...checkBytes(message, messageBytesMax, fieldPath.child('message')));
   return errors;
 }
 
-function checkBytes(text: string | undefined, bytesMax: number, at: FieldPath): FieldError[] {
-  return Buffer.byteLength(text ?? '') > bytesMax ? [fieldError.tooLong(at, bytesMax)] : [];
+function checkBytes(
+  text: string | undefined,
+  bytesMax: number,
+  fieldPath: FieldPath,
+): FieldError[] {
+  return Buffer.byteLength(text ?? '') > bytesMax ? [fieldError.tooLong(fieldPath, bytesMax)] : [];
 }

@@ -1,4 +1,4 @@
-/** Lists that stand in every object and are empty come back as if they had never been sent. */
+/** Drops empty lists of fields that clients expect to be absent when empty. */
 export function dropEmptyLists<T extends object>(object: T, ...fields: readonly (keyof T)[]): void {
   for (const field of fields) {
     const value = object[field];

@@ -1,49 +1,41 @@
 /**
- * Fields of features that can be switched off: of a feature that is off they are taken in and dropped before
- * anything looks at them, unless the stored object has the feature in use. Pure.
+ * Drops the fields of disabled features from requests before any other processing, unless the
+ * stored object uses the feature. Pure.
  */
 import { deepEqual } from '@orch/apimachinery';
 import type { Features } from '@orch/component';
+import type { GatedField } from '../definition.js';
 
-export interface GatedField {
-  /** Absent for a feature that there is not: always off. */
-  readonly gate?: string;
-  /** Names from the object on; `[]` after a name stands for every element of a list. */
-  readonly path: string;
-  /** Of a map at `path`: the keys that it is about. */
-  readonly keys?: (key: string) => boolean;
-  /** What a value becomes; it is dropped when absent. */
-  readonly off?: (value: unknown) => unknown;
-}
-
-/** A value that the feature lets be, where it stands. */
-interface Place {
+/** A value of a disabled feature, with its location. */
+interface Location {
   readonly parent: Record<string, unknown>;
   readonly key: string;
 }
 
-/** Changes `object`. `old`: the stored one, undefined for a creation. */
+/** Mutates `object`. `old`: the stored object; undefined at creation. */
 export function dropDisabledFields(
   object: object,
   old: object | undefined,
   fields: readonly GatedField[],
   features: Features,
 ): void {
-  const kept = new Map<string, boolean>();
+  const retainedByGate = new Map<string, boolean>();
   for (const field of fields) {
     const { gate } = field;
-    if (gate !== undefined && features.enabled(gate)) continue;
-    const places = placesInUse(object, field);
-    if (places.length === 0) continue;
-    if (gate !== undefined && old) {
-      let isKept = kept.get(gate);
-      if (isKept === undefined) {
-        isKept = fields.some((one) => one.gate === gate && placesInUse(old, one).length > 0);
-        kept.set(gate, isKept);
+    if (features.enabled(gate)) continue;
+    const locations = locationsInUse(object, field);
+    if (locations.length === 0) continue;
+    if (old) {
+      let isRetained = retainedByGate.get(gate);
+      if (isRetained === undefined) {
+        isRetained = fields.some(
+          (candidate) => candidate.gate === gate && locationsInUse(old, candidate).length > 0,
+        );
+        retainedByGate.set(gate, isRetained);
       }
-      if (isKept) continue;
+      if (isRetained) continue;
     }
-    for (const { parent, key } of places) {
+    for (const { parent, key } of locations) {
       if (field.off) parent[key] = field.off(parent[key]);
       else delete parent[key];
     }
@@ -61,30 +53,30 @@ function namesOf(path: string): readonly string[] {
   return list;
 }
 
-function placesInUse(object: object, { path, keys, off }: GatedField): Place[] {
-  const places: Place[] = [];
-  collect(object, namesOf(path), 0, places);
+function locationsInUse(object: object, { path, keys, off }: GatedField): Location[] {
+  const locations: Location[] = [];
+  collect(object, namesOf(path), 0, locations);
   const all = keys
-    ? places.flatMap((place) => entriesOf(place).filter(({ key }) => keys(key)))
-    : places;
+    ? locations.flatMap((location) => entriesOf(location).filter(({ key }) => keys(key)))
+    : locations;
   return off ? all.filter(({ parent, key }) => !deepEqual(off(parent[key]), parent[key])) : all;
 }
 
-function entriesOf({ parent, key }: Place): Place[] {
+function entriesOf({ parent, key }: Location): Location[] {
   const map = parent[key];
   if (!isRecord(map)) return [];
   return Object.keys(map).map((name) => ({ parent: map, key: name }));
 }
 
-function collect(value: unknown, path: readonly string[], at: number, places: Place[]): void {
+function collect(value: unknown, path: readonly string[], at: number, locations: Location[]): void {
   if (!isRecord(value)) return;
   const name = path[at]!;
   const isLast = at === path.length - 1;
   if (name.endsWith('[]')) {
     const list = value[name.slice(0, -2)];
-    if (Array.isArray(list)) for (const one of list) collect(one, path, at + 1, places);
-  } else if (!isLast) collect(value[name], path, at + 1, places);
-  else if (value[name] !== undefined) places.push({ parent: value, key: name });
+    if (Array.isArray(list)) for (const element of list) collect(element, path, at + 1, locations);
+  } else if (!isLast) collect(value[name], path, at + 1, locations);
+  else if (value[name] !== undefined) locations.push({ parent: value, key: name });
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

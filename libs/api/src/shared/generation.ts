@@ -1,7 +1,7 @@
-/** The generation of objects: how often what is wanted of them has changed. */
+/** Counts changes of the desired state in `metadata.generation`. */
 import type { ApiObject } from '../definition.js';
 
-/** One more than the stored generation; the registry has put that in place. */
+/** Increments the generation that the registry has copied from the stored object. */
 export function countGeneration(object: ApiObject): void {
   object.metadata ??= {};
   object.metadata.generation = (object.metadata.generation ?? 0) + 1;

@@ -1,4 +1,4 @@
-/** Names that only have to fit into a path. */
+/** Names that only have to be valid path segments. */
 import type { NameFormat } from '@orch/apimachinery';
 
 export const pathSegmentName: NameFormat = (name, prefix) => {

@@ -1,4 +1,5 @@
-/** Small rules that the validation of many kinds is made of. */
+/** Small rules that the validation of many kinds uses. */
+
 import {
   checkQualifiedName,
   type FieldError,
@@ -9,80 +10,83 @@ import {
   SelectorError,
   semanticallyEqual,
 } from '@orch/apimachinery';
+import { knownKeys } from '@orch/component';
 import type { LabelSelector } from '@orch/types/meta/v1';
 
 export const notNegative = 'must be greater than or equal to 0';
 
-/** A number that may be absent, not below zero. */
-export function checkNotNegative(value: number | undefined, at: FieldPath): FieldError[] {
-  return value !== undefined && value < 0 ? [fieldError.invalid(at, value, notNegative)] : [];
+/** An optional number that must not be negative. */
+export function checkNotNegative(value: number | undefined, fieldPath: FieldPath): FieldError[] {
+  return value !== undefined && value < 0
+    ? [fieldError.invalid(fieldPath, value, notNegative)]
+    : [];
 }
 
-/** A number that may be absent, within bounds; both included. */
+/** An optional number within inclusive bounds. */
 export function checkRange(
   value: number | undefined,
   low: number,
   high: number,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   if (value === undefined || (value >= low && value <= high)) return [];
-  return [fieldError.invalid(at, value, inclusiveRangeMessage(low, high))];
+  return [fieldError.invalid(fieldPath, value, inclusiveRangeMessage(low, high))];
 }
 
-/** One invalid-value error a message. */
+/** One invalid-value error per message. */
 export function invalidEach(
-  at: FieldPath,
+  fieldPath: FieldPath,
   value: unknown,
   messages: readonly string[],
 ): FieldError[] {
-  return messages.map((message) => fieldError.invalid(at, value, message));
+  return messages.map((message) => fieldError.invalid(fieldPath, value, message));
 }
 
-/** A text that must not be empty and must fit a format. */
+/** A text that must not be empty and must have a format. */
 export function checkRequired(
   value: string | undefined,
-  at: FieldPath,
+  fieldPath: FieldPath,
   format: (text: string) => readonly string[] = () => [],
   missing = '',
 ): FieldError[] {
-  if (!value) return [fieldError.required(at, missing)];
-  return invalidEach(at, value, format(value));
+  if (!value) return [fieldError.required(fieldPath, missing)];
+  return invalidEach(fieldPath, value, format(value));
 }
 
-/** A text that fits a format when it is there. */
+/** An optional text with a format. */
 export function checkOptional(
   value: string | undefined,
-  at: FieldPath,
+  fieldPath: FieldPath,
   format: (text: string) => readonly string[],
 ): FieldError[] {
-  return value ? invalidEach(at, value, format(value)) : [];
+  return value ? invalidEach(fieldPath, value, format(value)) : [];
 }
 
-/** One of a set; absent is not one. */
+/** One of a set of values; absent is invalid. */
 export function checkOneOf(
   value: string | undefined,
   values: readonly string[],
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   return value !== undefined && values.includes(value)
     ? []
-    : [fieldError.notSupported(at, value ?? '', values)];
+    : [fieldError.notSupported(fieldPath, value ?? '', values)];
 }
 
-/** As `checkOneOf`, but absent or empty is a missing value. */
+/** Like `checkOneOf`, but an absent or empty value is reported as required. */
 export function checkRequiredOneOf(
   value: string | undefined,
   values: readonly string[],
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
-  return value ? checkOneOf(value, values, at) : [fieldError.required(at)];
+  return value ? checkOneOf(value, values, fieldPath) : [fieldError.required(fieldPath)];
 }
 
-export function checkQualified(value: string | undefined, at: FieldPath): FieldError[] {
-  return invalidEach(at, value ?? '', checkQualifiedName(value ?? ''));
+export function checkQualified(value: string | undefined, fieldPath: FieldPath): FieldError[] {
+  return invalidEach(fieldPath, value ?? '', checkQualifiedName(value ?? ''));
 }
 
-/** Does the selector select the labels? False when the selector cannot be read. */
+/** Reports whether the selector matches the labels. False if the selector is invalid. */
 export function selectorMatches(
   selector: LabelSelector | undefined,
   labels: Readonly<Record<string, string>> | undefined,
@@ -96,9 +100,9 @@ export function selectorMatches(
   }
 }
 
-/** A line for each field in which two objects differ. */
+/** One line for each field in which two objects differ. */
 export function changedFields<T extends object>(object: T, old: T): string {
-  const fields = new Set([...Object.keys(object), ...Object.keys(old)]) as Set<keyof T & string>;
+  const fields = new Set([...knownKeys(object), ...knownKeys(old)]);
   return [...fields]
     .filter((field) => !semanticallyEqual(object[field], old[field]))
     .map((field) => `  ${field} differs`)

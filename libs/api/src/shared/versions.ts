@@ -1,7 +1,7 @@
-/** Versions of a kind that clients are asked to leave. */
+/** Deprecated versions of a kind. */
 import type { Deprecation } from '../definition.js';
 
-/** A version that is given up for another one of the kind, or of its list where clients know it so. */
+/** A deprecation whose replacement is another kind, or its list if upstream names that. */
 export function replacedBy(
   group: string,
   version: string,

@@ -1,4 +1,4 @@
-/** Rules that kinds which keep a number of pods have in common. */
+/** Shared rules, columns and scale of workload kinds. */
 import {
   type FieldError,
   type FieldPath,
@@ -19,7 +19,7 @@ interface Templated extends Counted {
   spec?: { template?: { metadata?: ObjectMeta } };
 }
 
-/** An object without labels has those of its template. */
+/** Defaults the labels of an object to those of its template. */
 export function labelAsTemplate(object: Templated): void {
   const labels = object.spec?.template?.metadata?.labels ?? {};
   if (Object.keys(labels).length === 0) return;
@@ -28,47 +28,47 @@ export function labelAsTemplate(object: Templated): void {
     object.metadata.labels = { ...labels };
 }
 
-/** What is wanted and what there is, where that is all that pods are counted by. */
+/** A workload with replica counts. */
 interface Replicated extends Counted {
   spec?: { replicas?: number };
   status?: { replicas?: number; readyReplicas?: number };
 }
 
-/** Columns of the kinds whose pods are all of one template. */
+/** Columns of kinds whose pods are all from one template. */
 export function replicaColumns<T extends Replicated>(): TableColumn<T>[] {
   return [
     {
       name: 'Desired',
       type: 'integer',
-      description: 'Pods wanted.',
+      description: 'Desired number of pods.',
       cell: (object) => object.spec?.replicas ?? 0,
     },
     {
       name: 'Current',
       type: 'integer',
-      description: 'Pods there are.',
+      description: 'Observed number of pods.',
       cell: (object) => object.status?.replicas ?? 0,
     },
     {
       name: 'Ready',
       type: 'integer',
-      description: 'Pods that are ready.',
+      description: 'Number of ready pods.',
       cell: (object) => object.status?.readyReplicas ?? 0,
     },
   ];
 }
 
-/** `2/3`, of the kinds whose pods change over from one template to the next. */
+/** `2/3`, for kinds with rolling updates. */
 export function readyColumn<T extends Replicated>(): TableColumn<T> {
   return {
     name: 'Ready',
     type: 'string',
-    description: 'Ready pods out of those wanted.',
+    description: 'Ready and desired pods.',
     cell: (object) => `${object.status?.readyReplicas ?? 0}/${object.spec?.replicas ?? 0}`,
   };
 }
 
-/** `selector` as the autoscaler reads it. */
+/** `selector`: the text that the autoscaler reads. */
 export function replicaScale<T extends Replicated>(
   selector: (object: T) => string,
   notFoundAs?: SubresourceScale<T>['notFoundAs'],
@@ -84,20 +84,20 @@ export function replicaScale<T extends Replicated>(
   };
 }
 
-/** A selector is for ever. */
+/** Selectors are immutable. */
 export function validateSelectorUpdate(
   selector: LabelSelector | undefined,
   old: LabelSelector | undefined,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
-  return semanticallyEqual(selector, old) ? [] : [immutable(at, selector)];
+  return semanticallyEqual(selector, old) ? [] : [immutable(fieldPath, selector)];
 }
 
 interface Collided {
   readonly collisionCount?: number;
 }
 
-/** How often a name was taken already only ever grows. */
+/** The collision count must not decrease. */
 export function validateCollisionCount(
   status: Collided | undefined,
   old: Collided | undefined,
@@ -110,26 +110,30 @@ export function validateCollisionCount(
 
 type Counts = Readonly<Record<string, unknown>>;
 
-/** Counts of a status: none below zero, none of `parts` above the total. */
+/** Status counts: none may be negative, and none in `parts` may exceed the total. */
 export function validateCounts(
   status: object,
   fields: readonly string[],
   parts: readonly string[],
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const count = (field: string) => Number((status as Counts)[field] ?? 0);
-  const errors = fields.flatMap((field) => checkNotNegative(count(field), at.child(field)));
+  const errors = fields.flatMap((field) => checkNotNegative(count(field), fieldPath.child(field)));
   for (const field of parts) {
     if (count(field) > count('replicas')) {
       errors.push(
-        fieldError.invalid(at.child(field), count(field), 'cannot be greater than status.replicas'),
+        fieldError.invalid(
+          fieldPath.child(field),
+          count(field),
+          'cannot be greater than status.replicas',
+        ),
       );
     }
   }
   if (parts.includes('availableReplicas') && count('availableReplicas') > count('readyReplicas')) {
     errors.push(
       fieldError.invalid(
-        at.child('availableReplicas'),
+        fieldPath.child('availableReplicas'),
         count('availableReplicas'),
         'cannot be greater than readyReplicas',
       ),
@@ -138,7 +142,7 @@ export function validateCounts(
   return errors;
 }
 
-/** Those of a kind whose pods are all of one template. */
+/** The status counts of a kind whose pods are all from one template. */
 export function validateReplicaCounts({ status = {} }: { status?: object }): FieldError[] {
   const parts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'];
   return validateCounts(

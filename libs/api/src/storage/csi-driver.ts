@@ -1,4 +1,4 @@
-/** CSIDriver: what a storage driver can do and needs to be told. */
+/** CSIDriver: capabilities and requirements of a storage driver. */
 import {
   type FieldError,
   type FieldPath,
@@ -19,24 +19,25 @@ const expirationSecondsMax = 2 ** 32;
 
 type Field = keyof CSIDriverSpec;
 
-const at = path('spec');
+const fieldPath = path('spec');
 
-/** Errors name the attachment field in a way of their own. */
-const shownAt = (field: Field) => at.child(field === 'attachRequired' ? 'attachedRequired' : field);
+/** Errors use a different name for the attachment field. */
+const reportedPath = (field: Field) =>
+  fieldPath.child(field === 'attachRequired' ? 'attachedRequired' : field);
 
 function validateDriver({ spec = {} }: CSIDriver): FieldError[] {
   const required = (['attachRequired', 'podInfoOnMount', 'storageCapacity'] as const)
     .filter((field) => spec[field] === undefined)
-    .map((field) => fieldError.required(shownAt(field)));
+    .map((field) => fieldError.required(reportedPath(field)));
   const policies = ['File', 'None', 'ReadWriteOnceWithFSType'];
   return [
     ...required,
     ...(spec.fsGroupPolicy === undefined
       ? []
-      : checkOneOf(spec.fsGroupPolicy, policies, at.child('fsGroupPolicy'))),
-    ...validateTokenRequests(spec.tokenRequests ?? [], at.child('tokenRequests')),
+      : checkOneOf(spec.fsGroupPolicy, policies, fieldPath.child('fsGroupPolicy'))),
+    ...validateTokenRequests(spec.tokenRequests ?? [], fieldPath.child('tokenRequests')),
     ...(spec.volumeLifecycleModes ?? []).flatMap((mode) =>
-      checkOneOf(mode, ['Persistent', 'Ephemeral'], at.child('volumeLifecycleModes')),
+      checkOneOf(mode, ['Persistent', 'Ephemeral'], fieldPath.child('volumeLifecycleModes')),
     ),
   ];
 }
@@ -69,13 +70,13 @@ const fixed = [
   'storageCapacity',
 ] as const;
 
-/** What the driver is stays; only which tokens it gets may change. */
+/** The spec is immutable, except the token settings. */
 function validateDriverUpdate({ spec = {} }: CSIDriver, old: CSIDriver): FieldError[] {
   return [
     ...fixed
       .filter((field) => !semanticallyEqual(spec[field], old.spec?.[field]))
-      .map((field) => immutable(shownAt(field), spec[field])),
-    ...validateTokenRequests(spec.tokenRequests ?? [], at.child('tokenRequests')),
+      .map((field) => immutable(reportedPath(field), spec[field])),
+    ...validateTokenRequests(spec.tokenRequests ?? [], fieldPath.child('tokenRequests')),
   ];
 }
 
@@ -107,26 +108,34 @@ export const csiDriver = define<CSIDriver>({
   deleteReturnsObject: true,
   columns: [
     nameColumn(),
-    flagColumn('AttachRequired', 'attachRequired', 'Whether volumes are attached to nodes first.'),
-    flagColumn('PodInfoOnMount', 'podInfoOnMount', 'Whether it is told for which pod it mounts.'),
-    flagColumn('StorageCapacity', 'storageCapacity', 'Whether it says where it has room.'),
+    flagColumn(
+      'AttachRequired',
+      'attachRequired',
+      'Whether volumes must be attached before they are mounted.',
+    ),
+    flagColumn(
+      'PodInfoOnMount',
+      'podInfoOnMount',
+      'Whether the driver gets information about the pod on mount.',
+    ),
+    flagColumn('StorageCapacity', 'storageCapacity', 'Whether the driver reports its capacity.'),
     {
       name: 'TokenRequests',
       type: 'string',
-      description: 'Audiences of the tokens it is given.',
+      description: 'Audiences of the tokens for the driver.',
       cell: ({ spec }) =>
         spec?.tokenRequests?.map(({ audience }) => audience).join(',') ?? '<unset>',
     },
     {
       name: 'RequiresRepublish',
       type: 'boolean',
-      description: 'Whether mounts are renewed from time to time.',
+      description: 'Whether the driver is called periodically to update mounts.',
       cell: ({ spec }) => spec?.requiresRepublish ?? false,
     },
     {
       name: 'Modes',
       type: 'string',
-      description: 'Lives of volumes that it knows.',
+      description: 'Supported life cycles of volumes.',
       cell: ({ spec }) => textOrNone(spec?.volumeLifecycleModes?.join(',')),
     },
     ageColumn(),

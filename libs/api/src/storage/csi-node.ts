@@ -1,4 +1,4 @@
-/** CSINode: the storage drivers on a node, and the names they know it by. */
+/** CSINode: the storage drivers on a node, and their names for the node. */
 import {
   checkQualifiedName,
   type FieldError,
@@ -9,7 +9,7 @@ import {
   semanticallyEqual,
 } from '@orch/apimachinery';
 import type { CSINode, CSINodeDriver } from '@orch/types/storage/v1';
-import { validateDriverName } from '../core/volume-sources.js';
+import { validateDriverName } from '../core/volume/volume-sources.js';
 import { define } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { dropEmptyLists } from '../shared/empty-lists.js';
@@ -17,7 +17,7 @@ import { checkNotNegative, invalidEach } from '../shared/rules.js';
 import { storageGroup, storageVersions } from './versions.js';
 
 const nodeIdLengthMax = 128;
-/** Where the stored object is longer than that already. */
+/** The limit if the stored value is already longer than the regular limit. */
 const longNodeIdLengthMax = 192;
 
 const driversOf = (object: CSINode | undefined) => object?.spec?.drivers ?? [];
@@ -31,41 +31,46 @@ function validateNode(object: CSINode, old?: CSINode): FieldError[] {
   const lengthMax = isLong ? longNodeIdLengthMax : nodeIdLengthMax;
   const names = new Set<string>();
   return driversOf(object).flatMap((driver, index) => {
-    const at = path('spec', 'drivers').index(index);
+    const fieldPath = path('spec', 'drivers').index(index);
     const errors = [
-      ...validateDriverName(driver.name, at.child('name')),
-      ...validateNodeId(driver.nodeID, lengthMax, at.child('nodeID')),
-      ...checkNotNegative(driver.allocatable?.count, at.child('allocatable', 'count')),
+      ...validateDriverName(driver.name, fieldPath.child('name')),
+      ...validateNodeId(driver.nodeID, lengthMax, fieldPath.child('nodeID')),
+      ...checkNotNegative(driver.allocatable?.count, fieldPath.child('allocatable', 'count')),
     ];
-    if (names.has(driver.name)) errors.push(fieldError.duplicate(at.child('name'), driver.name));
+    if (names.has(driver.name))
+      errors.push(fieldError.duplicate(fieldPath.child('name'), driver.name));
     names.add(driver.name);
-    return [...errors, ...validateTopologyKeys(driver, at)];
+    return [...errors, ...validateTopologyKeys(driver, fieldPath)];
   });
 }
 
-function validateNodeId(id: string, lengthMax: number, at: FieldPath): FieldError[] {
-  if (!id) return [fieldError.required(at)];
+function validateNodeId(id: string, lengthMax: number, fieldPath: FieldPath): FieldError[] {
+  if (!id) return [fieldError.required(fieldPath)];
   return Buffer.byteLength(id) > lengthMax
-    ? [fieldError.invalid(at, id, `must be ${lengthMax} characters or less`)]
+    ? [fieldError.invalid(fieldPath, id, `must be ${lengthMax} characters or less`)]
     : [];
 }
 
 /** Errors name the driver. */
-function validateTopologyKeys({ topologyKeys = [] }: CSINodeDriver, at: FieldPath): FieldError[] {
+function validateTopologyKeys(
+  { topologyKeys = [] }: CSINodeDriver,
+  fieldPath: FieldPath,
+): FieldError[] {
   return topologyKeys.flatMap((key, index) => [
-    ...(key === '' ? [fieldError.required(at)] : []),
-    ...(topologyKeys.indexOf(key) < index ? [fieldError.duplicate(at, key)] : []),
-    ...invalidEach(at, topologyKeys, checkQualifiedName(key)),
+    ...(key === '' ? [fieldError.required(fieldPath)] : []),
+    ...(topologyKeys.indexOf(key) < index ? [fieldError.duplicate(fieldPath, key)] : []),
+    ...invalidEach(fieldPath, topologyKeys, checkQualifiedName(key)),
   ]);
 }
 
-/** What a driver has said of the node stays; drivers come and go. */
+/** Entries of a driver are immutable; drivers may be added and removed. */
 function validateNodeUpdate(object: CSINode, old: CSINode): FieldError[] {
   const before = new Map(driversOf(old).map((driver) => [driver.name, driver]));
   const changed = driversOf(object).filter((driver) => {
     const held = before.get(driver.name);
     return held && !semanticallyEqual(held, driver);
   });
+  // Upstream reports the object's errors twice.
   return [
     ...validateNode(object, old),
     ...validateNode(object, old),
@@ -83,8 +88,8 @@ export const csiNode = define<CSINode>({
   prepareForCreate: dropEmpty,
   prepareForUpdate: dropEmpty,
   validateCreate: (object) => validateNode(object),
-  // An update reports what is wrong with the object twice, as clients know it.
   validateUpdate: validateNodeUpdate,
+  updateChecks: ['metadata', 'metadata', 'update'],
   unconditionalUpdate: false,
   deleteReturnsObject: true,
   columns: [

@@ -1,4 +1,4 @@
-/** CSIStorageCapacity: how much room a storage driver has for a class, from where. */
+/** CSIStorageCapacity: the available capacity of a storage class in a topology segment. */
 import {
   checkDns1123Subdomain,
   type FieldError,
@@ -8,7 +8,7 @@ import {
   validateLabelSelector,
 } from '@orch/apimachinery';
 import type { CSIStorageCapacity } from '@orch/types/storage/v1beta1';
-import { validateAmount } from '../core/resource-rules.js';
+import { validateAmount } from '../core/resources/resource-rules.js';
 import { define } from '../definition.js';
 import { createdAtColumn, nameColumn } from '../shared/columns.js';
 import { invalidEach } from '../shared/rules.js';
@@ -26,7 +26,7 @@ function validateCapacity(object: CSIStorageCapacity): FieldError[] {
   ];
 }
 
-/** Room changes; where and for what it is stays. */
+/** The capacity is mutable; topology and class are immutable. */
 function validateCapacityUpdate(object: CSIStorageCapacity, old: CSIStorageCapacity): FieldError[] {
   return (['nodeTopology', 'storageClassName'] as const)
     .filter((field) => !semanticallyEqual(object[field], old[field]))
@@ -44,6 +44,9 @@ export const csiStorageCapacity = define<CSIStorageCapacity>({
   ],
   stored: { group: storageGroup, version: 'v1beta1' },
   validate: validateCapacity,
+  // Upstream reports every error twice at creation.
+  createChecks: ['metadata', 'object', 'metadata', 'object'],
+  updateChecks: ['metadata', 'object', 'update'],
   validateUpdate: validateCapacityUpdate,
   unconditionalUpdate: false,
   columns: [nameColumn(), createdAtColumn()],

@@ -1,16 +1,16 @@
-/** How much a map of texts may hold. */
+/** Limits the size of a map of strings. */
 import { type FieldError, type FieldPath, fieldError } from '@orch/apimachinery';
 
-/** Keys and values in all. Part of the interface. */
+/** Maximum total size of keys and values. Part of the interface. */
 const mapBytesMax = 256 * 1024;
 
 export function validateMapSize(
   map: Readonly<Record<string, string>>,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const byteCount = Object.entries(map).reduce(
     (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
     0,
   );
-  return byteCount > mapBytesMax ? [fieldError.tooLong(at, mapBytesMax)] : [];
+  return byteCount > mapBytesMax ? [fieldError.tooLong(fieldPath, mapBytesMax)] : [];
 }

@@ -1,4 +1,4 @@
-/** StorageClass: how volumes of a kind are made. */
+/** StorageClass: how volumes of a class are provisioned. */
 import {
   checkQualifiedName,
   type FieldError,
@@ -13,7 +13,7 @@ import type { TopologySelectorTerm } from '@orch/types/core/v1';
 import type { StorageClass } from '@orch/types/storage/v1';
 import { define, type TableColumn } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
-import { checkOneOf, checkQualified, checkRequired, checkRequiredOneOf } from '../shared/rules.js';
+import { checkOneOf, checkQualified, checkRequired } from '../shared/rules.js';
 import { validateMapSize } from './map-size.js';
 import { storageGroup, storageVersions } from './versions.js';
 
@@ -28,54 +28,62 @@ function validateStorageClass(object: StorageClass): FieldError[] {
     ...(object.reclaimPolicy
       ? checkOneOf(object.reclaimPolicy, ['Delete', 'Retain'], path('reclaimPolicy'))
       : []),
-    ...checkRequiredOneOf(
-      object.volumeBindingMode,
-      ['Immediate', 'WaitForFirstConsumer'],
-      path('volumeBindingMode'),
-    ),
+    ...(object.volumeBindingMode === undefined
+      ? [fieldError.required(path('volumeBindingMode'))]
+      : checkOneOf(
+          object.volumeBindingMode,
+          ['Immediate', 'WaitForFirstConsumer'],
+          path('volumeBindingMode'),
+        )),
     ...validateTopologies(object.allowedTopologies ?? [], path('allowedTopologies')),
   ];
 }
 
 function validateParameters(
   parameters: Readonly<Record<string, string>>,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   if (Object.keys(parameters).length > parameterCountMax) {
-    return [fieldError.tooLong(at, parameterCountMax)];
+    return [fieldError.tooLong(fieldPath, parameterCountMax)];
   }
   const empty = Object.keys(parameters).filter((key) => key === '');
   return [
-    ...empty.map((key) => fieldError.invalid(at, key, 'field can not be empty.')),
-    ...validateMapSize(parameters, at),
+    ...empty.map((key) => fieldError.invalid(fieldPath, key, 'field can not be empty.')),
+    ...validateMapSize(parameters, fieldPath),
   ];
 }
 
-function validateTopologies(terms: readonly TopologySelectorTerm[], at: FieldPath): FieldError[] {
-  const seen: Readonly<Record<string, readonly string[]>>[] = [];
+function validateTopologies(
+  terms: readonly TopologySelectorTerm[],
+  fieldPath: FieldPath,
+): FieldError[] {
+  // Upstream compares each term also with an empty one for each term.
+  const seen = terms.map(() => valuesByKey({}));
   return terms.flatMap((term, index) => {
-    const field = at.index(index).child('matchLabelExpressions');
+    const field = fieldPath.index(index).child('matchLabelExpressions');
     const errors = validateTerm(term, field);
     const values = valuesByKey(term);
-    if (seen.some((other) => semanticallyEqual(other, values))) {
-      errors.push(fieldError.duplicate(field, ''));
+    for (const other of seen) {
+      if (other === values) errors.push(fieldError.duplicate(field, ''));
     }
     seen.push(values);
     return errors;
   });
 }
 
-function valuesByKey({ matchLabelExpressions }: TopologySelectorTerm): Record<string, string[]> {
-  return Object.fromEntries(
-    (matchLabelExpressions ?? []).map(({ key, values }) => [key, [...new Set(values)].sort()]),
+/** A text that is equal for terms with the same values for the same keys. */
+function valuesByKey({ matchLabelExpressions = [] }: TopologySelectorTerm): string {
+  const values = new Map(
+    matchLabelExpressions.map(({ key, values }) => [key, [...new Set(values)].sort()]),
   );
+  return JSON.stringify([...values].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function validateTerm({ matchLabelExpressions }: TopologySelectorTerm, at: FieldPath) {
+function validateTerm({ matchLabelExpressions }: TopologySelectorTerm, fieldPath: FieldPath) {
   const keys = new Set<string>();
   return (matchLabelExpressions ?? []).flatMap(({ key, values = [] }, index) => {
-    const valuesAt = at.index(index).child('values');
-    const keyAt = at.index(index).child('key');
+    const valuesAt = fieldPath.index(index).child('values');
+    const keyAt = fieldPath.index(index).child('key');
     const errors: FieldError[] = values.length === 0 ? [fieldError.required(valuesAt)] : [];
     for (const [position, value] of values.entries()) {
       if (values.indexOf(value) < position) {
@@ -103,7 +111,7 @@ function validateStorageClassUpdate(object: StorageClass, old: StorageClass): Fi
   ];
 }
 
-/** The class of claims that name none. */
+/** The class for claims without a class. */
 export function isDefaultStorageClass({ metadata }: StorageClass): boolean {
   return ['storageclass', 'storageclass.beta'].some(
     (subdomain) => metadata?.annotations?.[dialect().key('is-default-class', subdomain)] === 'true',
@@ -121,25 +129,25 @@ const columns: readonly TableColumn<StorageClass>[] = [
   {
     name: 'Provisioner',
     type: 'string',
-    description: 'Who makes the volumes.',
+    description: 'Name of the provisioner.',
     cell: (object) => object.provisioner ?? '',
   },
   {
     name: 'ReclaimPolicy',
     type: 'string',
-    description: 'What becomes of a volume when its claim goes.',
+    description: 'What happens to a volume when its claim is deleted.',
     cell: (object) => object.reclaimPolicy ?? 'Delete',
   },
   {
     name: 'VolumeBindingMode',
     type: 'string',
-    description: 'When a volume is made for a claim.',
+    description: 'When volumes are bound and provisioned.',
     cell: (object) => object.volumeBindingMode ?? 'Immediate',
   },
   {
     name: 'AllowVolumeExpansion',
     type: 'string',
-    description: 'Whether volumes may grow.',
+    description: 'Whether claims can be expanded.',
     cell: (object) => object.allowVolumeExpansion ?? false,
   },
   ageColumn(),
@@ -154,6 +162,7 @@ export const storageClass = define<StorageClass>({
   versions: storageVersions('StorageClass', '1.19'),
   stored: { group: storageGroup, version: 'v1' },
   validate: validateStorageClass,
+  updateChecks: ['metadata', 'object', 'metadataUpdate', 'update'],
   validateUpdate: validateStorageClassUpdate,
   deleteReturnsObject: true,
   columns,

@@ -55,11 +55,11 @@ describe('storage classes', () => {
   ])('%#', (body, messages) => {
     expect(create(storageClass, body).errors).toEqual(messages);
   });
-  it('stay as they are, but that volumes may grow', () => {
+  it('reject changes except of volume expansion', () => {
     const { object } = create<StorageClass>(storageClass, { provisioner: 'a' });
     expect(object).toMatchObject({ reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' });
     const changed = (change: object) =>
-      update<StorageClass>(storageClass, object, (one) => Object.assign(one, change)).errors;
+      update<StorageClass>(storageClass, object, (draft) => Object.assign(draft, change)).errors;
     expect(changed({ allowVolumeExpansion: true })).toEqual([]);
     expect(
       changed({
@@ -75,7 +75,7 @@ describe('storage classes', () => {
       'volumeBindingMode: Invalid value: "WaitForFirstConsumer": field is immutable',
     ]);
   });
-  it('show which is the default', () => {
+  it('show the default class', () => {
     const annotations = { 'storageclass.orch.io/is-default-class': 'true' };
     const { object } = create(storageClass, {
       metadata: { name: 'fast', annotations },
@@ -91,8 +91,8 @@ describe('storage classes', () => {
 describe('drivers', () => {
   const { object: fresh } = create<CSIDriver>(csiDriver, {});
   const changed = (spec: object) =>
-    update<CSIDriver>(csiDriver, fresh, (one) => Object.assign(one.spec, spec));
-  it('are filled in', () => {
+    update<CSIDriver>(csiDriver, fresh, (draft) => Object.assign(draft.spec, spec));
+  it('get defaults', () => {
     expect(fresh.spec).toEqual({
       attachRequired: true,
       podInfoOnMount: false,
@@ -124,16 +124,16 @@ describe('drivers', () => {
         'spec.tokenRequests[2].expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds',
       ],
     ],
-  ])('refuse %j', (spec, messages) => {
+  ])('reject %j', (spec, messages) => {
     expect(create(csiDriver, { spec }).errors).toEqual(messages);
   });
-  it('stay what they are', () => {
+  it('reject a change of the spec', () => {
     expect(changed({ attachRequired: false, volumeLifecycleModes: ['Ephemeral'] }).errors).toEqual([
       'spec.attachedRequired: Invalid value: false: field is immutable',
       'spec.volumeLifecycleModes: Invalid value: []string{"Ephemeral"}: field is immutable',
     ]);
   });
-  it('count changes of their tokens', () => {
+  it('count changes of the token settings', () => {
     const { object, errors } = changed({ tokenRequests: [{ audience: 'a' }, { audience: 'b' }] });
     expect(errors).toEqual([]);
     expect(object.metadata?.generation).toBe(1);
@@ -145,7 +145,7 @@ describe('drivers', () => {
   });
 });
 
-describe('drivers of nodes', () => {
+describe('node drivers', () => {
   const of = (...drivers: object[]) => create<CSINode>(csiNode, { spec: { drivers } });
   it.each<[object[], string[]]>([
     [[{ name: 'd' }], ['spec.drivers[0].nodeID: Required value']],
@@ -165,24 +165,25 @@ describe('drivers of nodes', () => {
       ],
       ['spec.drivers[1].name: Duplicate value: "d"', 'spec.drivers[1]: Duplicate value: "k"'],
     ],
-  ])('refuse %#', (drivers, messages) => {
+  ])('reject %#', (drivers, messages) => {
     expect(of(...drivers).errors).toEqual(messages);
   });
-  it('come and go, but do not change', () => {
+  it('may be added and removed, but not changed', () => {
     const { object } = of({ name: 'd', nodeID: 'n' });
     const changed = (drivers: CSINode['spec']['drivers']) =>
-      update<CSINode>(csiNode, object, (one) => Object.assign(one.spec, { drivers })).errors;
+      update<CSINode>(csiNode, object, (draft) => Object.assign(draft.spec, { drivers })).errors;
     expect(changed([{ name: 'e', nodeID: 'm' }])).toEqual([]);
     expect(changed([{ name: 'd', nodeID: 'm' }])).toEqual([
       expect.stringMatching(/^CSINodeDriver: Invalid value: .*: field is immutable$/),
     ]);
     expect(cells(csiNode, object)).toMatchObject({ Drivers: 1 });
   });
-  it('may keep a long name of the node', () => {
+  it('may keep a long stored node id', () => {
     const [long, longer] = ['n'.repeat(150), 'n'.repeat(193)];
     const old = of({ name: 'd', nodeID: long }).object;
     const add = (nodeID: string) =>
-      update<CSINode>(csiNode, old, (one) => one.spec.drivers!.push({ name: 'e', nodeID })).errors;
+      update<CSINode>(csiNode, old, (draft) => draft.spec.drivers!.push({ name: 'e', nodeID }))
+        .errors;
     expect(add(long)).toEqual([]);
     expect(add(longer)[0]).toMatch(/must be 192 characters or less$/);
   });
@@ -233,24 +234,24 @@ describe('attachments', () => {
         'volumeMode: Forbidden: may not specify volumeMode other than Filesystem in the context of inline volumes',
       ],
     ],
-  ])('refuse %#', (change, messages) => {
+  ])('reject %#', (change, messages) => {
     const errors = created(change).errors;
     const inline = 'spec.source.inlineVolumeSpec.';
     expect(errors.map((error) => error.replace(inline, ''))).toEqual(messages);
   });
-  it('are held to more in the newest version', () => {
+  it('have more rules in the newest version', () => {
     const change = { source: { persistentVolumeName: 'A' } };
     expect(created(change).errors).toHaveLength(1);
     expect(created(change, beta).errors).toEqual([]);
   });
-  it('take a status through the version from before it was a subresource', () => {
+  it('accept a status through the version without the subresource', () => {
     const body = { spec: good, status: { attached: true } };
     const status = (version = v1) =>
       create<VolumeAttachment>(volumeAttachment, body, version).object.status;
     expect(status()).toEqual({ attached: false });
     expect(status(beta)).toEqual({ attached: true });
   });
-  it('keep spec and metadata in writes of the status', () => {
+  it('keep spec and metadata on status writes', () => {
     const { object: old } = created({});
     const object = structuredClone(old);
     Object.assign(object, { spec: {}, status: { attached: true } });
@@ -263,10 +264,10 @@ describe('attachments', () => {
       2,
     );
   });
-  it('stay where they are', () => {
+  it('reject a change of the spec', () => {
     const { object } = created({});
-    const { errors } = update<VolumeAttachment>(volumeAttachment, object, (one) => {
-      one.spec.nodeName = 'm';
+    const { errors } = update<VolumeAttachment>(volumeAttachment, object, (draft) => {
+      draft.spec.nodeName = 'm';
     });
     expect(errors).toEqual([
       expect.stringMatching(/^spec: Invalid value: .*: field is immutable$/),
@@ -275,19 +276,21 @@ describe('attachments', () => {
 });
 
 describe('capacities', () => {
-  it('are of a class and not negative', () => {
+  it('require a class and a non-negative capacity', () => {
     const body = { storageClassName: 'A', capacity: '-1', maximumVolumeSize: '-2' };
-    expect(create(csiStorageCapacity, body).errors).toEqual([
+    const once = [
       expect.stringMatching(/^storageClassName: Invalid value: "A"/),
       'capacity: Invalid value: "-1": must be greater than or equal to 0',
       'maximumVolumeSize: Invalid value: "-2": must be greater than or equal to 0',
-    ]);
+    ];
+    expect(create(csiStorageCapacity, body).errors).toEqual([...once, ...once]);
   });
-  it('stay where they are', () => {
+  it('reject a change of the spec', () => {
     const { object } = create<CSIStorageCapacity>(csiStorageCapacity, { storageClassName: 'a' });
     const changed = (change: object) =>
-      update<CSIStorageCapacity>(csiStorageCapacity, object, (one) => Object.assign(one, change))
-        .errors;
+      update<CSIStorageCapacity>(csiStorageCapacity, object, (draft) =>
+        Object.assign(draft, change),
+      ).errors;
     expect(changed({ capacity: '1Gi' })).toEqual([]);
     expect(changed({ storageClassName: 'b', nodeTopology: {} })).toEqual([
       'nodeTopology: Invalid value: {}: field is immutable',

@@ -1,13 +1,13 @@
-/** Versions in which the kinds of the group are served. */
+/** Versions of the kinds of the group. */
 import type { ServedVersion } from '../definition.js';
 import { replacedBy } from '../shared/versions.js';
 
-/** A version in the shape in which objects are stored. */
+/** A version with the stored shape. */
 type SameShape = Pick<ServedVersion, 'group' | 'version' | 'deprecation'>;
 
 export const storageGroup = 'storage';
 
-/** v1, and v1beta1 that it replaces. */
+/** v1, and the v1beta1 that it replaces. */
 export function storageVersions(kind: string, betaSince: string): readonly SameShape[] {
   return [
     { group: storageGroup, version: 'v1' },
@@ -22,7 +22,7 @@ export function storageVersions(kind: string, betaSince: string): readonly SameS
   ];
 }
 
-/** v1alpha1, whose successor is another version of the same shape. */
+/** v1alpha1, replaced by another version with the same shape. */
 export function alphaVersion(kind: string, successor: string): SameShape {
   return {
     group: storageGroup,

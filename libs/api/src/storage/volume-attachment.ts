@@ -1,4 +1,4 @@
-/** VolumeAttachment: a volume that is to be on a node, and whether it is. */
+/** VolumeAttachment: the request to attach a volume to a node, and its status. */
 import {
   checkDns1123Subdomain,
   type FieldError,
@@ -9,9 +9,9 @@ import {
   semanticallyEqual,
 } from '@orch/apimachinery';
 import type { VolumeAttachment, VolumeAttachmentSource, VolumeError } from '@orch/types/storage/v1';
-import { validateVolumeSpec } from '../core/persistent-volume-validation.js';
-import { validateDriverName } from '../core/volume-sources.js';
-import { define, type RequestContext } from '../definition.js';
+import { validateVolumeSpec } from '../core/volume/persistent-volume-validation.js';
+import { validateDriverName } from '../core/volume/volume-sources.js';
+import { define, type StrategyContext } from '../definition.js';
 import { ageColumn, nameColumn } from '../shared/columns.js';
 import { invalidEach } from '../shared/rules.js';
 import { validateMapSize } from './map-size.js';
@@ -19,17 +19,17 @@ import { alphaVersion, storageGroup, storageVersions } from './versions.js';
 
 const messageBytesMax = 1024;
 
-/** The version from before there was a subresource for it takes the status with the object. */
-const takesStatus = ({ requestVersion }: RequestContext) => requestVersion?.version === 'v1beta1';
+/** The version that predates the status subresource writes the status with the object. */
+const takesStatus = ({ requestVersion }: StrategyContext) => requestVersion?.version === 'v1beta1';
 
 function validateAttachment({ spec, status }: VolumeAttachment): FieldError[] {
-  const at = path('spec');
+  const fieldPath = path('spec');
   const statusAt = path('status');
   const nodeName = spec?.nodeName ?? '';
   return [
-    ...(spec?.attacher ? [] : [fieldError.required(at.child('attacher'))]),
-    ...validateSource(spec?.source ?? {}, at.child('source')),
-    ...invalidEach(at.child('nodeName'), nodeName, checkDns1123Subdomain(nodeName)),
+    ...(spec?.attacher ? [] : [fieldError.required(fieldPath.child('attacher'))]),
+    ...validateSource(spec?.source ?? {}, fieldPath.child('source')),
+    ...invalidEach(fieldPath.child('nodeName'), nodeName, checkDns1123Subdomain(nodeName)),
     ...validateMapSize(status?.attachmentMetadata ?? {}, statusAt.child('attachmentMetadata')),
     ...validateVolumeError(status?.attachError, statusAt.child('attachError')),
     ...validateVolumeError(status?.detachError, statusAt.child('detachError')),
@@ -40,24 +40,27 @@ const oneOfBoth = 'must specify exactly one of inlineVolumeSpec and persistentVo
 
 function validateSource(
   { persistentVolumeName: name, inlineVolumeSpec: inline }: VolumeAttachmentSource,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
-  if (name === undefined && !inline) return [fieldError.required(at, oneOfBoth)];
-  if (name !== undefined && inline) return [fieldError.forbidden(at, oneOfBoth)];
-  if (inline) return validateVolumeSpec(inline, '', true, at.child('inlineVolumeSpec'));
+  if (name === undefined && !inline) return [fieldError.required(fieldPath, oneOfBoth)];
+  if (name !== undefined && inline) return [fieldError.forbidden(fieldPath, oneOfBoth)];
+  if (inline) return validateVolumeSpec(inline, '', true, fieldPath.child('inlineVolumeSpec'));
   const detail = 'must specify non empty persistentVolumeName';
-  return name === '' ? [fieldError.required(at.child('persistentVolumeName'), detail)] : [];
+  return name === '' ? [fieldError.required(fieldPath.child('persistentVolumeName'), detail)] : [];
 }
 
-function validateVolumeError(error: VolumeError | undefined, at: FieldPath): FieldError[] {
+function validateVolumeError(error: VolumeError | undefined, fieldPath: FieldPath): FieldError[] {
   return Buffer.byteLength(error?.message ?? '') > messageBytesMax
-    ? [fieldError.tooLong(at.child('message'), messageBytesMax)]
+    ? [fieldError.tooLong(fieldPath.child('message'), messageBytesMax)]
     : [];
 }
 
-/** New ones in the newest version are held to more. */
-function validateNew({ spec }: VolumeAttachment, { requestVersion }: RequestContext): FieldError[] {
-  if (requestVersion && requestVersion.version !== 'v1') return [];
+/** One older version has no additional rules at creation. */
+function validateNew(
+  { spec }: VolumeAttachment,
+  { requestVersion }: StrategyContext,
+): FieldError[] {
+  if (requestVersion?.version === 'v1beta1') return [];
   const name = spec?.source?.persistentVolumeName;
   return [
     ...validateDriverName(spec?.attacher, path('spec', 'attacher')),
@@ -72,10 +75,7 @@ function validateNew({ spec }: VolumeAttachment, { requestVersion }: RequestCont
 }
 
 function validateUpdate(object: VolumeAttachment, old: VolumeAttachment): FieldError[] {
-  return [
-    ...validateAttachment(object),
-    ...(semanticallyEqual(object.spec, old.spec) ? [] : [immutable(path('spec'), object.spec)]),
-  ];
+  return semanticallyEqual(object.spec, old.spec) ? [] : [immutable(path('spec'), object.spec)];
 }
 
 export const volumeAttachment = define<VolumeAttachment>({
@@ -98,8 +98,8 @@ export const volumeAttachment = define<VolumeAttachment>({
   },
   validate: validateAttachment,
   validateCreate: validateNew,
-  // An update reports what is wrong with the object twice, as clients know it.
   validateUpdate,
+  updateChecks: ['metadata', 'object', 'metadata', 'object', 'update'],
   unconditionalUpdate: false,
   deleteReturnsObject: true,
   columns: [
@@ -108,25 +108,25 @@ export const volumeAttachment = define<VolumeAttachment>({
       name: 'Attacher',
       type: 'string',
       format: 'name',
-      description: 'Driver that attaches it.',
+      description: 'Name of the driver.',
       cell: (object) => object.spec?.attacher ?? '',
     },
     {
       name: 'PV',
       type: 'string',
-      description: 'Volume that is attached.',
+      description: 'Volume to attach.',
       cell: (object) => object.spec?.source?.persistentVolumeName ?? '',
     },
     {
       name: 'Node',
       type: 'string',
-      description: 'Node it is attached to.',
+      description: 'Node to attach to.',
       cell: (object) => object.spec?.nodeName ?? '',
     },
     {
       name: 'Attached',
       type: 'boolean',
-      description: 'Whether it is there.',
+      description: 'Whether the volume is attached.',
       cell: (object) => object.status?.attached ?? false,
     },
     ageColumn(),
@@ -139,6 +139,7 @@ export const volumeAttachment = define<VolumeAttachment>({
       object.metadata = { ...old.metadata, managedFields, resourceVersion };
     },
     validateUpdate: (object, old) => [
+      ...validateAttachment(object),
       ...validateAttachment(object),
       ...validateUpdate(object, old),
     ],

@@ -1,28 +1,23 @@
-/** For tests: writes objects the way the registry does, up to the point where they would be stored. */
-import {
-  codecFor,
-  type FieldError,
-  fieldErrorMessage,
-  subdomainName,
-  validateObjectMeta,
-} from '@orch/apimachinery';
+/** Writes objects as the registry does, up to the point of storage. For tests. */
+import { codecFor, type FieldError, fieldErrorMessage } from '@orch/apimachinery';
 import { FeatureGates, type Features } from '@orch/component';
 import type {
   AllocationContext,
   ApiObject,
-  RequestContext,
   ResourceDefinition,
   ServedVersion,
+  StrategyContext,
 } from '../definition.js';
 import { dropDisabledFields } from '../shared/gated-fields.js';
+import { createErrors, updateErrors } from '../shared/write-checks.js';
 
 export const now = '2026-01-02T03:04:05Z';
 export const nowMs = Date.parse(now);
 
-/** As they are without the flag. */
+/** The default feature gates. */
 export const features: Features = new FeatureGates('apiserver');
 
-export function requestContext(version?: ServedVersion): RequestContext {
+export function requestContext(version?: ServedVersion): StrategyContext {
   return {
     now,
     user: { name: 'admin', uid: '', groups: [], extra: {} },
@@ -36,11 +31,11 @@ export interface Written<T extends ApiObject> {
   readonly object: T;
   /** Messages with their paths. */
   readonly errors: readonly string[];
-  /** The same errors in parts. */
+  /** The same errors as objects. */
   readonly causes: readonly FieldError[];
 }
 
-/** Decodes and defaults a body in one of the kind's versions, the first when none is named. */
+/** Decodes a body in one of the kind's versions (default: the first) and sets defaults. */
 export function decode<T extends ApiObject>(
   definition: ResourceDefinition,
   body: object,
@@ -66,19 +61,12 @@ export function create<T extends ApiObject>(
   dropDisabledFields(object, undefined, definition.gatedFields ?? [], features);
   definition.prepareForCreate?.(object, context);
   definition.prepareNamed?.(object, undefined, context);
-  const meta = validateObjectMeta(object.metadata ?? {}, {
-    namespaced: definition.namespaced,
-    validateName: definition.validateName ?? subdomainName,
-    strictFinalizers: definition.strictFinalizers ?? true,
-  });
-  return written(object, [
-    ...meta,
-    ...(definition.validate?.(object, context) ?? []),
-    ...(definition.validateCreate?.(object, context) ?? []),
-  ]);
+  const errors = createErrors(object, definition, context);
+  definition.prepareForStorage?.(object);
+  return written(object, errors);
 }
 
-/** `change` is applied to a copy of what was stored. */
+/** Applies `change` to a copy of the stored object. */
 export function update<T extends ApiObject>(
   definition: ResourceDefinition,
   old: T,
@@ -91,13 +79,11 @@ export function update<T extends ApiObject>(
   const context = requestContext(version);
   dropDisabledFields(object, old, definition.gatedFields ?? [], features);
   definition.prepareForUpdate?.(object, old, context);
-  return written(object, [
-    ...(definition.validate?.(object, context) ?? []),
-    ...(definition.validateUpdate?.(object, old, context) ?? []),
-  ]);
+  object.metadata = { resourceVersion: '1', ...object.metadata };
+  return written(object, updateErrors(object, old, definition, context));
 }
 
-/** As `update`, by a subresource. */
+/** Like `update`, through a subresource. */
 export function updatePart<T extends ApiObject>(
   definition: ResourceDefinition,
   part: 'status' | 'approval',
@@ -126,7 +112,9 @@ export function cells(
   );
 }
 
-/** Allocation in one IPv4 range, with these keys taken; randomness always gives the lowest. */
+/**
+ * Allocation in one IPv4 range with these keys claimed; randomness always yields the lowest value.
+ */
 export function allocationContext(
   taken: readonly string[] = [],
   ranges: readonly string[] = ['10.96.0.0/16'],
@@ -134,7 +122,7 @@ export function allocationContext(
   const keys = new Set(taken);
   return {
     ...requestContext(),
-    allocator: { taken: (key) => keys.has(key) },
+    allocator: { isClaimed: (key) => keys.has(key) },
     settings: {
       serviceClusterIpRanges: ranges,
       serviceNodePortRange: { from: 30_000, to: 32_767 },

@@ -11,8 +11,8 @@ import { checkTyped, TypedError } from './typed.js';
 
 const pod = shapeOf('core/v1.Pod');
 
-describe('what differs', () => {
-  it('is told by field, list element and kind of change', () => {
+describe('the difference', () => {
+  it('lists fields and elements by kind of change', () => {
     const before: JsonObject = {
       metadata: { labels: { a: '1', b: '1' } },
       spec: {
@@ -68,7 +68,7 @@ describe('what differs', () => {
     });
   });
 
-  it('takes fields that are always there for what they are where nothing is said', () => {
+  it('compares absent always-present fields by their default', () => {
     const added = compareObjects(pod, {}, { spec: { containers: [{ name: 'a' }] } }).added;
     expect(added).toEqual({
       'f:spec': {
@@ -96,7 +96,7 @@ describe('what differs', () => {
     );
   });
 
-  it('tells null, empty and absent apart', () => {
+  it('distinguishes null, empty and absent', () => {
     const shape = shapeOf('core/v1.ConfigMap');
     expect(compareObjects(shape, { data: null }, { data: {} }).modified).toEqual({ 'f:data': {} });
     expect(compareObjects(shape, {}, { data: {} }).added).toEqual({ 'f:data': {} });
@@ -105,14 +105,14 @@ describe('what differs', () => {
     });
   });
 
-  it('takes names for data, whatever they are', () => {
+  it('treats names as data', () => {
     const after = JSON.parse('{"labels":{"__proto__":"x","constructor":"y"}}');
     const added = { 'f:labels': { 'f:__proto__': {}, 'f:constructor': {} } };
     expect(compareObjects(partsShape, { labels: { a: '1' } }, after).added).toEqual(added);
     expect(compareObjects(partsShape, after, { labels: { a: '1' } }).removed).toEqual(added);
   });
 
-  it('is nothing between equal objects, whatever the order of members', () => {
+  it('is empty for equal objects in any order of members', () => {
     fc.assert(
       fc.property(arbitraryParts, (object) => {
         const twin = Object.fromEntries(Object.entries(object).reverse());
@@ -121,7 +121,7 @@ describe('what differs', () => {
     );
   });
 
-  it('is the other way round for the way back, and never two changes of one field', () => {
+  it('is symmetric, and has one change per field', () => {
     fc.assert(
       fc.property(arbitraryParts, arbitraryParts, (a, b) => {
         const there = compareObjects(partsShape, a, b);
@@ -138,8 +138,8 @@ describe('what differs', () => {
 describe('large objects', () => {
   const count = 50_000;
 
-  // A square of the size would take minutes: the test would never end.
-  it('are compared in time that grows with their size only', () => {
+  // A quadratic algorithm would take minutes here.
+  it('are compared in linear time', () => {
     const items = Array.from({ length: count }, (_, index) => ({ name: `n${count - index}` }));
     const labels = Object.fromEntries(items.map(({ name }) => [name, 'x']));
     compareObjects(partsShape, {}, { items, labels });
@@ -154,13 +154,13 @@ describe('large objects', () => {
     expect(union(labelled, all)).toEqual(all);
   });
 
-  it('are refused when they are nested without end', () => {
+  it('are rejected if they are nested too deeply', () => {
     const free: Json = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
     expect(() => checkTyped(partsShape, { free })).toThrow(TypedError);
   });
 });
 
-describe('what does not fit', () => {
+describe('a type error', () => {
   const cases: [string, unknown, string][] = [
     ['an unknown field', { spek: {} }, '.spek: field not declared in schema'],
     ['a wrong scalar', { spec: { nodeName: 7 } }, '.spec.nodeName: expected string, got number 7'],
@@ -196,19 +196,19 @@ describe('what does not fit', () => {
     expect(() => checkTyped(pod, value as never)).toThrow(new TypedError([message]));
   });
 
-  it('is told of together', () => {
+  it('is reported with all others', () => {
     expect(() => checkTyped(pod, { a: 1, spec: { b: 1 } })).toThrow(
       'errors:\n  .a: field not declared in schema\n  .spec.b: field not declared in schema',
     );
   });
 
-  it('does not hold for quantities, times and null, which take any scalar', () => {
+  it('is not reported for quantities, times and null, which accept any scalar', () => {
     const limits = { cpu: 1, memory: '1Gi' };
     const value = { spec: { nodeName: null, containers: [{ name: 'a', resources: { limits } }] } };
     expect(() => checkTyped(pod, value)).not.toThrow();
   });
 
-  it('is found when comparing as well, with its place', () => {
+  it('is found by comparison as well, with its path', () => {
     const twice = { spec: { containers: [{ name: 'a', env: [{ name: 'X' }, { name: 'X' }] }] } };
     expect(() => compareObjects(pod, { spec: {} }, twice)).toThrow(
       '.spec.containers[name="a"].env: duplicate entries for key [name="X"]',
@@ -216,8 +216,8 @@ describe('what does not fit', () => {
   });
 });
 
-describe('taking out', () => {
-  it('takes what is named and leaves null for what becomes empty', () => {
+describe('removing', () => {
+  it('removes the named fields and leaves null for emptied values', () => {
     const object = { labels: { a: '1' }, tags: ['x', 'y'], text: 't', whole: ['a'] };
     const removed = { 'f:labels': { 'f:a': {} }, 'f:tags': { 'v:"x"': {} }, 'f:text': {} };
     expect(withoutItems(partsShape, object, removed)).toEqual({
@@ -227,13 +227,13 @@ describe('taking out', () => {
     });
   });
 
-  it('of everything leaves nothing', () => {
+  it('everything leaves nothing', () => {
     fc.assert(
       fc.property(arbitraryParts, (object) => {
         const all = withNamedFields(fieldsOf(partsShape, object), partsShape);
         const left = withoutItems(partsShape, object, all) ?? {};
         const lists = Object.values(left as object).filter((value) => value !== null);
-        // Lists without elements are nobody's.
+        // Empty lists have no owner.
         expect(lists.every((value) => Array.isArray(value) && value.length === 0)).toBe(true);
       }),
     );
@@ -242,7 +242,7 @@ describe('taking out', () => {
 
 describe('sets of a type that has changed', () => {
   const scalar: ScalarShape = { kind: 'scalar', type: 'string' };
-  it('own the whole of what has become one', () => {
+  it('own the whole value if it became atomic', () => {
     const shape = structOf(
       new Map<string, Shape>([
         ['list', listOf(scalar, 'atomic')],

@@ -1,8 +1,8 @@
 /**
- * What differs between two objects of one type, as sets of fields. Runs for every write, so that what is
- * equal is passed over without looking anything up.
+ * Computes the differences between two objects of one type, as field sets. Runs on every write, so
+ * equal values are skipped without a shape lookup.
  */
-import { deepEqual, type Json, type JsonObject } from '../patch/json-values.js';
+import { deepEqual, type Json, type JsonObject, membersOf } from '../patch/json-values.js';
 import {
   type FieldSet,
   isEmptySet,
@@ -14,15 +14,7 @@ import {
 import { NodeBuilder } from './node-builder.js';
 import { fieldElement, type PathElement } from './path-element.js';
 import type { ListShape, MapShape, Member, Shape } from './shape.js';
-import {
-  isEmptyValue,
-  itemElements,
-  itemsOf,
-  memberOf,
-  membersOf,
-  plainShape,
-  TypedError,
-} from './typed.js';
+import { isEmptyValue, itemElements, itemsOf, memberOf, plainShape, TypedError } from './typed.js';
 
 export interface Changes {
   readonly added: FieldSet;
@@ -32,14 +24,14 @@ export interface Changes {
 
 type Kind = keyof Changes;
 
-/** Changes below a node; a kind is undefined where there are none. */
+/** Changes below a node; a kind without changes is undefined. */
 type Below = { [kind in Kind]?: FieldSet };
 
 const kinds: readonly Kind[] = ['added', 'modified', 'removed'];
 const modified: Below = { modified: leaf };
 const unchanged: Changes = { added: noFields, modified: noFields, removed: noFields };
 
-/** Throws TypedError for lists whose elements cannot be told apart. */
+/** Throws TypedError for lists whose elements have no unique keys. */
 export function compareObjects(shape: Shape, before: Json, after: Json): Changes {
   const below = compare(shape, before, after);
   return below ? { ...unchanged, ...below } : unchanged;
@@ -72,7 +64,7 @@ function compare(shape: Shape, before: Json, after: Json): Below | undefined {
   return by.kind === 'list' ? compareLists(by, before, after) : compareMaps(by, before, after);
 }
 
-/** A value of another kind, where anything may stand. */
+/** The value changed its kind, in a place where any kind is allowed. */
 function replaced(shape: Shape, before: Json, after: Json): Below {
   const added = childrenOfWhole(shape, after);
   const removed = childrenOfWhole(shape, before);
@@ -147,7 +139,7 @@ function compareMaps(shape: MapShape, before: Json, after: Json): Below | undefi
 function compareLists(shape: ListShape, before: Json, after: Json): Below | undefined {
   const old = itemsOf(before);
   const items = itemsOf(after);
-  // Naming elements costs more than finding that all are as they were.
+  // Computing the path elements costs more than comparing the whole list.
   if (old.length === items.length && deepEqual(old, items)) return undefined;
   const oldElements = itemElements(shape, old);
   const elements = itemElements(shape, items);
@@ -155,7 +147,7 @@ function compareLists(shape: ListShape, before: Json, after: Json): Below | unde
   const oldPlaces = placesOf(oldElements);
   for (let index = 0; index < items.length; index += 1) {
     const element = elements[index]!;
-    // Most elements stay in their place.
+    // Most elements do not move.
     const at = oldElements[index] === element ? index : oldPlaces(element);
     if (at < 0) collected.set('added', element, wholeNode(element, shape.element, items[index]!));
     else collected.add(element, compareWithin(element, shape.element, old[at]!, items[index]!));
@@ -171,7 +163,10 @@ function compareLists(shape: ListShape, before: Json, after: Json): Below | unde
 
 const searchedMax = 16;
 
-/** Where an element is, or -1. Long lists get an index, at first need. */
+/**
+ * Returns a function that gives the index of an element, or -1. Long lists are indexed on first
+ * use.
+ */
 function placesOf(elements: readonly PathElement[]): (element: PathElement) => number {
   if (elements.length <= searchedMax) return (element) => elements.indexOf(element);
   let index: Map<PathElement, number> | undefined;
@@ -202,7 +197,7 @@ function compareWithin(
   }
 }
 
-/** Everything of a value that is there on one side only, itself included. */
+/** Everything in a value that exists on one side only, including the value itself. */
 function wholeNode(element: PathElement, shape: Shape, value: Json): FieldSet {
   if (typeof value !== 'object' || value === null) return leaf;
   const plain = plainShape(shape, value);
@@ -244,7 +239,7 @@ function listChildren(shape: ListShape, value: Json): NodeBuilder {
   return children;
 }
 
-/** What a writer of these changes takes over from others. */
+/** The fields that the writer of these changes takes over from other managers. */
 export function written(changes: Changes): FieldSet {
   return union(changes.modified, changes.added);
 }

@@ -1,16 +1,16 @@
 import { dialect } from '@orch/component';
 import { describe, expect, it } from 'vitest';
 import type { ManagedFieldsEntry } from '../generated/meta/v1.js';
-import { updateManagersMax } from '../limits.js';
+import { updateManagerCountMax } from '../limits.js';
 import type { JsonObject } from '../patch/json-values.js';
 import { conflictStatus } from './conflict.js';
 import { applyConfiguration, managedFieldsAfterUpdate } from './field-manager.js';
-import { setOfFields } from './field-set.js';
+import { fieldSetOf } from './field-set.js';
 import { managerName } from './managers.js';
 import { ApplyConflictError, type VersionedType } from './ownership.js';
 import { shapeOf } from './shape.js';
 
-/** Config maps in a version `v1`, and in a version `v2` where `data` is called `binaryData`. */
+/** Config maps in a version `v1` and in a version `v2` that names `data` `binaryData`. */
 const type: VersionedType = {
   shape: (version) =>
     version === 'v1' || version === 'v2' ? shapeOf('core/v1.ConfigMap') : undefined,
@@ -55,7 +55,7 @@ function update(live: JsonObject | undefined, next: JsonObject, manager = 'me', 
     now: 'T1',
     live,
     object: next,
-    takesSent: true,
+    acceptsSentFields: true,
   });
 }
 
@@ -79,14 +79,14 @@ function apply(
 const x = { 'f:data': { 'f:x': {} } };
 const y = { 'f:data': { 'f:y': {} } };
 
-describe('plain writes', () => {
-  it('give who creates all but what identifies the object', () => {
+describe('updates', () => {
+  it('give the creator all fields except identifying metadata', () => {
     expect(update(undefined, object({ x: '1' }))).toEqual([
       entry('me', 'Update', { 'f:data': { '.': {}, 'f:x': {} } }, 'T1'),
     ]);
   });
 
-  it('move what they change and leave the rest', () => {
+  it('move the changed fields and leave the others', () => {
     const live = object({ x: '1', y: '1' }, [
       entry('first', 'Update', { 'f:data': { '.': {}, 'f:x': {}, 'f:y': {} } }),
     ]);
@@ -96,21 +96,21 @@ describe('plain writes', () => {
     ]);
   });
 
-  it('keep the time while the set stays the same', () => {
+  it('keep the time while the set is unchanged', () => {
     const live = object({ x: '1' }, [entry('me', 'Update', x)]);
     expect(update(live, object({ x: '2' }))).toEqual([entry('me', 'Update', x)]);
   });
 
-  it('take from everybody what they remove', () => {
+  it('remove deleted fields from every manager', () => {
     const live = object({ x: '1', y: '1' }, [entry('a', 'Apply', x), entry('b', 'Update', y)]);
     expect(update(live, object({ y: '1' }))).toEqual([entry('b', 'Update', y)]);
   });
 
-  it('track nothing on objects that nobody has tracked', () => {
+  it('do not track objects without managed fields', () => {
     expect(update(object({ x: '1' }), object({ x: '2' }))).toBeUndefined();
   });
 
-  it('start anew when the client says so', () => {
+  it('reset when the client sends a blank entry', () => {
     const live = object({ x: '1' }, [entry('a', 'Apply', x)]);
     expect(update(live, object({ x: '1' }, [{}]))).toBeUndefined();
     expect(update(live, object({ x: '1' }, []))).toEqual([entry('a', 'Apply', x)]);
@@ -122,61 +122,61 @@ describe('plain writes', () => {
     { manager: 'm', operation: 'Apply', apiVersion: 'v1' },
     { manager: 'm', operation: 'Apply', apiVersion: 'v1', fieldsType: 'Nope' },
     entry('m', 'Apply', { data: {} }),
-  ])('go by what is stored when %j is sent', (sent) => {
+  ])('use the stored entries when %j is sent', (sent) => {
     const live = object({ x: '1' }, [entry('a', 'Apply', x)]);
     expect(update(live, object({ x: '1' }, [sent]))).toEqual([entry('a', 'Apply', x)]);
   });
 
-  it('take over what the client says, in the one form', () => {
+  it('accept entries from the client in canonical form', () => {
     const live = object({ x: '1' }, [entry('a', 'Apply', x)]);
     const sent = entry('b', 'Apply', { 'f:data': { '.': {}, 'f:x': { '.': {} } } });
     const after = update(live, object({ x: '1' }, [sent]));
     expect(after).toEqual([entry('b', 'Apply', { 'f:data': { '.': {}, 'f:x': {} } })]);
   });
 
-  it('do not take it over from writes of a part', () => {
+  it('ignore entries in subresource writes', () => {
     const live = object({ x: '1' }, [entry('a', 'Apply', x)]);
     const sent = object({ x: '1' }, [entry('b', 'Apply', x)]);
     const common = { type, apiVersion: 'v1', manager: 'me', now: 'T1', live };
-    const after = managedFieldsAfterUpdate({ ...common, object: sent, takesSent: false });
+    const after = managedFieldsAfterUpdate({ ...common, object: sent, acceptsSentFields: false });
     expect(after).toEqual([entry('a', 'Apply', x)]);
   });
 
-  it('own nothing of what is set back', () => {
+  it('do not own reset fields', () => {
     const live = object({ x: '1', y: '1' }, [entry('a', 'Update', x), entry('b', 'Update', y)]);
     const after = managedFieldsAfterUpdate({
-      type: { ...type, ignored: () => setOfFields('data.x') },
+      type: { ...type, ignored: () => fieldSetOf('data.x') },
       apiVersion: 'v1',
       manager: 'me',
       now: 'T1',
       live,
       object: object({ x: '2', y: '2' }),
-      takesSent: true,
+      acceptsSentFields: true,
     });
     expect(after).toEqual([entry('a', 'Update', x), entry('me', 'Update', y, 'T1')]);
   });
 
-  it('of more writers than are remembered merge the oldest of each version', () => {
-    const names = Array.from({ length: updateManagersMax }, (_, index) => `m${index}`);
+  it('merge the oldest managers of each version beyond the limit', () => {
+    const names = Array.from({ length: updateManagerCountMax }, (_, index) => `m${index}`);
     const data = Object.fromEntries(names.map((name) => [name, '1']));
     const managers = names.map((name, index) =>
       entry(name, 'Update', { 'f:data': { [`f:${name}`]: {} } }, `T0${index}`),
     );
     const after = update(object(data, managers), object({ ...data, x: '1' }));
-    expect(after).toHaveLength(updateManagersMax);
+    expect(after).toHaveLength(updateManagerCountMax);
     expect(after?.[0]).toEqual(
       entry('ancient-changes', 'Update', { 'f:data': { 'f:m0': {}, 'f:m1': {} } }, 'T01'),
     );
   });
 
-  it('of more writers than are remembered join those that were merged before', () => {
+  it('merge into the existing bucket beyond the limit', () => {
     const names = ['m0', 'ancient-changes', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8', 'm9'];
     const data = Object.fromEntries(names.map((name) => [name, '1']));
     const managers = names.map((name, index) =>
       entry(name, 'Update', { 'f:data': { [`f:${name}`]: {} } }, `T0${index}`),
     );
     const after = update(object(data, managers), object({ ...data, x: '1' }));
-    expect(after).toHaveLength(updateManagersMax);
+    expect(after).toHaveLength(updateManagerCountMax);
     expect(after?.[0]).toEqual(
       entry(
         'ancient-changes',
@@ -187,7 +187,7 @@ describe('plain writes', () => {
     );
   });
 
-  it('leave no managed fields on objects whose lists have the same key twice', () => {
+  it('leave no managed fields on objects with duplicate list keys', () => {
     const twice = { metadata: {}, spec: { containers: [{ name: 'a' }, { name: 'a' }] } };
     const pods = { ...type, shape: () => shapeOf('core/v1.Pod') };
     const after = managedFieldsAfterUpdate({
@@ -197,14 +197,14 @@ describe('plain writes', () => {
       now: 'T1',
       live: undefined,
       object: twice,
-      takesSent: true,
+      acceptsSentFields: true,
     });
     expect(after).toBeUndefined();
   });
 });
 
 describe('managers that wrote in another version', () => {
-  it('lose there what was changed here', () => {
+  it('lose fields that change in this version', () => {
     const old = entry('a', 'Update', { 'f:binaryData': { 'f:x': {}, 'f:y': {} } }, 'T0', 'v2');
     const live = object({ x: '1', y: '1' }, [old]);
     expect(update(live, object({ x: '2', y: '1' }))).toEqual([
@@ -213,7 +213,7 @@ describe('managers that wrote in another version', () => {
     ]);
   });
 
-  it('conflict there, and take their own fields back out', () => {
+  it('conflict across versions, and remove their own fields', () => {
     const own = entry('me', 'Apply', { 'f:binaryData': { 'f:x': {}, 'f:y': {} } }, 'T0', 'v2');
     const live = object({ x: '1', y: '1' }, [own]);
     const { object: after, managedFields } = apply(live, { x: '1' });
@@ -222,7 +222,7 @@ describe('managers that wrote in another version', () => {
     expect(() => apply(live, { x: '2' }, { manager: 'other' })).toThrow(ApplyConflictError);
   });
 
-  it('are forgotten when it is not served any more', () => {
+  it('are dropped when the version is no longer served', () => {
     const gone = entry('a', 'Update', x, 'T0', 'v0');
     expect(update(object({ x: '1' }, [gone]), object({ x: '2' }))).toEqual([
       entry('me', 'Update', x, 'T1'),
@@ -231,7 +231,7 @@ describe('managers that wrote in another version', () => {
 });
 
 describe('applying', () => {
-  it('gives the first owner to an object without any', () => {
+  it('adds a first manager to an object without any', () => {
     expect(() => apply(object({ x: '1' }), { x: '2' })).toThrow(ApplyConflictError);
     expect(apply(object({ x: '1' }), { y: '1' }).managedFields).toEqual([
       entry('me', 'Apply', y, 'T1'),
@@ -239,14 +239,14 @@ describe('applying', () => {
     ]);
   });
 
-  it('twice changes nothing the second time, not even the time', () => {
+  it('is idempotent, including the time', () => {
     const live = object({ x: '1' }, [entry('me', 'Apply', x)]);
     const { object: after, managedFields } = apply(live, { x: '1' });
     expect(managedFields).toEqual([entry('me', 'Apply', x)]);
     expect(after).toEqual(object({ x: '1' }));
   });
 
-  it('takes out what is not in the configuration any more, unless it is shared', () => {
+  it('removes fields that left the configuration, unless they are shared', () => {
     const both = { 'f:data': { 'f:x': {}, 'f:y': {} } };
     const alone = object({ x: '1', y: '1' }, [entry('me', 'Apply', both)]);
     expect(apply(alone, { x: '1' }).object.data).toEqual({ x: '1' });
@@ -259,7 +259,7 @@ describe('applying', () => {
     expect(managedFields).toEqual([entry('you', 'Apply', y), entry('me', 'Apply', x, 'T1')]);
   });
 
-  it('by force leaves the others what it did not name', () => {
+  it('by force keeps the ownership of other fields', () => {
     const live = object({ x: '1', y: '1' }, [
       entry('a', 'Apply', { 'f:data': { 'f:x': {}, 'f:y': {} } }),
       entry('b', 'Update', x),
@@ -270,7 +270,7 @@ describe('applying', () => {
     ]);
   });
 
-  it('names every conflict by manager', () => {
+  it('reports every conflict with its manager', () => {
     const live = object({ x: '1', y: '1', z: '1' }, [
       entry('b', 'Update', { 'f:data': { 'f:z': {} } }),
       entry('a', 'Apply', { 'f:data': { 'f:x': {}, 'f:y': {} } }),
@@ -304,7 +304,7 @@ describe('objects of client-side apply', () => {
     return { ...base, metadata: { ...metadata, annotations: { [key]: JSON.stringify(last) } } };
   }
 
-  it('are taken over without conflict, with the annotation kept in step', () => {
+  it('are taken over without conflict, and the annotation is updated', () => {
     const { object: after, managedFields } = apply(
       live({ x: '1', y: '1' }),
       { x: '2', y: '1' },
@@ -321,13 +321,13 @@ describe('objects of client-side apply', () => {
     ]);
   });
 
-  it('conflict where somebody changed what was applied', () => {
+  it('conflict if the applied value has changed', () => {
     const changed = live({ x: 'changed', y: '1' });
     const failure = caught(() => apply(changed, { x: '2', y: '2' }, { manager: 'kubectl' }));
     expect(failure.conflicts.map(({ fields }) => fields)).toEqual([x]);
   });
 
-  it('conflict with every other manager', () => {
+  it('conflict for every other manager', () => {
     expect(() => apply(live({ x: '1', y: '1' }), { x: '2' })).toThrow(ApplyConflictError);
   });
 });

@@ -1,19 +1,18 @@
 /**
- * Keeps `metadata.managedFields` of objects as they are written: the rules around ownership itself.
- * Metadata that identifies an object belongs to nobody, times follow what changed, writers of plain
- * updates are remembered up to a number, and an object that nobody has tracked gets its first owner when
- * it is first applied to. Pure: time comes in as text.
+ * Maintains `metadata.managedFields` on writes: the rules around ownership. Identifying metadata is
+ * never owned, timestamps follow changes, the number of update managers is limited, and an object
+ * without managed fields gets its first manager on its first apply. Pure: the time is a parameter.
  */
 import type { ManagedFieldsEntry } from '../generated/meta/v1.js';
-import { updateManagersMax } from '../limits.js';
-import type { JsonObject } from '../patch/json-values.js';
+import { updateManagerCountMax } from '../limits.js';
+import { isJsonObject, type JsonObject } from '../patch/json-values.js';
 import {
   difference,
   equalSets,
   type FieldSet,
+  fieldSetOf,
   isEmptySet,
   noFields,
-  setOfFields,
   union,
 } from './field-set.js';
 import { allowedByLastApplied, lastAppliedManagers, withLastApplied } from './last-applied.js';
@@ -38,7 +37,7 @@ import { compareText, FieldSetError } from './path-element.js';
 const beforeFirstApply = 'before-first-apply';
 const ancientChanges = 'ancient-changes';
 
-const neverOwned: FieldSet = setOfFields(
+const neverOwned: FieldSet = fieldSetOf(
   'apiVersion',
   'kind',
   'metadata',
@@ -55,7 +54,7 @@ const neverOwned: FieldSet = setOfFields(
 
 interface Tracked {
   readonly type: VersionedType;
-  /** Version of the request, and of the objects here. */
+  /** Version of the request and of the objects here. */
   readonly apiVersion: string;
   readonly manager: string;
   /** RFC 3339, seconds. */
@@ -63,17 +62,17 @@ interface Tracked {
 }
 
 export interface TrackedUpdate extends Tracked {
-  /** As stored; undefined when the object is new. Not changed, nor is `object`. */
+  /** The stored object; undefined when the object is new. Neither it nor `object` is changed. */
   readonly live: JsonObject | undefined;
-  /** As it came from the client, with its own managed fields. */
+  /** The object from the client, with its own managed fields. */
   readonly object: JsonObject;
-  /** Whether what the client says of managed fields counts. */
-  readonly takesSent: boolean;
+  /** Whether managed fields in the request are used. */
+  readonly acceptsSentFields: boolean;
 }
 
 /**
- * Managed fields after a plain write; undefined for none. What cannot be tracked, such as a list with the
- * same key twice, leaves none.
+ * Managed fields after an update; undefined if there are none. An object that cannot be tracked,
+ * for example because a list has a duplicate key, gets none.
  */
 export function managedFieldsAfterUpdate(update: TrackedUpdate): ManagedFieldsEntry[] | undefined {
   const { type, apiVersion, live, object } = update;
@@ -93,9 +92,9 @@ function isTyping(error: unknown): boolean {
   return error instanceof Error && error.name === 'TypedError';
 }
 
-function managersBefore({ live, object, takesSent }: TrackedUpdate): Managers {
+function managersBefore({ live, object, acceptsSentFields }: TrackedUpdate): Managers {
   const stored = managedFieldsOf(live);
-  const sent = takesSent ? managedFieldsOf(object) : undefined;
+  const sent = acceptsSentFields ? managedFieldsOf(object) : undefined;
   if (sent === undefined || sent.length === 0 || sameEntries(sent, stored)) {
     return managersStored(stored);
   }
@@ -108,7 +107,7 @@ function managersBefore({ live, object, takesSent }: TrackedUpdate): Managers {
   }
 }
 
-/** One entry that says nothing asks for a new start. */
+/** A single blank entry resets the managed fields. */
 function isBlank(entry: ManagedFieldsEntry): boolean {
   return Object.values(entry).every((value) => value === undefined || value === null);
 }
@@ -125,8 +124,8 @@ function managedFieldsOf(
 
 /** The object without its managed fields. */
 function untracked(object: JsonObject): JsonObject {
-  const metadata = object.metadata as JsonObject | null | undefined;
-  if (metadata == null || metadata.managedFields === undefined) return object;
+  const { metadata } = object;
+  if (!isJsonObject(metadata) || metadata.managedFields === undefined) return object;
   const { managedFields: _, ...rest } = metadata;
   return { ...object, metadata: rest };
 }
@@ -148,9 +147,9 @@ function track(tracked: Tracked, before: JsonObject, after: JsonObject, managers
   capUpdateManagers(managers);
 }
 
-/** Merges the oldest writers of each version into one, until there are few enough. */
+/** Merges the oldest update managers of each version into one entry until the limit is met. */
 function capUpdateManagers(managers: Managers): void {
-  if (managers.size <= updateManagersMax) return;
+  if (managers.size <= updateManagerCountMax) return;
   const writers = [...managers].filter(([, manager]) => manager.operation === 'Update');
   writers.sort(
     ([aId, a], [bId, b]) => compareText(a.time ?? '', b.time ?? '') || compareText(aId, bId),
@@ -158,7 +157,7 @@ function capUpdateManagers(managers: Managers): void {
   let count = writers.length;
   const firsts = new Map<string, string>();
   for (const [id, manager] of writers) {
-    if (count <= updateManagersMax) return;
+    if (count <= updateManagerCountMax) return;
     const { apiVersion } = manager;
     const first = firsts.get(apiVersion);
     if (first === undefined) {
@@ -166,7 +165,7 @@ function capUpdateManagers(managers: Managers): void {
       continue;
     }
     const bucketId = managerId(ancientChanges, 'Update', apiVersion);
-    // Into what was merged before; that itself takes the older one in, as does the first of all.
+    // Merges into the existing bucket. The bucket itself and the first manager become the bucket.
     const isBucket = id === bucketId || !managers.has(bucketId);
     const bucket = managers.get(isBucket ? first : bucketId)!;
     if (isBucket) {
@@ -181,21 +180,24 @@ function capUpdateManagers(managers: Managers): void {
 }
 
 export interface TrackedApply extends Tracked {
-  /** As stored, or an object of which nothing is said when it is new. Not changed, nor is `config`. */
+  /** The stored object, or the empty object when it is new. Neither it nor `config` is changed. */
   readonly live: JsonObject;
-  /** Checked to fit the type. */
+  /** Already checked against the type. */
   readonly config: JsonObject;
   readonly force: boolean;
 }
 
-export interface Applied {
-  /** In the version of the request, not yet decoded, without managed fields. Shares parts of both. */
+export interface ApplyResult {
+  /**
+   * In the version of the request, not decoded, without managed fields. Shares structure with the
+   * live object and the configuration.
+   */
   readonly object: JsonObject;
   readonly managedFields: ManagedFieldsEntry[] | undefined;
 }
 
 /** Applies a configuration. Throws ApplyConflictError and TypedError. */
-export function applyConfiguration(apply: TrackedApply): Applied {
+export function applyConfiguration(apply: TrackedApply): ApplyResult {
   const { type, apiVersion, config, manager } = apply;
   const live = untracked(apply.live);
   const managers = managersStored(managedFieldsOf(apply.live));
@@ -208,8 +210,8 @@ export function applyConfiguration(apply: TrackedApply): Applied {
   return { ...applied, object: withLastApplied(applied.object, config) };
 }
 
-/** Conflicts with what client-side apply has set, and nobody changed since, are none. */
-function applyTracked(apply: TrackedApply, managers: Managers): Applied {
+/** A field that client-side apply set, and that has not changed since, causes no conflict. */
+function applyTracked(apply: TrackedApply, managers: Managers): ApplyResult {
   if (apply.force || !lastAppliedManagers.has(apply.manager)) return applyOnce(apply, managers);
   try {
     return applyOnce(apply, new Map(managers));
@@ -226,11 +228,11 @@ function applyTracked(apply: TrackedApply, managers: Managers): Applied {
   }
 }
 
-function applyOnce(apply: TrackedApply, managers: Managers): Applied {
+function applyOnce(apply: TrackedApply, managers: Managers): ApplyResult {
   const { manager: name, apiVersion, live, now } = apply;
   const id = managerId(name, 'Apply', apiVersion);
   const former = new Map(managers);
-  const object = applyOwnership(apply, managers) as JsonObject | undefined;
+  const object = applyOwnership(apply, managers);
   const own = managers.get(id);
   if (own) setOwned(managers, id, { ...own, set: difference(own.set, neverOwned) });
   const mine = managers.get(id);

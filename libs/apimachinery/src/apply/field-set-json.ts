@@ -1,19 +1,21 @@
-/** Sets as clients send them: checked, and brought into the one form that all others are kept in. */
+/** Parses the field sets that clients send: validates them and converts them to canonical form. */
 import { objectDepthMax } from '../limits.js';
 import { isJsonObject } from '../patch/json-values.js';
 import { type FieldSet, inSelfOrder, leaf, type MutableSet, self, unionNode } from './field-set.js';
 import { canonicalElement, FieldSetError } from './path-element.js';
 
 /**
- * A set from its JSON form, in canonical order; the same object when it was. Steps of unknown kinds are
- * left out. Throws FieldSetError.
+ * Parses a set from its JSON form into canonical order; returns the same object if it is already
+ * canonical. Skips steps of unknown kinds. Throws FieldSetError.
  */
 export function fieldSetFromJson(json: unknown): FieldSet {
   return withoutSelf(decoded(json, 0));
 }
 
 function decoded(json: unknown, depth: number): FieldSet {
-  if (!isJsonObject(json)) throw new FieldSetError('a field set is made of objects');
+  if (!isJsonObject(json)) throw new FieldSetError('a field set must consist of objects');
+  // Returned only if the loop finds each member to be a canonical set.
+  const same = json as FieldSet;
   if (depth > objectDepthMax) {
     throw new FieldSetError(`nested deeper than ${objectDepthMax} levels`);
   }
@@ -35,12 +37,12 @@ function decoded(json: unknown, depth: number): FieldSet {
     const twin = result[element];
     result[element] = twin === undefined ? child : unionNode(twin, child);
   }
-  if (isFirst) return result[self] === undefined ? (json as unknown as FieldSet) : leaf;
+  if (isFirst) return result[self] === undefined ? same : leaf;
   const ordered = inSelfOrder(result);
-  return changed || ordered !== result ? ordered : (json as unknown as FieldSet);
+  return changed || ordered !== result ? ordered : same;
 }
 
-/** A root is in no set. */
+/** Removes the mark of the root, which is never a member. */
 function withoutSelf(set: FieldSet): FieldSet {
   if (set[self] === undefined) return set;
   const { [self]: _, ...children } = set;

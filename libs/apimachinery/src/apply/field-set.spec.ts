@@ -4,17 +4,17 @@ import {
   difference,
   equalSets,
   type FieldSet,
+  fieldSetOf,
   hasPath,
   intersection,
   leavesOf,
   noFields,
   pathsOf,
   recursiveDifference,
-  setOfFields,
   union,
 } from './field-set.js';
 import { fieldSetFromJson } from './field-set-json.js';
-import { canonicalElement, compareElements, FieldSetError, shownPath } from './path-element.js';
+import { canonicalElement, compareElements, FieldSetError, pathText } from './path-element.js';
 import { textsOf } from './testing/parts.js';
 
 const element = fc.constantFrom(
@@ -41,7 +41,7 @@ const paths = fc.array(path, { maxLength: 8 });
 const texts = (list: readonly string[][]) =>
   [...new Set(list.map((steps) => JSON.stringify(steps)))].sort();
 
-describe('sets of paths against a list of paths', () => {
+describe('sets of paths, compared with a list of paths', () => {
   it('unites, subtracts and intersects', () => {
     fc.assert(
       fc.property(paths, paths, (a, b) => {
@@ -58,7 +58,7 @@ describe('sets of paths against a list of paths', () => {
     );
   });
 
-  it('subtracts with everything below', () => {
+  it('subtracts recursively', () => {
     fc.assert(
       fc.property(paths, paths, (a, b) => {
         const begins = (steps: readonly string[]) =>
@@ -70,7 +70,7 @@ describe('sets of paths against a list of paths', () => {
     );
   });
 
-  it('knows its paths and those that end', () => {
+  it('lists its paths and its leaves', () => {
     fc.assert(
       fc.property(paths, path, (list, other) => {
         const set = setOf(list);
@@ -87,7 +87,7 @@ describe('sets of paths against a list of paths', () => {
     );
   });
 
-  it('reads what it writes, in one order whatever the order was', () => {
+  it('round-trips in canonical order', () => {
     const shuffled = (value: FieldSet): FieldSet =>
       Object.fromEntries(
         Object.keys(value)
@@ -104,10 +104,10 @@ describe('sets of paths against a list of paths', () => {
     );
   });
 
-  it('keeps what does not change', () => {
-    const set = setOfFields('data', 'data.a', 'metadata.labels');
-    expect(union(set, setOfFields('data.a'))).toBe(set);
-    expect(difference(set, setOfFields('data.b'))).toBe(set);
+  it('returns the same set if nothing changes', () => {
+    const set = fieldSetOf('data', 'data.a', 'metadata.labels');
+    expect(union(set, fieldSetOf('data.a'))).toBe(set);
+    expect(difference(set, fieldSetOf('data.b'))).toBe(set);
     expect(fieldSetFromJson(set)).toBe(set);
   });
 });
@@ -126,7 +126,7 @@ describe('the text of a set', () => {
     );
   });
 
-  it('has its keys brought into order and form', () => {
+  it('has canonical keys in order', () => {
     const json = {
       'k:{"protocol": "TCP", "port": 80}': { '.': {} },
       'f:a': { 'f:b': {}, '.': {} },
@@ -136,43 +136,43 @@ describe('the text of a set', () => {
     );
   });
 
-  it('may hold steps of kinds that are not known yet, which are left out', () => {
+  it('may hold unknown kinds of steps, which are skipped', () => {
     expect(fieldSetFromJson({ 'f:a': {}, 'z:new': {} })).toEqual({ 'f:a': {} });
   });
 
   it.each([{ 'f:a': 1 }, { a: {} }, { 'v:{': {} }, { 'k:1': {} }, { 'i:x': {} }, [], null])(
-    'is refused when it is %j',
+    'is rejected if it is %j',
     (json) => {
       expect(() => fieldSetFromJson(json)).toThrow(FieldSetError);
     },
   );
 
-  it('is refused when it is nested without end', () => {
+  it('is rejected if it is nested too deeply', () => {
     let json = {};
     for (let depth = 0; depth < 10_000; depth += 1) json = { 'f:a': json };
     expect(() => fieldSetFromJson(json)).toThrow(FieldSetError);
   });
 
-  it.each(['v', 'k'])('is refused when a step %s is nested without end', (kind) => {
+  it.each(['v', 'k'])('is rejected if a step %s is nested too deeply', (kind) => {
     const value = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
     expect(() => fieldSetFromJson({ [`${kind}:${value}`]: {} })).toThrow(FieldSetError);
   });
 });
 
 describe('steps', () => {
-  it('are in the order of the interface', () => {
+  it('have the order of the interface', () => {
     const steps = ['f:Z', 'f:a', 'f:\uff5e', 'f:\u{1f600}', 'k:{"a":2}', 'k:{"a":10}', 'k:{"b":1}'];
     const values = ['v:2', 'v:10', 'v:"a"', 'v:false', 'v:true', 'v:null', 'i:2', 'i:10'];
     const inOrder = [...steps, ...values];
     expect(inOrder.toReversed().sort(compareElements)).toEqual(inOrder);
   });
 
-  it('are shown as messages show them', () => {
-    const shown = shownPath(['f:a', 'k:{"port":80,"protocol":"TCP"}', 'v:"x"', 'i:3', 'f:b']);
-    expect(shown).toBe('.a[port=80,protocol="TCP"][="x"][3].b');
+  it('are formatted for messages', () => {
+    const text = pathText(['f:a', 'k:{"port":80,"protocol":"TCP"}', 'v:"x"', 'i:3', 'f:b']);
+    expect(text).toBe('.a[port=80,protocol="TCP"][="x"][3].b');
   });
 
-  it('have one text each', () => {
+  it('have one canonical text', () => {
     expect(canonicalElement('k:{ "b" : 1, "a" : "x" }')).toBe('k:{"a":"x","b":1}');
     expect(canonicalElement('v: "x"')).toBe('v:"x"');
   });

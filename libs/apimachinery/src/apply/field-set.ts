@@ -1,9 +1,10 @@
 /**
- * Sets of paths into an object. A set is the plain data of its FieldsV1 form, so that reading and writing
- * one costs nothing: a key is a step, its value what the set holds below it, `{}` stands for the step
- * itself and `.` for the step itself beside steps below it. The root is the only empty node that means
- * nothing. Invariants: keys are canonical and in order, no node below the root is empty of meaning, and
- * nobody changes a set: operations share what they can and return the same set when nothing changes.
+ * Sets of paths into an object. A set is the plain data of its FieldsV1 form, so that reading and
+ * writing it costs nothing: a key is a step, its value the set below that step, `{}` is a member
+ * without children, and `.` marks a member that also has children. Only the root may be an empty
+ * node without being a member. Invariants: keys are canonical and ordered, no node below the root
+ * is empty without being a member, and sets are immutable: operations share structure and return
+ * the same set if nothing changes.
  */
 import { compareElements, type PathElement, sortedElements } from './path-element.js';
 
@@ -14,11 +15,11 @@ export interface MutableSet {
   [element: PathElement]: FieldSet;
 }
 
-/** A step that is in the set, with nothing below it; as a root, the set of nothing. */
+/** A member with no children; as a root, the empty set. */
 export const leaf: FieldSet = Object.freeze({});
 export const noFields: FieldSet = leaf;
 
-/** Marks a node that is in the set itself, beside what is below it. */
+/** Marks a node that is a member and has children. */
 export const self = '.';
 
 export function isEmptySet(set: FieldSet): boolean {
@@ -26,18 +27,21 @@ export function isEmptySet(set: FieldSet): boolean {
   return true;
 }
 
-/** Is the step that leads to this node in the set itself? */
+/** Reports whether the step that leads to this node is a member. */
 export function isMember(node: FieldSet): boolean {
   return node[self] !== undefined || isEmptySet(node);
 }
 
-/** Of a node with these members, whether it is in the set itself; undefined when nothing is left. */
-export function nodeOf(member: boolean, children: MutableSet): FieldSet | undefined {
+/**
+ * Builds a node with these children; `member` says whether it is a member itself. Undefined if it
+ * is neither a member nor has children.
+ */
+export function nodeOf(member: boolean, children: FieldSet): FieldSet | undefined {
   if (isEmptySet(children)) return member ? leaf : undefined;
   return member ? { [self]: leaf, ...children } : children;
 }
 
-/** The same node in canonical order. */
+/** The node in canonical order. */
 export function inOrder(node: MutableSet): MutableSet {
   let previous: PathElement | undefined;
   for (const key in node) {
@@ -48,7 +52,7 @@ export function inOrder(node: MutableSet): MutableSet {
   return node;
 }
 
-/** A copy in canonical order, its own mark first. */
+/** A copy in canonical order, with the member mark first. */
 export function sorted(node: MutableSet): MutableSet {
   const result: MutableSet = {};
   const keys = Object.keys(node).filter((key) => key !== self);
@@ -91,13 +95,13 @@ function unionChildren(
   return member && !wasMember ? sorted(changed) : inSelfOrder(changed);
 }
 
-/** In canonical order, its own mark first where it may have come last. */
+/** Restores canonical order if the member mark was added last. */
 export function inSelfOrder(node: MutableSet): MutableSet {
   const [first] = Object.keys(node);
   return node[self] !== undefined && first !== self ? sorted(node) : inOrder(node);
 }
 
-/** What is in `a` and not in `b`; what is below a path of `b` stays. */
+/** The members of `a` that are not in `b`. Members below a path of `b` stay. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmptySet(b)) return a;
   return differenceNode(a, b, false, false) ?? noFields;
@@ -122,7 +126,7 @@ function differenceNode(
   return replaced || member !== wasMember ? rebuilt(a, member, replaced) : a;
 }
 
-/** As `difference`, but what is below a path of `b` goes as well. */
+/** Like `difference`, but also removes members below a path of `b`. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   return recursiveDifferenceNode(a, b, false) ?? noFields;
 }
@@ -143,10 +147,10 @@ function recursiveDifferenceNode(a: FieldSet, b: FieldSet, member: boolean): Fie
   return replaced ? rebuilt(a, member, replaced) : a;
 }
 
-/** Children of a node that are to be others; undefined: none. */
+/** Children of a node to replace; undefined removes the child. */
 type Replaced = Map<PathElement, FieldSet | undefined>;
 
-/** A copy made member by member: taking members out of an object makes it slow to work with. */
+/** Copies a node member by member: deleting members from an object makes it slow. */
 function rebuilt(node: FieldSet, member: boolean, replaced?: Replaced): FieldSet | undefined {
   const result: MutableSet = member ? { [self]: leaf } : {};
   let isBare = true;
@@ -168,7 +172,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
     const other = b[key];
     if (other === undefined || key === self) continue;
     const own = a[key]!;
-    const shared = nodeOf(isMember(own) && isMember(other), intersection(own, other) as MutableSet);
+    const shared = nodeOf(isMember(own) && isMember(other), intersection(own, other));
     if (shared !== undefined) result[key] = shared;
   }
   return result;
@@ -195,7 +199,7 @@ export function hasPath(set: FieldSet, path: readonly PathElement[]): boolean {
   return path.length > 0 && isMember(node);
 }
 
-/** Every path of the set; those that end at a node come before those that go on below it. */
+/** Yields every path of the set; a member precedes its children. */
 export function* pathsOf(
   set: FieldSet,
   prefix: readonly PathElement[] = [],
@@ -208,7 +212,7 @@ export function* pathsOf(
   }
 }
 
-/** The paths that no other path of the set goes on from. */
+/** The paths that are not a prefix of another path in the set. */
 export function leavesOf(set: FieldSet): FieldSet {
   const result: MutableSet = {};
   for (const key in set) {
@@ -217,8 +221,8 @@ export function leavesOf(set: FieldSet): FieldSet {
   return result;
 }
 
-/** A set of paths given as names of fields, such as `metadata.labels`. */
-export function setOfFields(...paths: readonly string[]): FieldSet {
+/** Builds a set from dotted field names, such as `metadata.labels`. */
+export function fieldSetOf(...paths: readonly string[]): FieldSet {
   return paths.reduce<FieldSet>((set, path) => {
     const node = path
       .split('.')

@@ -1,16 +1,18 @@
-/** The set of fields of a value: what whoever wrote all of it would own. */
-import type { Json } from '../patch/json-values.js';
+/** Computes all field paths in a value. */
+import { type Json, membersOf } from '../patch/json-values.js';
 import { type FieldSet, inOrder, leaf, type MutableSet, nodeOf, noFields } from './field-set.js';
 import { fieldElement } from './path-element.js';
 import { type MapShape, memberShape, type Shape } from './shape.js';
-import { isEmptyValue, itemElements, itemsOf, membersOf, plainShape, TypedError } from './typed.js';
+import { isEmptyValue, itemElements, itemsOf, plainShape, TypedError } from './typed.js';
 
-/** Lists and maps count through what is in them, empty ones for themselves. Throws TypedError. */
+/**
+ * A non-empty list or map is represented by its content, an empty one by itself. Throws TypedError.
+ */
 export function fieldsOf(shape: Shape, value: Json): FieldSet {
   return childrenOf(shape, value) ?? noFields;
 }
 
-/** Undefined: the value is a field as a whole. */
+/** Undefined if the value is one atomic field. */
 function childrenOf(shape: Shape, value: Json): MutableSet | undefined {
   const plain = plainShape(shape, value);
   if (plain.kind === 'scalar') return undefined;

@@ -1,10 +1,17 @@
 /**
- * Objects that were written by client-side apply: their annotation tells what was last applied. The
- * command line's own manager takes those fields over without conflicts, and keeps the annotation in step.
+ * Migrates objects from client-side apply, which stores the last applied configuration in an
+ * annotation. The command line's manager takes those fields over without conflicts, and the
+ * annotation is updated on apply.
  */
 import { dialect } from '@orch/component';
 import { annotationBytesMax } from '../limits.js';
-import { isJsonObject, type Json, type JsonObject, setKey } from '../patch/json-values.js';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  membersOf,
+  setKey,
+} from '../patch/json-values.js';
 import { compareObjects } from './compare.js';
 import { difference, type FieldSet } from './field-set.js';
 import { fieldsOf } from './fields-of.js';
@@ -12,7 +19,7 @@ import { compareText } from './path-element.js';
 import type { Shape } from './shape.js';
 import { checkTyped, TypedError } from './typed.js';
 
-/** Command lines that keep the annotation; for other managers none of this is done. */
+/** Managers whose apply uses and updates the annotation. */
 export const lastAppliedManagers: ReadonlySet<string> = new Set(['kubectl', 'orchctl']);
 
 function annotationKey(): string {
@@ -30,7 +37,10 @@ function lastAppliedOf(object: JsonObject): string {
   return typeof text === 'string' ? text : '';
 }
 
-/** What was last applied and is still so; undefined when nothing is known. */
+/**
+ * The fields of the last applied configuration that still have the applied value; undefined without
+ * an annotation.
+ */
 export function allowedByLastApplied(
   shape: Shape | undefined,
   apiVersion: string,
@@ -59,7 +69,7 @@ function parsed(text: string): JsonObject | undefined {
   }
 }
 
-/** The object with its annotation, where it has one, telling this configuration. */
+/** The object, with its annotation (if it has one) set to this configuration. */
 export function withLastApplied(object: JsonObject, config: JsonObject): JsonObject {
   if (lastAppliedOf(object) === '') return object;
   const key = annotationKey();
@@ -68,7 +78,7 @@ export function withLastApplied(object: JsonObject, config: JsonObject): JsonObj
   if (annotationBytes(annotations) + key.length + Buffer.byteLength(text) <= annotationBytesMax) {
     annotations[key] = text;
   }
-  return { ...object, metadata: { ...(object.metadata as JsonObject), annotations } };
+  return { ...object, metadata: { ...membersOf(object.metadata), annotations } };
 }
 
 function annotationBytes(annotations: JsonObject): number {
@@ -83,10 +93,10 @@ function withoutAnnotation(config: JsonObject, key: string): JsonObject {
   const annotations = annotationsOf(config);
   if (annotations?.[key] === undefined) return config;
   const { [key]: _, ...rest } = annotations;
-  return { ...config, metadata: { ...(config.metadata as JsonObject), annotations: rest } };
+  return { ...config, metadata: { ...membersOf(config.metadata), annotations: rest } };
 }
 
-/** Keys sorted all the way down: the same configuration is always the same text. */
+/** Sorts keys at every level, so that equal configurations have equal text. */
 function inOrder(value: Json): Json {
   if (Array.isArray(value)) return value.map(inOrder);
   if (!isJsonObject(value)) return value;

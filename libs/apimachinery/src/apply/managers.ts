@@ -1,6 +1,6 @@
 /**
- * Who owns which fields of an object: `metadata.managedFields` and its form in memory. Appliers are told
- * apart by name, writers of plain updates by name and version.
+ * The owners of the fields of an object: `metadata.managedFields` and its form in memory. Apply
+ * managers are identified by name, update managers by name and version.
  */
 import type { ManagedFieldsEntry } from '../generated/meta/v1.js';
 import { managerNameBytesMax } from '../limits.js';
@@ -15,19 +15,22 @@ export type ManagerOperation = 'Apply' | 'Update';
 export interface Manager {
   readonly name: string;
   readonly operation: ManagerOperation;
-  /** Version in which `set` is told. */
+  /** Version of the field set. */
   readonly apiVersion: string;
   readonly set: FieldSet;
-  /** RFC 3339, seconds; undefined when nobody said. */
+  /** RFC 3339, seconds; undefined if not recorded. */
   readonly time: string | undefined;
 }
 
-/** By identifier. Values are never changed, the map is. */
+/** Keyed by identifier. The values are immutable, the map is not. */
 export type Managers = Map<string, Manager>;
 
 const unnamed = 'unknown';
 
-/** Two entries with the same identifier are of the same manager. Sorts as messages list managers. */
+/**
+ * Entries with the same identifier belong to the same manager. Sorts in the order in which messages
+ * list managers.
+ */
 export function managerId(name: string, operation: ManagerOperation, apiVersion: string): string {
   return operation === 'Apply'
     ? `${JSON.stringify(name)},Apply`
@@ -38,12 +41,12 @@ export function idOf({ name, operation, apiVersion }: Manager): string {
   return managerId(name, operation, apiVersion);
 }
 
-/** As conflicts name it. */
-export function shownManager({ name, operation, apiVersion }: Manager): string {
+/** The manager as conflict messages name it. */
+export function managerText({ name, operation, apiVersion }: Manager): string {
   return operation === 'Apply' ? quote(name) : `${quote(name)} using ${apiVersion}`;
 }
 
-/** From entries as `entriesOf` made them. */
+/** Parses entries that `entriesOf` wrote. */
 export function managersStored(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
   const managers: Managers = new Map();
   for (const { manager: name = '', operation, apiVersion = '', time, fieldsV1 } of entries ?? []) {
@@ -59,7 +62,7 @@ export function managersStored(entries: readonly ManagedFieldsEntry[] | undefine
   return managers;
 }
 
-/** From entries that a client sent. Throws FieldSetError for those that make no sense. */
+/** Parses entries that a client sent. Throws FieldSetError if they are invalid. */
 export function managersSent(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
   const managers: Managers = new Map();
   for (const entry of entries ?? []) {
@@ -71,7 +74,7 @@ export function managersSent(entries: readonly ManagedFieldsEntry[] | undefined)
 
 function managerFrom(entry: ManagedFieldsEntry): Manager {
   const { manager = '', operation, apiVersion = '', time, fieldsType = '', fieldsV1 } = entry;
-  if (operation !== 'Apply' && operation !== 'Update') {
+  if (!isManagerOperation(operation)) {
     throw new FieldSetError('operation must be Apply or Update');
   }
   if (apiVersion === '') throw new FieldSetError('apiVersion must not be empty');
@@ -81,14 +84,18 @@ function managerFrom(entry: ManagedFieldsEntry): Manager {
   const set = fieldsV1 == null ? noFields : fieldSetFromJson(fieldsV1);
   return {
     name: manager,
-    operation: operation as ManagerOperation,
+    operation,
     apiVersion,
     set,
     time: time ?? undefined,
   };
 }
 
-/** Does a client send what is stored? Most send back what they have read. */
+function isManagerOperation(operation: string | undefined): operation is ManagerOperation {
+  return operation === 'Apply' || operation === 'Update';
+}
+
+/** Reports whether the client sent the stored entries. Most clients do. */
 export function sameEntries(
   sent: readonly ManagedFieldsEntry[],
   stored: readonly ManagedFieldsEntry[] | undefined,
@@ -103,23 +110,27 @@ function sameEntry(a: ManagedFieldsEntry, b: ManagedFieldsEntry): boolean {
     a.apiVersion === b.apiVersion &&
     a.time === b.time &&
     a.fieldsType === b.fieldsType &&
-    isJsonObject(a.fieldsV1) &&
-    isJsonObject(b.fieldsV1) &&
-    equalSets(a.fieldsV1 as unknown as FieldSet, b.fieldsV1 as unknown as FieldSet)
+    hasSetForm(a.fieldsV1) &&
+    hasSetForm(b.fieldsV1) &&
+    equalSets(a.fieldsV1, b.fieldsV1)
   );
 }
 
-/** The form that is stored; undefined for no managers at all. */
+/** Reports whether it can be compared as a set. Its elements are not checked. */
+function hasSetForm(fieldsV1: unknown): fieldsV1 is FieldSet {
+  return isJsonObject(fieldsV1);
+}
+
+/** The stored form; undefined if there are no managers. */
 export function entriesOf(managers: Managers): ManagedFieldsEntry[] | undefined {
   if (managers.size === 0) return undefined;
   return [...managers.values()].sort(compareManagers).map(entryOf);
 }
 
 function entryOf({ name, operation, apiVersion, set, time }: Manager): ManagedFieldsEntry {
-  const fieldsV1 = set as ManagedFieldsEntry['fieldsV1'];
-  // By far the most; adding members one by one costs several times as much.
+  // The common case; adding members one by one costs several times as much.
   if (name !== '' && time !== undefined) {
-    return { manager: name, operation, apiVersion, time, fieldsType: 'FieldsV1', fieldsV1 };
+    return { manager: name, operation, apiVersion, time, fieldsType: 'FieldsV1', fieldsV1: set };
   }
   return {
     ...(name !== '' && { manager: name }),
@@ -127,11 +138,11 @@ function entryOf({ name, operation, apiVersion, set, time }: Manager): ManagedFi
     apiVersion,
     ...(time !== undefined && { time }),
     fieldsType: 'FieldsV1',
-    fieldsV1,
+    fieldsV1: set,
   };
 }
 
-/** Appliers first, then by age. */
+/** Apply managers first, then by age. */
 function compareManagers(a: Manager, b: Manager): number {
   return (
     compareText(a.operation, b.operation) ||
@@ -141,7 +152,7 @@ function compareManagers(a: Manager, b: Manager): number {
   );
 }
 
-/** Sets what a manager owns; one that owns nothing is forgotten. */
+/** Sets the fields of a manager; removes a manager without fields. */
 export function setOwned(managers: Managers, id: string, manager: Manager): void {
   if (isEmptySet(manager.set)) managers.delete(id);
   else managers.set(id, manager);
@@ -149,7 +160,7 @@ export function setOwned(managers: Managers, id: string, manager: Manager): void
 
 const notPrintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
-/** `fieldManager` of the request, or the first part of the user agent. */
+/** Returns the `fieldManager` of the request, or the first part of the user agent. */
 export function managerName(fieldManager: string, userAgent: string | undefined): string {
   if (fieldManager !== '') return fieldManager;
   const agent = userAgent ?? '';

@@ -9,7 +9,7 @@ import { TypedError } from './typed.js';
 const pod = shapeOf('core/v1.Pod');
 
 describe('merging a configuration', () => {
-  it('sets what it names, element by element, and keeps the rest', () => {
+  it('sets the named fields by element and keeps the rest', () => {
     const live: JsonObject = {
       metadata: { finalizers: ['x.y/a', 'x.y/b'], labels: { a: '1', b: '1' } },
       spec: {
@@ -61,7 +61,7 @@ describe('merging a configuration', () => {
     });
   });
 
-  it('takes null for a value, but keeps what is in maps and lists', () => {
+  it('treats null as a value, except for maps and lists', () => {
     const live = { text: 't', labels: { a: '1' }, tags: ['a'], whole: ['a'] };
     const config = { text: null, labels: null, tags: null, whole: null };
     expect(mergeObjects(partsShape, live, config)).toEqual({
@@ -72,13 +72,13 @@ describe('merging a configuration', () => {
     });
   });
 
-  it('is refused where elements cannot be told apart', () => {
+  it('is rejected for duplicate elements', () => {
     expect(() => mergeObjects(partsShape, { tags: ['a'] }, { tags: ['b', 'b'] })).toThrow(
       TypedError,
     );
   });
 
-  it('is done once and for all, changes neither side and with oneself nothing', () => {
+  it('is idempotent and changes neither side', () => {
     fc.assert(
       fc.property(arbitraryParts, arbitraryParts, (live, config) => {
         const liveBefore = structuredClone(live);
@@ -93,7 +93,7 @@ describe('merging a configuration', () => {
     );
   });
 
-  it('sets names as data, whatever they are', () => {
+  it('treats names as data', () => {
     const config = JSON.parse('{"labels":{"__proto__":"x","constructor":"y"}}');
     const merged = mergeObjects(partsShape, { labels: { a: '1' } }, config) as {
       labels: object;

@@ -1,11 +1,12 @@
-/** Merges a configuration into an object: what it names is set, everything else stays. */
-import { type Json, type JsonObject, setKey } from '../patch/json-values.js';
+/** Merges a configuration into an object: sets the fields it names and leaves all others. */
+import { type Json, type JsonObject, membersOf, setKey } from '../patch/json-values.js';
 import { type ListShape, type MapShape, memberShape, type Shape } from './shape.js';
-import { isEmptyValue, itemElements, itemsOf, memberOf, membersOf, plainShape } from './typed.js';
+import { isEmptyValue, itemElements, itemsOf, memberOf, plainShape } from './typed.js';
 
 /**
- * The merged object. Neither side is changed, the result shares parts of both. Elements of merged lists
- * keep their places, new ones follow in the order of the configuration. Throws TypedError.
+ * Returns the merged object, which shares structure with both inputs; the inputs are not changed.
+ * Elements of merged lists keep their order; new ones follow in the order of the configuration.
+ * Throws TypedError.
  */
 export function mergeObjects(shape: Shape, live: Json, config: Json): Json {
   const plain = plainShape(shape, config ?? live);
@@ -18,18 +19,18 @@ export function mergeObjects(shape: Shape, live: Json, config: Json): Json {
 
 function mergeMaps(shape: MapShape, live: Json, config: Json): Json {
   const old = membersOf(live);
-  const wanted = membersOf(config);
+  const applied = membersOf(config);
   const result: JsonObject = {};
   for (const name in old) {
     const was = old[name];
-    const value = memberOf(wanted, name);
+    const value = memberOf(applied, name);
     if (was === undefined) continue;
     const member = memberShape(shape, name);
     const isBoth = value !== undefined && member !== undefined;
     setKey(result, name, isBoth ? mergeObjects(member, was, value) : was);
   }
-  for (const name in wanted) {
-    const value = wanted[name];
+  for (const name in applied) {
+    const value = applied[name];
     if (value !== undefined && memberOf(old, name) === undefined) setKey(result, name, value);
   }
   return result;
@@ -37,16 +38,18 @@ function mergeMaps(shape: MapShape, live: Json, config: Json): Json {
 
 function mergeLists(shape: ListShape, live: Json, config: Json): Json {
   const old = itemsOf(live);
-  const wanted = itemsOf(config);
+  const applied = itemsOf(config);
   const oldElements = itemElements(shape, old);
-  const wantedAt = new Map(itemElements(shape, wanted).map((element, index) => [element, index]));
+  const appliedIndexes = new Map(
+    itemElements(shape, applied).map((element, index) => [element, index]),
+  );
   const result = old.map((item, index) => {
     const element = oldElements[index]!;
-    const at = wantedAt.get(element);
+    const at = appliedIndexes.get(element);
     if (at === undefined) return item;
-    wantedAt.delete(element);
-    return mergeObjects(shape.element, item, wanted[at]!);
+    appliedIndexes.delete(element);
+    return mergeObjects(shape.element, item, applied[at]!);
   });
-  for (const at of wantedAt.values()) result.push(wanted[at]!);
+  for (const at of appliedIndexes.values()) result.push(applied[at]!);
   return result;
 }

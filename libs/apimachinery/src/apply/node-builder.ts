@@ -1,14 +1,14 @@
-/** Makes nodes of sets step by step, for sets that are worked out from objects. */
+/** Builds nodes of field sets computed from objects. */
 import { type FieldSet, leaf, type MutableSet, self, sorted } from './field-set.js';
 import { compareElements, type PathElement } from './path-element.js';
 
-/** Collects the steps below a node, in any order, and makes the node of them. */
+/** Collects the steps below a node in any order and builds the node. */
 export class NodeBuilder {
   private readonly elements: PathElement[] = [];
   private readonly nodes: FieldSet[] = [];
   private isInOrder = true;
 
-  /** `isPlain`: all steps are names of the schema, which sort as the texts that they are. */
+  /** `isPlain`: all steps are field names, which sort as text. */
   constructor(private readonly isPlain: boolean) {}
 
   add(element: PathElement, node: FieldSet): void {
@@ -20,7 +20,7 @@ export class NodeBuilder {
     this.nodes.push(node);
   }
 
-  /** Undefined when there is nothing in it, not even the node itself. */
+  /** Undefined if the node is neither a member nor has children. */
   finish(member: boolean): FieldSet | undefined {
     const { elements, nodes } = this;
     if (elements.length === 0) return member ? leaf : undefined;
@@ -32,7 +32,7 @@ export class NodeBuilder {
     return this.isInOrder || this.isPlain ? result : sorted(result);
   }
 
-  /** By insertion: types have few fields, and objects fewer of them. */
+  /** Insertion sort: types have few fields, and objects set even fewer. */
   private sortPlain(): void {
     const { elements, nodes } = this;
     for (let index = 1; index < elements.length; index += 1) {

@@ -28,7 +28,7 @@ function stored(world: World): JsonObject {
   return { ...world.object, metadata: { managedFields } } as unknown as JsonObject;
 }
 
-/** The type has no metadata of its own: it is only there to carry the managed fields. */
+/** Only adds the metadata that carries the managed fields. */
 const withMetadata = { ...partsType, shape: () => shape };
 const shape = {
   kind: 'map' as const,
@@ -74,12 +74,12 @@ function start(object: JsonObject): World {
     now: 'T0',
     live: undefined,
     object: { ...object, metadata: {} },
-    takesSent: true,
+    acceptsSentFields: true,
   });
   return { object, managedFields: created ?? [] };
 }
 
-/** Undefined when there was a conflict. */
+/** Undefined on a conflict. */
 function run(world: World, step: Step): World | undefined {
   const common = { type: withMetadata, apiVersion: 'v1', manager: step.manager, now: 'T1' };
   if (step.do === 'update') {
@@ -87,7 +87,7 @@ function run(world: World, step: Step): World | undefined {
       ...common,
       live: stored(world),
       object: { ...step.object, metadata: {} },
-      takesSent: true,
+      acceptsSentFields: true,
     });
     return { object: step.object, managedFields: entries ?? [] };
   }
@@ -106,7 +106,7 @@ function run(world: World, step: Step): World | undefined {
   }
 }
 
-/** As decoding does. */
+/** Removes nulls, as decoding does. */
 function withoutNulls(object: JsonObject): JsonObject {
   return JSON.parse(
     JSON.stringify(object, (_, value: unknown) => (value === null ? undefined : value)),
@@ -137,7 +137,7 @@ function property(check: (before: World, step: Step, after: World) => void): voi
 }
 
 describe('any series of writes by several managers', () => {
-  it('leaves applied values as they were applied', () => {
+  it('keeps applied values', () => {
     property((_, next, after) => {
       if (next.do === 'update') return;
       const changes = compareObjects(partsShape, next.object, after.object);
@@ -146,7 +146,7 @@ describe('any series of writes by several managers', () => {
     });
   });
 
-  it('makes every change of an update the own of whoever made it, and of nobody else', () => {
+  it('gives every changed field to the manager of the update only', () => {
     property((before, next, after) => {
       if (next.do === 'apply' || before.managedFields.length === 0) return;
       const { added, modified } = compareObjects(partsShape, before.object, after.object);
@@ -159,7 +159,7 @@ describe('any series of writes by several managers', () => {
     });
   });
 
-  it('never loses by apply what somebody else owns, or nobody', () => {
+  it('never removes by apply fields of other managers, or unowned fields', () => {
     property((before, next, after) => {
       if (next.do === 'update') return;
       const isOwn = (entry: ManagedFieldsEntry) =>
@@ -167,15 +167,17 @@ describe('any series of writes by several managers', () => {
       const own = withNamedFields(ownedBy(before, isOwn), partsShape);
       const { removed, modified } = compareObjects(partsShape, before.object, after.object);
       const others = ownedBy(before, (entry) => !isOwn(entry));
-      // Maps are lost when they become empty. What was replaced by another kind was not taken out.
+      // A map disappears when it becomes empty. A value whose kind changed was replaced, not
+      // removed.
       const lost = [...pathsOf(leavesOf(removed))].filter(
         (path) => !path.some((_, end) => has(modified, path.slice(0, end))),
       );
-      // Only what this applier alone owned, or what was in it, goes.
+      // Only fields that this applier alone owned, or fields below them, are removed.
       for (const path of lost) {
         const within = path.some((_, end) => has(own, path.slice(0, end + 1)));
         expect(within).toBe(true);
-        // What others own goes with an element of a list of which they do not own the element itself.
+        // Removing a list element removes fields of other managers who do not own the element
+        // itself.
         const element = path.some((_, end) => {
           const prefix = path.slice(0, end);
           return end > 0 && has(own, prefix) && !has(others, prefix);
@@ -185,9 +187,9 @@ describe('any series of writes by several managers', () => {
     });
   });
 
-  it('is nothing new when the last apply is made again', () => {
+  it('is unchanged when the last apply is repeated', () => {
     property((_, next, after) => {
-      // Where nobody owns anything, whatever is there gets its first owner.
+      // An object without owners gets a first manager.
       if (next.do === 'update' || after.managedFields.length === 0) return;
       const again = run(after, next);
       expect(again?.managedFields).toEqual(after.managedFields);
@@ -195,7 +197,7 @@ describe('any series of writes by several managers', () => {
     });
   });
 
-  it('gives an applier of the whole object all of it and changes nothing', () => {
+  it('gives all fields to a manager that applies the whole object, without changes', () => {
     property((_, __, after) => {
       const config = after.object;
       const whole = run(after, { do: 'apply', manager: 'four', object: config, force: false });

@@ -1,8 +1,8 @@
 /**
- * How ownership moves: the rules for plain writes and for applied configurations, between managers that
- * may have written in different versions. Nothing is changed in place but the map of managers.
+ * How ownership moves: the rules for updates and for applied configurations, between managers that
+ * may have written in different versions. Changes nothing but the map of managers.
  */
-import type { Json, JsonObject } from '../patch/json-values.js';
+import type { JsonObject } from '../patch/json-values.js';
 import { type Changes, compareObjects, isUnchanged, withoutFields, written } from './compare.js';
 import {
   difference,
@@ -20,17 +20,17 @@ import type { Shape } from './shape.js';
 
 /** One kind in all its versions. */
 export interface VersionedType {
-  /** Undefined for a version that is not served any more. */
+  /** Undefined for a version that is no longer served. */
   shape(apiVersion: string): Shape | undefined;
-  /** The same object in another version that is served. Neither is shared with the other. */
+  /** Converts the object to another served version. The result shares nothing with the input. */
   convert(object: JsonObject, from: string, to: string): JsonObject;
-  /** Fields that the way of writing sets back, by version: nobody comes to own them by it. */
+  /** Fields that this kind of write resets, by version: the writer does not become their owner. */
   ignored(apiVersion: string): FieldSet | undefined;
-  /** An object of which nothing is said. */
+  /** An object without any fields set. */
   empty(apiVersion: string): JsonObject;
 }
 
-/** Another manager owns what the configuration would change. */
+/** A field that another manager owns and the configuration would change. */
 export interface Conflict {
   readonly manager: Manager;
   readonly fields: FieldSet;
@@ -62,9 +62,9 @@ function changesOf({ type, apiVersion, before, after }: Write): Changes {
 }
 
 /**
- * Takes from every manager but `writer` what the write changed. Without `force` nothing is taken and
- * ApplyConflictError thrown when another one owns something that was set. Answers with what changed in
- * the version of the write, ignored fields included.
+ * Removes the changed fields from every manager but `writer`. Without `force`, removes nothing and
+ * throws ApplyConflictError if another manager owns a set field. Returns the changes in the version
+ * of the write, including ignored fields.
  */
 function takeFromOthers(write: Write, managers: Managers, writer: string, force: boolean): Changes {
   const { type, apiVersion } = write;
@@ -90,7 +90,7 @@ function takeFromOthers(write: Write, managers: Managers, writer: string, force:
   return changes;
 }
 
-/** The same changes as another version shows them; undefined when that is not served. */
+/** The same changes in another version; undefined if that version is not served. */
 function changesIn(
   write: Write,
   changes: Changes,
@@ -115,7 +115,7 @@ function inVersion({ type, apiVersion, before, after }: Write, other: string): W
   };
 }
 
-/** Brings sets in step with types that have changed since they were written. */
+/** Adapts stored sets to types that have changed since. */
 function reconcile(type: VersionedType, managers: Managers): void {
   for (const [id, manager] of managers) {
     const set = reconciled(manager.set, type.shape(manager.apiVersion));
@@ -123,7 +123,10 @@ function reconcile(type: VersionedType, managers: Managers): void {
   }
 }
 
-/** A plain write by somebody who is no manager yet: answers with what is theirs now. Throws TypedError. */
+/**
+ * Tracks an update by a new manager and returns the fields that manager owns now. Throws
+ * TypedError.
+ */
 export function updateOwnership(write: Write, managers: Managers): FieldSet {
   reconcile(write.type, managers);
   const changes = takeFromOthers(write, managers, '', true);
@@ -143,10 +146,13 @@ export interface Application {
 }
 
 /**
- * Applies a configuration that fits its type. Answers with the new object, or with undefined when it is
- * the live one. Throws ApplyConflictError and TypedError.
+ * Applies a configuration that fits its type. Returns the new object, or undefined if it equals the
+ * live one. Throws ApplyConflictError and TypedError.
  */
-export function applyOwnership(application: Application, managers: Managers): Json | undefined {
+export function applyOwnership(
+  application: Application,
+  managers: Managers,
+): JsonObject | undefined {
   const { type, apiVersion, live, config, manager, force } = application;
   reconcile(type, managers);
   const shape = shapeFor(type, apiVersion);
@@ -163,7 +169,7 @@ export function applyOwnership(application: Application, managers: Managers): Js
   return isUnchanged(changes) ? undefined : after;
 }
 
-/** Takes out what only this applier had named and does not name any more. */
+/** Removes fields that only this applier owned and no longer applies. */
 function prune(
   { type, apiVersion }: Application,
   merged: JsonObject,
@@ -174,9 +180,9 @@ function prune(
   if (!last || !shape || isEmptySet(last.set)) return merged;
   const mergedThen = convert(type, merged, apiVersion, last.apiVersion);
   const owned = withNamedFields(last.set, shape);
-  const bare = withoutItems(shape, mergedThen, owned) as JsonObject;
-  const kept = addBackOwned(type, last.apiVersion, mergedThen, bare, managers);
-  const pruned = addBackDangling(shape, mergedThen, kept, owned);
+  const bare = objectWithout(shape, mergedThen, owned);
+  const restored = addBackOwned(type, last.apiVersion, mergedThen, bare, managers);
+  const pruned = addBackDangling(shape, mergedThen, restored, owned);
   return convert(type, pruned, last.apiVersion, apiVersion);
 }
 
@@ -184,7 +190,7 @@ function convert(type: VersionedType, object: JsonObject, from: string, to: stri
   return from === to ? object : type.convert(object, from, to);
 }
 
-/** Puts back what other managers own, or this one in its new configuration. */
+/** Restores fields owned by other managers or by this manager's new configuration. */
 function addBackOwned(
   type: VersionedType,
   apiVersion: string,
@@ -193,7 +199,8 @@ function addBackOwned(
   managers: Managers,
 ): JsonObject {
   const byVersion = new Map<string, FieldSet>();
-  // The version in hand first: others may not be able to hold what has been taken out.
+  // Start with the current version: another version may not be able to represent the removed
+  // fields.
   byVersion.set(apiVersion, {});
   for (const { apiVersion: version, set } of managers.values()) {
     byVersion.set(version, union(byVersion.get(version) ?? {}, set));
@@ -204,18 +211,18 @@ function addBackOwned(
     if (!shape) continue;
     const whole = convert(type, merged, apiVersion, version);
     const part = convert(type, result, apiVersion, version);
-    const wanted = union(
+    const retained = union(
       withNamedFields(fieldsOf(shape, part), shape),
       withNamedFields(set, shape),
     );
-    const gone = difference(withNamedFields(fieldsOf(shape, whole), shape), wanted);
-    const added = withoutItems(shape, whole, gone) as JsonObject;
+    const gone = difference(withNamedFields(fieldsOf(shape, whole), shape), retained);
+    const added = objectWithout(shape, whole, gone);
     result = convert(type, added, version, apiVersion);
   }
   return result;
 }
 
-/** Puts back what this applier had never named: nobody's fields, and defaults. */
+/** Restores fields that this applier never owned: unowned fields and defaults. */
 function addBackDangling(
   shape: Shape,
   merged: JsonObject,
@@ -224,5 +231,10 @@ function addBackDangling(
 ): JsonObject {
   const whole = withNamedFields(fieldsOf(shape, merged), shape);
   const part = withNamedFields(fieldsOf(shape, pruned), shape);
-  return withoutItems(shape, merged, intersection(difference(whole, part), owned)) as JsonObject;
+  return objectWithout(shape, merged, intersection(difference(whole, part), owned));
+}
+
+/** The object without the fields; they never include its kind, so that it is not null. */
+function objectWithout(shape: Shape, object: JsonObject, removed: FieldSet): JsonObject {
+  return withoutItems(shape, object, removed) as JsonObject;
 }

@@ -1,7 +1,7 @@
 /**
- * One step of a path in a field set, in the text that FieldsV1 gives it: `f:name` for a member of an
- * object, `k:{"name":"a"}` for an element of a list found by its keys, `v:"a"` for an element of a set,
- * `i:0` for one found by its place. Equal steps have equal texts once they are canonical.
+ * One step of a path in a field set, in its FieldsV1 text: `f:name` for an object member,
+ * `k:{"name":"a"}` for a list element with those keys, `v:"a"` for a set element, `i:0` for a list
+ * index. Equal steps have equal canonical texts.
  */
 import { objectDepthMax } from '../limits.js';
 import {
@@ -10,12 +10,13 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  membersOf,
 } from '../patch/json-values.js';
 import { quote } from '../status/value-format.js';
 
 export type PathElement = string;
 
-/** Text that is no field set. */
+/** Text that is not a field set. */
 export class FieldSetError extends Error {
   override readonly name = 'FieldSetError';
 }
@@ -28,7 +29,7 @@ export function valueElement(value: Json): PathElement {
   return `v:${JSON.stringify(value)}`;
 }
 
-/** `names` in order, with a value each. */
+/** `names` must be sorted, with one value each. */
 export function keyElement(names: readonly string[], values: readonly Json[]): PathElement {
   let text = 'k:{';
   for (let index = 0; index < names.length; index += 1) {
@@ -39,8 +40,8 @@ export function keyElement(names: readonly string[], values: readonly Json[]): P
 }
 
 /**
- * The one text for a step; undefined for a kind of step that is unknown, which readers leave out.
- * Throws FieldSetError.
+ * The canonical text of a step; undefined for an unknown kind of step, which readers skip. Throws
+ * FieldSetError.
  */
 export function canonicalElement(text: string): PathElement | undefined {
   if (text[1] !== ':') throw new FieldSetError(`no path element: ${quote(text)}`);
@@ -82,7 +83,7 @@ function parsed(text: string): Json {
   return value;
 }
 
-/** By code points, which is the order of the UTF-8 bytes. */
+/** Compares by code points, which is the order of the UTF-8 bytes. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   const shared = Math.min(a.length, b.length);
@@ -100,14 +101,14 @@ export function compareText(a: string, b: string): number {
 
 const ranks: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 };
 
-/** The order in which FieldsV1 lists steps. Both are canonical. */
+/** The order in which FieldsV1 lists steps. Both must be canonical. */
 export function compareElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0;
   if (a[0] === 'f' && b[0] === 'f') return compareText(a, b);
   return compareRead(read(a), read(b));
 }
 
-/** A step with its value, which costs something to read. */
+/** A step with its parsed value, which is expensive to read. */
 interface ReadElement {
   readonly element: PathElement;
   readonly rank: number;
@@ -124,7 +125,7 @@ function compareRead(a: ReadElement, b: ReadElement): number {
   return a.rank === 0 ? compareText(a.element, b.element) : compareValues(a.value, b.value);
 }
 
-/** The steps in order; each is read once. */
+/** The steps in order; each is parsed once. */
 export function sortedElements(elements: readonly PathElement[]): PathElement[] {
   return elements
     .map(read)
@@ -143,10 +144,11 @@ function valueRank(value: Json): number {
 function compareValues(a: Json, b: Json): number {
   const rank = valueRank(a);
   if (rank !== valueRank(b)) return rank - valueRank(b);
-  if (typeof a === 'string') return compareText(a, b as string);
+  if (typeof a === 'string' && typeof b === 'string') return compareText(a, b);
   if (typeof a === 'number' || typeof a === 'boolean') return Number(a) - Number(b);
-  if (a === null || deepEqual(a, b)) return 0;
-  return Array.isArray(a) ? compareLists(a, b as Json[]) : compareMaps(a, b as JsonObject);
+  if (deepEqual(a, b)) return 0;
+  if (Array.isArray(a) && Array.isArray(b)) return compareLists(a, b);
+  return compareMaps(membersOf(a), membersOf(b));
 }
 
 function compareLists(a: readonly Json[], b: readonly Json[]): number {
@@ -169,21 +171,21 @@ function compareMaps(a: JsonObject, b: JsonObject): number {
   return names.length - others.length;
 }
 
-/** As messages show it: `.name`, `[port=80,protocol="TCP"]`, `[="a"]`, `[0]`. */
-export function shownElement(element: PathElement): string {
+/** The step as messages show it: `.name`, `[port=80,protocol="TCP"]`, `[="a"]`, `[0]`. */
+export function elementText(element: PathElement): string {
   const rest = element.slice(2);
   if (element[0] === 'f') return `.${rest}`;
   if (element[0] === 'i') return `[${rest}]`;
   const value = JSON.parse(rest) as Json;
-  if (element[0] === 'v') return `[=${shownValue(value)}]`;
-  const keys = Object.entries(value as JsonObject);
-  return `[${keys.map(([name, key]) => `${name}=${shownValue(key)}`).join(',')}]`;
+  if (element[0] === 'v') return `[=${valueText(value)}]`;
+  const keys = Object.entries(membersOf(value));
+  return `[${keys.map(([name, key]) => `${name}=${valueText(key)}`).join(',')}]`;
 }
 
-function shownValue(value: Json): string {
+function valueText(value: Json): string {
   return typeof value === 'string' ? quote(value) : JSON.stringify(value);
 }
 
-export function shownPath(path: readonly PathElement[]): string {
-  return path.map(shownElement).join('');
+export function pathText(path: readonly PathElement[]): string {
+  return path.map(elementText).join('');
 }

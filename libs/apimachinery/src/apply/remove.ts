@@ -1,13 +1,13 @@
-/** Takes fields out of an object, and prepares sets for it. */
-import { type Json, type JsonObject, setKey } from '../patch/json-values.js';
+/** Removes fields from an object, and prepares the sets for it. */
+import { type Json, type JsonObject, membersOf, setKey } from '../patch/json-values.js';
 import { type FieldSet, inOrder, isMember, leaf, type MutableSet, nodeOf } from './field-set.js';
 import { fieldElement, type PathElement } from './path-element.js';
 import { type ListShape, type MapShape, memberShape, type Shape } from './shape.js';
-import { isEmptyValue, itemElements, itemsOf, membersOf, plainShape } from './typed.js';
+import { isEmptyValue, itemElements, itemsOf, plainShape } from './typed.js';
 
 /**
- * The object without the paths of the set; lists and objects that become empty become null. The object
- * is not changed; the result shares parts of it. Throws TypedError.
+ * Returns the object without the paths of the set; lists and objects that become empty become null.
+ * The object is not changed; the result shares structure with it. Throws TypedError.
  */
 export function withoutItems(shape: Shape, value: Json, removed: FieldSet): Json {
   const plain = plainShape(shape, value);
@@ -45,8 +45,8 @@ function mapWithout(shape: MapShape, value: Json, removed: FieldSet): Json {
 }
 
 /**
- * The set with every named field that has paths below it: who owns something in an optional struct owns
- * the struct for as long.
+ * Adds every named field that has paths below it: the owner of a field in an optional struct also
+ * owns the struct.
  */
 export function withNamedFields(set: FieldSet, shape: Shape | undefined): FieldSet {
   let changed: MutableSet | undefined;
@@ -58,7 +58,7 @@ export function withNamedFields(set: FieldSet, shape: Shape | undefined): FieldS
     const isNamed = below.isNamed && !isMember(node);
     if (inner === node && !isNamed) continue;
     changed ??= { ...set };
-    changed[element] = isNamed ? (nodeOf(true, inner as MutableSet) ?? leaf) : inner;
+    changed[element] = isNamed ? (nodeOf(true, inner) ?? leaf) : inner;
   }
   return changed ?? set;
 }
@@ -77,8 +77,8 @@ function shapeBelow(
 }
 
 /**
- * The set as the type has it now: of what has become one whole since, the whole is owned by whoever owned
- * a part. The same set when nothing has.
+ * Adapts the set to the current type: if a type has become atomic, the owner of any part owns the
+ * whole. Returns the same set if nothing changes.
  */
 export function reconciled(set: FieldSet, shape: Shape | undefined): FieldSet {
   if (shape === undefined || shape.kind === 'any' || shape.kind === 'scalar') return set;
@@ -86,13 +86,13 @@ export function reconciled(set: FieldSet, shape: Shape | undefined): FieldSet {
   for (const element in set) {
     if (element === '.') continue;
     const node = set[element]!;
-    // Most steps end here.
+    // Most steps are leaves.
     if (!hasBelow(node)) continue;
     const inner = shapeBelow(shape, element).shape;
-    const kept = isWhole(inner) ? leaf : reconciled(node, inner);
-    if (kept === node) continue;
+    const remaining = isWhole(inner) ? leaf : reconciled(node, inner);
+    if (remaining === node) continue;
     changed ??= { ...set };
-    changed[element] = kept;
+    changed[element] = remaining;
   }
   return changed ? inOrder(changed) : set;
 }

@@ -14,7 +14,7 @@ function keysOf(shape: Shape): unknown {
 }
 
 describe('shapes', () => {
-  it('can be read of every type', () => {
+  it('exist for every type', () => {
     for (const file of schemaFileNames()) {
       for (const type of Object.keys(schemaFile(file).types)) {
         const shape = shapeOf(`${file}.${type}`);
@@ -23,7 +23,7 @@ describe('shapes', () => {
     }
   });
 
-  it('tell elements apart by list type, or as strategic merge does', () => {
+  it('identify elements by list type, or by the merge key', () => {
     expect(at('core/v1.Pod', 'spec', 'containers')).toMatchObject({ type: 'map' });
     expect(keysOf(at('core/v1.Pod', 'spec', 'containers'))).toEqual([{ name: 'name' }]);
     expect(keysOf(at('core/v1.Pod', 'spec', 'containers', 'ports'))).toEqual([
@@ -35,12 +35,12 @@ describe('shapes', () => {
     expect(at('core/v1.Pod', 'spec', 'tolerations')).toMatchObject({ type: 'atomic' });
   });
 
-  it('take selectors as a whole, and node selectors member by member', () => {
+  it('treat selectors as atomic, and node selectors as granular', () => {
     expect(at('apps/v1.Deployment', 'spec', 'selector')).toMatchObject({ isAtomic: true });
     expect(at('core/v1.Pod', 'spec', 'nodeSelector')).toMatchObject({ isAtomic: false });
   });
 
-  it('take quantities and times as they come, and data as text', () => {
+  it('treat quantities and times as any scalar, and data as text', () => {
     const requests = at('core/v1.Pod', 'spec', 'containers', 'resources', 'requests') as MapShape;
     expect(requests.others).toEqual({ kind: 'scalar', type: 'untyped' });
     const created = at('core/v1.Pod', 'metadata', 'creationTimestamp');

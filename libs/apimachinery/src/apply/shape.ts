@@ -1,11 +1,12 @@
 /**
- * What apply needs to know of a type: which values are taken as a whole and which are merged member by
- * member, and how the elements of a list are told apart. Shapes of API types are made from their
- * descriptors at first need and kept; the schema of a custom resource can be made into one the same way.
+ * The merge-relevant shape of a type: which values are atomic, which are merged member by member,
+ * and which keys identify list elements. Shapes of API types are built from their descriptors on
+ * first use and cached; the schema of a custom resource can be converted to one as well.
  */
+
+import type { FieldDescriptor, TypeDescriptor, TypeName } from '../descriptors/descriptor.js';
 import type { Json } from '../patch/json-values.js';
 import { jsonFields } from '../schema/compiled-type.js';
-import type { FieldDescriptor, TypeDescriptor, TypeName } from '../schema/descriptor.js';
 import { schemaType } from '../schema/registry.js';
 import { fieldElement, type PathElement } from './path-element.js';
 
@@ -16,10 +17,10 @@ export interface ScalarShape {
   readonly type: ScalarType;
 }
 
-/** A field by which elements are told apart. */
+/** A field that identifies list elements. */
 export interface KeyField {
   readonly name: string;
-  /** Taken when an element does not have the field. */
+  /** Used if an element does not have the field. */
   readonly default?: Json;
 }
 
@@ -27,29 +28,29 @@ export interface ListShape {
   readonly kind: 'list';
   readonly type: 'atomic' | 'set' | 'map';
   readonly element: Shape;
-  /** Of a list of type `map`; in order. */
+  /** Ordered; for lists of type `map`. */
   readonly keys: readonly KeyField[];
 }
 
 export interface Member {
   readonly element: PathElement;
   readonly shape: Shape;
-  /** The field is never really absent: it is this where nothing is said. */
+  /** The value of the field if it is not set; the field is never really absent. */
   readonly absent?: Json;
 }
 
-/** Objects: those with named fields and those whose keys are data. */
+/** Objects with named fields, and maps whose keys are data. */
 export interface MapShape {
   readonly kind: 'map';
   readonly isAtomic: boolean;
   readonly fields: ReadonlyMap<string, Member>;
-  /** Those of the fields that are never absent. */
+  /** The fields that are never absent. */
   readonly present: readonly (readonly [string, Member])[];
-  /** Shape of members that are no named fields; absent where there may be none. */
+  /** Shape of members that are not named fields; absent if such members are not allowed. */
   readonly others?: Shape;
 }
 
-/** Anything: scalars, lists as a whole, objects member by member. */
+/** Any value: scalars, atomic lists, objects merged member by member. */
 export interface AnyShape {
   readonly kind: 'any';
 }
@@ -65,7 +66,7 @@ const text: ScalarShape = { kind: 'scalar', type: 'string' };
 const numeric: ScalarShape = { kind: 'scalar', type: 'numeric' };
 const boolean: ScalarShape = { kind: 'scalar', type: 'boolean' };
 
-/** Shape of a member of this name; undefined when the type has none. */
+/** Shape of the member with this name; undefined if the type has no such member. */
 export function memberShape(shape: MapShape, name: string): Shape | undefined {
   return shape.fields.get(name)?.shape ?? shape.others;
 }
@@ -95,7 +96,7 @@ export function listOf(
 
 const shapes = new Map<TypeName, Shape>();
 
-/** The shape of a type such as `core/v1.Pod`. Throws RangeError when there is no such type. */
+/** The shape of a type such as `core/v1.Pod`. Throws RangeError if the type does not exist. */
 export function shapeOf(name: TypeName): Shape {
   let shape = shapes.get(name);
   if (!shape) {
@@ -106,7 +107,7 @@ export function shapeOf(name: TypeName): Shape {
   return shape;
 }
 
-/** Types may hold themselves, so that fields are only looked at when they are asked for. */
+/** Types may be recursive, so the fields are resolved on first use. */
 class TypeShape implements MapShape {
   readonly kind = 'map';
   readonly isAtomic: boolean;
@@ -174,7 +175,7 @@ function fieldShape(field: FieldDescriptor): Shape {
     : element;
 }
 
-/** What a field that is always written is where nothing is said; undefined: it may be absent. */
+/** The value that an unset field is always written with; undefined if it may be absent. */
 function absentValue({
   kind,
   cardinality,
@@ -224,7 +225,7 @@ function elementShape(field: FieldDescriptor): Shape {
   }
 }
 
-/** Without a list type, a list that strategic merge patches merge is merged by apply as well. */
+/** Without a list type, apply merges the lists that strategic merge patches merge. */
 function listShape(field: FieldDescriptor, element: Shape): ListShape {
   const { listType, listMapKeys = [], mergeStrategy, mergeKey, ref } = field;
   if (listType === 'map') return listOf(element, 'map', keyFields(listMapKeys, ref));

@@ -1,14 +1,14 @@
 /**
- * Values seen through a shape: how an element of a list is named, and whether a value fits. What does not
- * fit is a TypedError that says where.
+ * Values viewed through a shape: how list elements are identified, and whether a value fits. A
+ * value that does not fit causes a TypedError with its path.
  */
-import { objectDepthMax, typedErrorsMax } from '../limits.js';
+import { objectDepthMax, reportedTypeErrorCountMax } from '../limits.js';
 import { isDeeperThan, isJsonObject, type Json, type JsonObject } from '../patch/json-values.js';
 import {
+  elementText,
   fieldElement,
   keyElement,
   type PathElement,
-  shownElement,
   valueElement,
 } from './path-element.js';
 import {
@@ -26,14 +26,14 @@ import {
 export class TypedError extends Error {
   override readonly name = 'TypedError';
 
-  /** `messages`: each begins with the path from the value that was checked. */
+  /** `messages`: each begins with the path relative to the checked value. */
   constructor(readonly messages: readonly string[]) {
     super(messages.length === 1 ? messages[0] : ['errors:', ...messages].join('\n  '));
   }
 
-  /** The same, seen from one step further up. */
+  /** The same error, with the path relative to the parent. */
   under(element: PathElement): TypedError {
-    const step = shownElement(element);
+    const step = elementText(element);
     return new TypedError(this.messages.map((message) => joined(step, message)));
   }
 }
@@ -47,7 +47,7 @@ function joined(step: string, message: string): string {
 /** A shape that allows one kind of value only. */
 export type PlainShape = ScalarShape | ListShape | MapShape;
 
-/** Of a shape that allows anything, what it says of this value. */
+/** Narrows a shape that allows any kind to the kind of this value. */
 export function plainShape(shape: Shape, value: unknown): PlainShape {
   if (shape.kind !== 'any') return shape;
   if (Array.isArray(value)) return anyList;
@@ -57,31 +57,24 @@ export function plainShape(shape: Shape, value: unknown): PlainShape {
 export function isEmptyValue(value: unknown): boolean {
   if (value === null || value === undefined) return true;
   if (Array.isArray(value)) return value.length === 0;
-  if (typeof value !== 'object') return true;
-  for (const key in value) if ((value as JsonObject)[key] !== undefined) return false;
+  if (!isJsonObject(value)) return true;
+  for (const key in value) if (value[key] !== undefined) return false;
   return true;
 }
 
-/** A list, or an empty one for what is none. */
+/** The list; empty for any other value. */
 export function itemsOf(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? (value as Json[]) : [];
+  return Array.isArray(value) ? value : [];
 }
 
-/** An object, or an empty one for what is none. */
-export function membersOf(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : nothing;
-}
-
-const nothing: JsonObject = Object.freeze({});
-
-/** A member of an object by a name that is data: what every object inherits is none. */
+/** A member of an object by a name that is data; inherited properties do not count. */
 export function memberOf(object: JsonObject, name: string): Json | undefined {
   const value = object[name];
   if (typeof value === 'function') return undefined;
   return name !== '__proto__' || Object.hasOwn(object, name) ? value : undefined;
 }
 
-/** The step to an element of a merged list. Throws TypedError. */
+/** The path element of an element of a merged list. Throws TypedError. */
 export function itemElement(shape: ListShape, index: number, item: Json): PathElement {
   return shape.type === 'map' ? keyedElement(shape, index, item) : setElement(index, item);
 }
@@ -94,7 +87,7 @@ function keyedElement({ keys }: ListShape, index: number, item: Json): PathEleme
     throw itemError(index, 'associative list with keys may not have non-map elements');
   }
   const only = keys.length === 1 ? item[keys[0]!.name] : undefined;
-  // By far the most lists: one key, a text without anything to escape.
+  // The common case: one key, a text with nothing to escape.
   if (typeof only === 'string' && plainText.test(only) && plainText.test(keys[0]!.name)) {
     return `k:{"${keys[0]!.name}":"${only}"}`;
   }
@@ -132,10 +125,10 @@ function itemError(index: number, message: string): TypedError {
 }
 
 export function duplicateError(element: PathElement): TypedError {
-  return new TypedError([`duplicate entries for key ${shownElement(element)}`]);
+  return new TypedError([`duplicate entries for key ${elementText(element)}`]);
 }
 
-/** The steps to the elements of a merged list. Throws TypedError, also for two with the same step. */
+/** The path elements of a merged list. Throws TypedError, also for duplicates. */
 export function itemElements(shape: ListShape, items: readonly Json[]): PathElement[] {
   const elements: PathElement[] = new Array(items.length);
   for (let index = 0; index < items.length; index += 1) {
@@ -163,7 +156,7 @@ function checkDistinct(elements: readonly PathElement[]): void {
   }
 }
 
-/** Throws TypedError when the value does not fit, or is nested too deep. */
+/** Throws TypedError if the value does not fit or is nested too deeply. */
 export function checkTyped(shape: Shape, value: Json): void {
   if (isDeeperThan(value, objectDepthMax)) {
     throw new TypedError([`nested deeper than ${objectDepthMax} levels`]);
@@ -174,7 +167,7 @@ export function checkTyped(shape: Shape, value: Json): void {
 }
 
 function check(shape: Shape, value: Json, at: string, messages: string[]): void {
-  if (value === null || messages.length >= typedErrorsMax) return;
+  if (value === null || messages.length >= reportedTypeErrorCountMax) return;
   const plain = plainShape(shape, value);
   if (plain.kind === 'scalar') checkScalar(plain, value, at, messages);
   else if (plain.kind === 'list') checkList(plain, value, at, messages);
@@ -193,15 +186,15 @@ const scalarWords = {
 
 function checkScalar({ type }: ScalarShape, value: Json, at: string, messages: string[]): void {
   if (type === 'untyped') {
-    if (typeof value === 'object') add(messages, at, `expected a scalar, got ${shownType(value)}`);
+    if (typeof value === 'object') add(messages, at, `expected a scalar, got ${typeText(value)}`);
     return;
   }
   if (typeof value === (type === 'numeric' ? 'number' : type)) return;
-  const found = type === 'string' ? shownType(value) : typeWord(value);
+  const found = type === 'string' ? typeText(value) : typeWord(value);
   add(messages, at, `expected ${scalarWords[type]}, got ${found}`);
 }
 
-/** The type alone, in the words that clients know. */
+/** The name of the value's type, in upstream wording. */
 function typeWord(value: Json): string {
   if (Array.isArray(value)) return '[]interface {}';
   if (typeof value === 'object') return 'map[string]interface {}';
@@ -209,17 +202,17 @@ function typeWord(value: Json): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-const shownLengthMax = 128;
+const reportedLengthMax = 128;
 
-function shownType(value: Json): string {
+function typeText(value: Json): string {
   if (Array.isArray(value)) return 'list';
   if (typeof value === 'object') return 'map';
-  return `${typeof value} ${JSON.stringify(value).slice(0, shownLengthMax)}`;
+  return `${typeof value} ${JSON.stringify(value).slice(0, reportedLengthMax)}`;
 }
 
 function checkList(shape: ListShape, value: Json, at: string, messages: string[]): void {
   if (!Array.isArray(value)) {
-    add(messages, at, `expected list, got ${shownType(value)}`);
+    add(messages, at, `expected list, got ${typeText(value)}`);
     return;
   }
   const seen = new Set<PathElement>();
@@ -237,18 +230,18 @@ function checkList(shape: ListShape, value: Json, at: string, messages: string[]
       if (seen.has(element)) add(messages, at, duplicateError(element).message);
       seen.add(element);
     }
-    check(shape.element, item, at + shownElement(element), messages);
+    check(shape.element, item, at + elementText(element), messages);
   }
 }
 
 function checkMap(shape: MapShape, value: Json, at: string, messages: string[]): void {
   if (!isJsonObject(value)) {
-    add(messages, at, `expected map, got ${shownType(value)}`);
+    add(messages, at, `expected map, got ${typeText(value)}`);
     return;
   }
   for (const name in value) {
     const member = memberShape(shape, name);
-    const path = at + shownElement(fieldElement(name));
+    const path = at + elementText(fieldElement(name));
     if (member) check(member, value[name]!, path, messages);
     else add(messages, path, 'field not declared in schema');
   }

@@ -10,8 +10,8 @@ export function percentOf(value: IntOrString | undefined): number | undefined {
 }
 
 /**
- * The number that the value stands for out of `total`; percentages are rounded up or down. Throws
- * RangeError for a text that is not a percentage.
+ * Resolves the value against `total`; rounds percentages up or down. Throws RangeError for a text
+ * that is not a percentage.
  */
 export function scaledValue(value: IntOrString, total: number, round: 'up' | 'down'): number {
   if (typeof value === 'number') return value;

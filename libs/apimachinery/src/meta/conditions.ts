@@ -1,4 +1,4 @@
-/** Lists of conditions, one of each type, as the status of most kinds has one. */
+/** Helpers for condition lists, which hold one condition per type. */
 
 export function conditionOf<C extends { readonly type?: string }>(
   conditions: readonly C[] | undefined,
@@ -7,7 +7,7 @@ export function conditionOf<C extends { readonly type?: string }>(
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** False as well when there is no such condition, or nobody knows. */
+/** False if the condition is missing or its status is `Unknown`. */
 export function isConditionTrue(
   conditions: readonly { readonly type?: string; readonly status?: string }[] | undefined,
   type: string,

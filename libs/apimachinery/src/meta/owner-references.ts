@@ -1,4 +1,4 @@
-/** Owner references: who an object belongs to, and which owner manages it. */
+/** Owner references, and the controller among them. */
 import type { OwnerReference } from '@orch/types/meta/v1';
 
 interface Owned {
@@ -11,7 +11,7 @@ interface Owner {
   readonly metadata?: { readonly name?: string; readonly uid?: string };
 }
 
-/** A reference to the managing owner; at most one of an object's references is one. */
+/** A reference to the managing controller; an object has at most one. */
 export function controllerReference(owner: Owner): OwnerReference {
   return { ...ownerReference(owner), controller: true, blockOwnerDeletion: true };
 }
@@ -25,7 +25,7 @@ function ownerReference(owner: Owner): OwnerReference {
   };
 }
 
-/** The reference to the managing owner, if the object has one. */
+/** The reference to the managing controller, if the object has one. */
 export function controllerOf(object: Owned): OwnerReference | undefined {
   return object.metadata?.ownerReferences?.find((reference) => reference.controller === true);
 }
@@ -35,7 +35,9 @@ export function isControlledBy(object: Owned, owner: Owner): boolean {
   return uid !== undefined && uid !== '' && controllerOf(object)?.uid === uid;
 }
 
-/** Splits `group/version`; the core group is empty. What has more parts names neither. */
+/**
+ * Splits `group/version`; the core group is empty. Text with more than one slash yields neither.
+ */
 export function parseApiVersion(apiVersion: string): { group: string; version: string } {
   const slash = apiVersion.indexOf('/');
   if (slash !== apiVersion.lastIndexOf('/')) return { group: '', version: '' };

@@ -13,12 +13,12 @@ const messages = (meta: Parameters<typeof validateObjectMeta>[0]) =>
   validateObjectMeta({ name: 'a', namespace: 'ns', ...meta }, rules).map(fieldErrorMessage);
 
 describe('metadata rules', () => {
-  it('want a name or a prefix', () => {
+  it('require a name or a prefix', () => {
     expect(messages({ name: '' })).toEqual([
       'metadata.name: Required value: name or generateName is required',
     ]);
   });
-  it('check finalizers', () => {
+  it('validate finalizers', () => {
     expect(messages({ finalizers: ['nope'] })).toEqual([
       'metadata.finalizers[0]: Invalid value: "nope": name is neither a standard finalizer name nor is it fully qualified',
     ]);
@@ -26,7 +26,7 @@ describe('metadata rules', () => {
       'metadata.finalizers: Invalid value: []string{"orphan", "foregroundDeletion"}: finalizer orphan and foregroundDeletion cannot be both set',
     ]);
   });
-  it('check owners', () => {
+  it('validate owner references', () => {
     expect(
       messages({ ownerReferences: [{ apiVersion: '', kind: '', name: '', uid: '' }] }),
     ).toEqual([
@@ -41,24 +41,25 @@ describe('metadata rules', () => {
       'metadata.ownerReferences.apiVersion: Invalid value: "a/b/c": version must not be empty',
     ]);
   });
-  it('bound annotations and let their keys have capitals', () => {
+  it('limit annotations and allow capitals in their keys', () => {
     expect(messages({ annotations: { 'Example.com/X': 'y' } })).toEqual([]);
     expect(messages({ annotations: { big: 'x'.repeat(262_145) } })).toEqual([
       'metadata.annotations: Too long: must have at most 262144 bytes',
     ]);
   });
-  it('keep identity over updates and refuse finalizers of the dying', () => {
+  it('reject changes of identity, and new finalizers during deletion', () => {
     const old = { name: 'a', uid: '1', deletionTimestamp: '2026-01-01T00:00:00Z' };
     const errors = validateObjectMetaUpdate(
       { ...old, uid: '2', resourceVersion: '7', finalizers: ['example.com/three'] },
       old,
+      true,
     );
     expect(errors.map(fieldErrorMessage)).toEqual([
       'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.com/three"}',
       'metadata.uid: Invalid value: "2": field is immutable',
     ]);
   });
-  it('want printable managers', () => {
+  it('require printable manager names', () => {
     expect(validateFieldManager('a\u0007b', path('fieldManager')).map(fieldErrorMessage)).toEqual([
       'fieldManager: Invalid value: "a\\ab": invalid character U+0007 (at position 1)',
     ]);

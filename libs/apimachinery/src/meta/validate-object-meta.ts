@@ -1,6 +1,6 @@
 /**
- * Rules of metadata that hold for every kind. Errors come in the order in which clients of the interface
- * know them. Source: `ObjectMeta` in the validation facts.
+ * Metadata rules for every kind. Errors are in the upstream order. Source: `ObjectMeta` in the
+ * recorded validation fixtures.
  */
 import { dialect } from '@orch/component';
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '@orch/types/meta/v1';
@@ -10,7 +10,7 @@ import type { NameFormat } from '../names/object-names.js';
 import { validateLabels } from '../selectors/label-selector.js';
 import { type FieldError, fieldError } from '../status/field-error.js';
 import { type FieldPath, path } from '../status/field-path.js';
-import { stringList } from '../status/value-format.js';
+import { Literal, stringList } from '../status/value-format.js';
 import { parseApiVersion } from './owner-references.js';
 
 export interface ObjectMetaRules {
@@ -20,71 +20,89 @@ export interface ObjectMetaRules {
   readonly strictFinalizers: boolean;
 }
 
-/** Rules for what is to be stored: at creation, and for the new object at update. */
+/** Rules for the object to store, at creation and at update. */
 export function validateObjectMeta(
   meta: ObjectMeta,
   rules: ObjectMetaRules,
-  at: FieldPath = path('metadata'),
+  fieldPath: FieldPath = path('metadata'),
 ): FieldError[] {
-  const errors = [...validateNames(meta, rules, at), ...validateNamespace(meta, rules, at)];
+  const errors = [
+    ...validateNames(meta, rules, fieldPath),
+    ...validateNamespace(meta, rules, fieldPath),
+  ];
   if (meta.clusterName) {
     const { clusterName } = meta;
     errors.push(
       ...checkDns1035Label(clusterName).map((message) =>
-        fieldError.invalid(at.child('clusterName'), clusterName, message),
+        fieldError.invalid(fieldPath.child('clusterName'), clusterName, message),
       ),
     );
   }
   if (Number(meta.generation ?? 0) < 0) {
     errors.push(
       fieldError.invalid(
-        at.child('generation'),
+        fieldPath.child('generation'),
         meta.generation,
         'must be greater than or equal to 0',
       ),
     );
   }
   errors.push(
-    ...validateLabels(meta.labels, at.child('labels')),
-    ...validateAnnotations(meta.annotations, at.child('annotations')),
-    ...validateOwnerReferences(meta.ownerReferences ?? [], at.child('ownerReferences')),
-    ...validateFinalizers(meta.finalizers ?? [], rules.strictFinalizers, at.child('finalizers')),
-    ...validateManagedFields(meta.managedFields ?? [], at.child('managedFields')),
+    ...validateLabels(meta.labels, fieldPath.child('labels')),
+    ...validateAnnotations(meta.annotations, fieldPath.child('annotations')),
+    ...validateOwnerReferences(meta.ownerReferences ?? [], fieldPath.child('ownerReferences')),
+    ...validateFinalizers(
+      meta.finalizers ?? [],
+      rules.strictFinalizers,
+      fieldPath.child('finalizers'),
+    ),
+    ...validateManagedFields(meta.managedFields ?? [], fieldPath.child('managedFields')),
   );
   return errors;
 }
 
-/** Rules between the old and the new metadata at update; the registry reports them twice. */
+/** Rules between the old and the new metadata at update. */
 export function validateObjectMetaUpdate(
   meta: ObjectMeta,
   old: ObjectMeta,
-  at: FieldPath = path('metadata'),
+  strictFinalizers: boolean,
+  fieldPath: FieldPath = path('metadata'),
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (old.deletionTimestamp !== undefined) {
-    errors.push(...validateNoNewFinalizers(meta, old, at.child('finalizers')));
+    errors.push(...validateNoNewFinalizers(meta, old, fieldPath.child('finalizers')));
   }
   if (!meta.resourceVersion) {
     errors.push(
-      fieldError.invalid(at.child('resourceVersion'), '', 'must be specified for an update'),
+      fieldError.invalid(fieldPath.child('resourceVersion'), '', 'must be specified for an update'),
     );
   }
   if (Number(meta.generation ?? 0) < Number(old.generation ?? 0)) {
     errors.push(
-      fieldError.invalid(at.child('generation'), meta.generation ?? 0, 'must not be decremented'),
+      fieldError.invalid(
+        fieldPath.child('generation'),
+        meta.generation ?? 0,
+        'must not be decremented',
+      ),
     );
   }
   for (const field of immutableFields) {
     if ((meta[field] ?? '') !== (old[field] ?? '')) {
-      errors.push(immutable(at.child(field), meta[field]));
+      const value = isTime(field) ? formattedTime(meta[field]) : meta[field];
+      errors.push(immutable(fieldPath.child(field), value));
     }
   }
   errors.push(
-    ...validateLabels(meta.labels, at.child('labels')),
-    ...validateAnnotations(meta.annotations, at.child('annotations')),
-    ...validateOwnerReferences(meta.ownerReferences ?? [], at.child('ownerReferences')),
-    ...validateManagedFields(meta.managedFields ?? [], at.child('managedFields')),
+    ...validateLabels(meta.labels, fieldPath.child('labels')),
+    ...validateAnnotations(meta.annotations, fieldPath.child('annotations')),
+    ...validateOwnerReferences(meta.ownerReferences ?? [], fieldPath.child('ownerReferences')),
+    ...validateManagedFields(meta.managedFields ?? [], fieldPath.child('managedFields')),
   );
+  if (strictFinalizers) {
+    errors.push(
+      ...validateStandardFinalizers(meta.finalizers ?? [], fieldPath.child('finalizers')),
+    );
+  }
   return errors;
 }
 
@@ -98,35 +116,55 @@ const immutableFields = [
   'clusterName',
 ] as const;
 
-/** The refusal to change a field. */
-export function immutable(at: FieldPath, value: unknown): FieldError {
-  return fieldError.invalid(at, value, 'field is immutable');
+function isTime(field: string): field is 'creationTimestamp' | 'deletionTimestamp' {
+  return field.endsWith('Timestamp');
 }
 
-function validateNames(meta: ObjectMeta, rules: ObjectMetaRules, at: FieldPath): FieldError[] {
+/** `2026-01-02 03:04:05 +0000 UTC`, as messages show times. */
+function formattedTime(time: string | undefined): Literal | undefined {
+  if (time === undefined) return undefined;
+  return new Literal(`${time.slice(0, 10)} ${time.slice(11, 19)} +0000 UTC`);
+}
+
+/** The error for a change of an immutable field. */
+export function immutable(fieldPath: FieldPath, value: unknown): FieldError {
+  return fieldError.invalid(fieldPath, value, 'field is immutable');
+}
+
+function validateNames(
+  meta: ObjectMeta,
+  rules: ObjectMetaRules,
+  fieldPath: FieldPath,
+): FieldError[] {
   const errors: FieldError[] = [];
   const { generateName, name } = meta;
   if (generateName) {
     errors.push(
       ...rules
         .validateName(generateName, true)
-        .map((message) => fieldError.invalid(at.child('generateName'), generateName, message)),
+        .map((message) =>
+          fieldError.invalid(fieldPath.child('generateName'), generateName, message),
+        ),
     );
   }
   if (!name) {
-    errors.push(fieldError.required(at.child('name'), 'name or generateName is required'));
+    errors.push(fieldError.required(fieldPath.child('name'), 'name or generateName is required'));
   } else {
     errors.push(
       ...rules
         .validateName(name, false)
-        .map((message) => fieldError.invalid(at.child('name'), name, message)),
+        .map((message) => fieldError.invalid(fieldPath.child('name'), name, message)),
     );
   }
   return errors;
 }
 
-function validateNamespace(meta: ObjectMeta, rules: ObjectMetaRules, at: FieldPath): FieldError[] {
-  const field = at.child('namespace');
+function validateNamespace(
+  meta: ObjectMeta,
+  rules: ObjectMetaRules,
+  fieldPath: FieldPath,
+): FieldError[] {
+  const field = fieldPath.child('namespace');
   const { namespace } = meta;
   if (!rules.namespaced) {
     return namespace ? [fieldError.forbidden(field, 'not allowed on this type')] : [];
@@ -137,39 +175,40 @@ function validateNamespace(meta: ObjectMeta, rules: ObjectMetaRules, at: FieldPa
   );
 }
 
-/** Keys are compared without regard to case; the size of all keys and values is bounded. */
+/** Validates keys in lower case, and limits the total size of keys and values. */
 export function validateAnnotations(
   annotations: Readonly<Record<string, string>> | undefined,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const errors: FieldError[] = [];
   let byteCount = 0;
   for (const [key, value] of Object.entries(annotations ?? {})) {
     errors.push(
       ...checkQualifiedName(key.toLowerCase()).map((message) =>
-        fieldError.invalid(at, key, message),
+        fieldError.invalid(fieldPath, key, message),
       ),
     );
     byteCount += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
-  if (byteCount > annotationBytesMax) errors.push(fieldError.tooLong(at, annotationBytesMax));
+  if (byteCount > annotationBytesMax)
+    errors.push(fieldError.tooLong(fieldPath, annotationBytesMax));
   return errors;
 }
 
 function validateOwnerReferences(
   references: readonly OwnerReference[],
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const errors: FieldError[] = [];
   let controllerName: string | undefined;
   for (const reference of references) {
-    errors.push(...validateOwnerReference(reference, at));
+    errors.push(...validateOwnerReference(reference, fieldPath));
     if (reference.controller !== true) continue;
     if (controllerName === undefined) controllerName = reference.name ?? '';
     else {
       errors.push(
         fieldError.invalid(
-          at,
+          fieldPath,
           references,
           `Only one reference can have Controller set to true. Found "true" in references for ${controllerName} and ${reference.name}`,
         ),
@@ -179,13 +218,13 @@ function validateOwnerReferences(
   return errors;
 }
 
-function validateOwnerReference(reference: OwnerReference, at: FieldPath): FieldError[] {
+function validateOwnerReference(reference: OwnerReference, fieldPath: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   const { group, version } = parseApiVersion(reference.apiVersion ?? '');
   if (version === '') {
     errors.push(
       fieldError.invalid(
-        at.child('apiVersion'),
+        fieldPath.child('apiVersion'),
         reference.apiVersion ?? '',
         'version must not be empty',
       ),
@@ -193,12 +232,12 @@ function validateOwnerReference(reference: OwnerReference, at: FieldPath): Field
   }
   for (const field of ['kind', 'name', 'uid'] as const) {
     if (!reference[field]) {
-      errors.push(fieldError.invalid(at.child(field), '', `${field} must not be empty`));
+      errors.push(fieldError.invalid(fieldPath.child(field), '', `${field} must not be empty`));
     }
   }
   if (group === '' && version === 'v1' && reference.kind === 'Event') {
     errors.push(
-      fieldError.invalid(at, reference, '/v1, Kind=Event is disallowed from being an owner'),
+      fieldError.invalid(fieldPath, reference, '/v1, Kind=Event is disallowed from being an owner'),
     );
   }
   return errors;
@@ -207,50 +246,59 @@ function validateOwnerReference(reference: OwnerReference, at: FieldPath): Field
 function validateFinalizers(
   finalizers: readonly string[],
   strict: boolean,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const errors = finalizers.flatMap((name) =>
-    checkQualifiedName(name).map((message) => fieldError.invalid(at, name, message)),
+    checkQualifiedName(name).map((message) => fieldError.invalid(fieldPath, name, message)),
   );
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     errors.push(
       fieldError.invalid(
-        at,
+        fieldPath,
         finalizers,
         'finalizer orphan and foregroundDeletion cannot be both set',
       ),
     );
   }
-  if (!strict) return errors;
-  for (const [index, name] of finalizers.entries()) {
-    errors.push(...validateStandardFinalizer(name, at.index(index)));
-  }
-  return errors;
+  return strict ? [...errors, ...validateStandardFinalizers(finalizers, fieldPath)] : errors;
 }
 
-/** A finalizer without a slash must be one of the known ones. */
-export function validateStandardFinalizer(name: string, at: FieldPath): FieldError[] {
+function validateStandardFinalizers(
+  finalizers: readonly string[],
+  fieldPath: FieldPath,
+): FieldError[] {
+  return finalizers.flatMap((name, index) =>
+    validateStandardFinalizer(name, fieldPath.index(index)),
+  );
+}
+
+/** A finalizer without a slash must be well-known. */
+export function validateStandardFinalizer(name: string, fieldPath: FieldPath): FieldError[] {
   if (name.includes('/')) return [];
   const standard = [dialect().word, 'orphan', 'foregroundDeletion'];
   return standard.includes(name)
     ? []
     : [
         fieldError.invalid(
-          at,
+          fieldPath,
           name,
           'name is neither a standard finalizer name nor is it fully qualified',
         ),
       ];
 }
 
-function validateNoNewFinalizers(meta: ObjectMeta, old: ObjectMeta, at: FieldPath): FieldError[] {
+function validateNoNewFinalizers(
+  meta: ObjectMeta,
+  old: ObjectMeta,
+  fieldPath: FieldPath,
+): FieldError[] {
   const known = new Set(old.finalizers ?? []);
   const added = [...new Set((meta.finalizers ?? []).filter((name) => !known.has(name)))].sort();
   return added.length === 0
     ? []
     : [
         fieldError.forbidden(
-          at,
+          fieldPath,
           `no new finalizers can be added if the object is being deleted, found new finalizers ${stringList(added).text}`,
         ),
       ];
@@ -258,11 +306,11 @@ function validateNoNewFinalizers(meta: ObjectMeta, old: ObjectMeta, at: FieldPat
 
 function validateManagedFields(
   entries: readonly ManagedFieldsEntry[],
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   const errors: FieldError[] = [];
   for (const [index, entry] of entries.entries()) {
-    const field = at.index(index);
+    const field = fieldPath.index(index);
     if (entry.operation !== 'Apply' && entry.operation !== 'Update') {
       errors.push(
         fieldError.invalid(
@@ -284,16 +332,20 @@ function validateManagedFields(
 
 const fieldManagerLengthMax = 128;
 
-/** Also for the `fieldManager` parameter of requests. */
-export function validateFieldManager(manager: string, at: FieldPath): FieldError[] {
+/** Also validates the `fieldManager` parameter of requests. */
+export function validateFieldManager(manager: string, fieldPath: FieldPath): FieldError[] {
   if (Buffer.byteLength(manager) > fieldManagerLengthMax) {
-    return [fieldError.tooLong(at, fieldManagerLengthMax)];
+    return [fieldError.tooLong(fieldPath, fieldManagerLengthMax)];
   }
   for (const [position, character] of [...manager].entries()) {
     if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) {
       const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
       return [
-        fieldError.invalid(at, manager, `invalid character U+${code} (at position ${position})`),
+        fieldError.invalid(
+          fieldPath,
+          manager,
+          `invalid character U+${code} (at position ${position})`,
+        ),
       ];
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Formats of names and keys. Each validator returns the messages of what is wrong, none when the text
- * fits, in the interface's wording. Source: the `formats` of the interface's facts.
+ * Formats of names and keys. Each validator returns error messages in the wording of the interface,
+ * or an empty list if the text is valid. Source: `formats` in the recorded fixtures.
  */
 
 const dns1123LabelPattern = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -21,11 +21,11 @@ function whole(pattern: string): RegExp {
   return new RegExp(`^(?:${pattern})$`);
 }
 
-/** The message of a text that does not match a pattern. */
+/** The message for a text that does not match a pattern. */
 function patternMessage(message: string, pattern: string, ...examples: readonly string[]): string {
   if (examples.length === 0) return `${message} (regex used for validation is '${pattern}')`;
-  const shown = examples.map((example) => `'${example}', `).join(' or ');
-  return `${message} (e.g. ${shown}regex used for validation is '${pattern}')`;
+  const exampleList = examples.map((example) => `'${example}', `).join(' or ');
+  return `${message} (e.g. ${exampleList}regex used for validation is '${pattern}')`;
 }
 
 function maxLengthMessage(lengthMax: number): string {
@@ -220,12 +220,12 @@ export function checkPortNumber(port: number): string[] {
   return port >= 1 && port <= 65535 ? [] : [inclusiveRangeMessage(1, 65535)];
 }
 
-/** One segment of a path: names that go into addresses as they are. */
+/** A path segment: names that are inserted into URLs unescaped. */
 export function checkPathSegment(text: string): string[] {
   return text === '.' || text === '..' ? [`may not be '${text}'`] : checkPathSegmentPart(text);
 }
 
-/** The beginning of a segment. */
+/** The prefix of a path segment. */
 export function checkPathSegmentPart(text: string): string[] {
   return ['/', '%']
     .filter((part) => text.includes(part))
@@ -235,7 +235,7 @@ export function checkPathSegmentPart(text: string): string[] {
 const httpPathPattern = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 const httpPath = whole(httpPathPattern);
 
-/** The path of a URL, as far as its characters go. */
+/** The path of a URL; checks its characters only. */
 export function checkHttpPath(text: string): string[] {
   return httpPath.test(text) ? [] : [patternMessage('Invalid path', httpPathPattern)];
 }
@@ -251,5 +251,5 @@ const wildcardSubdomain: Format = {
   ),
 };
 
-/** A subdomain below any label: `*.example.com`. */
+/** A wildcard subdomain such as `*.example.com`. */
 export const checkWildcardSubdomain = (text: string): string[] => check(text, wildcardSubdomain);

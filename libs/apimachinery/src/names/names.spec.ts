@@ -4,7 +4,7 @@ import { isCidr } from './ip.js';
 import { generatedName, subdomainName } from './object-names.js';
 
 describe('formats', () => {
-  it('explain themselves', () => {
+  it('describe the expected format', () => {
     expect(checkDns1123Label('A_b')).toEqual([
       "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
     ]);
@@ -15,7 +15,7 @@ describe('formats', () => {
     expect(checkQualifiedName('/x')).toEqual(['prefix part must be non-empty']);
     expect(checkQualifiedName('example.com/x')).toEqual([]);
   });
-  it('tell CIDRs from addresses', () => {
+  it('distinguish CIDRs from addresses', () => {
     expect(['10.0.0.0/8', 'fd00::/64', '10.0.0.0/33', '10.0.0.0'].map(isCidr)).toEqual([
       true,
       true,
@@ -26,11 +26,11 @@ describe('formats', () => {
 });
 
 describe('object names', () => {
-  it('let a prefix end in a dash', () => {
+  it('allow a prefix to end in a dash', () => {
     expect(subdomainName('gen-', true)).toEqual([]);
     expect(subdomainName('gen-', false)).toHaveLength(1);
   });
-  it('are generated from the prefix and five characters', () => {
+  it('are generated from the prefix and five random characters', () => {
     expect(generatedName('gen-', () => 0)).toBe('gen-bbbbb');
     expect(generatedName('x'.repeat(80), () => 0.999)).toBe(`${'x'.repeat(58)}99999`);
   });

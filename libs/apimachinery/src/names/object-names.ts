@@ -1,6 +1,6 @@
 /**
- * Formats of metadata.name by kind, and generated names. A name given as a prefix (`generateName`) may
- * end in a dash, because characters follow.
+ * Formats of metadata.name by kind, and generated names. A prefix (`generateName`) may end in a
+ * dash, because random characters follow.
  */
 import {
   checkDns1035Label,
@@ -10,7 +10,7 @@ import {
   checkPathSegmentPart,
 } from './formats.js';
 
-/** Messages of what is wrong with a name, or with a prefix of one. */
+/** Returns error messages for a name or a prefix. */
 export type NameFormat = (name: string, prefix: boolean) => readonly string[];
 
 function maskTrailingDash(name: string): string {
@@ -24,13 +24,13 @@ function withPrefix(check: (name: string) => readonly string[]): NameFormat {
 export const subdomainName: NameFormat = withPrefix(checkDns1123Subdomain);
 export const labelName: NameFormat = withPrefix(checkDns1123Label);
 export const label1035Name: NameFormat = withPrefix(checkDns1035Label);
-/** Whatever can stand in a path. */
+/** Any name that is a valid path segment. */
 export const pathSegmentName: NameFormat = (name, prefix) =>
   prefix ? checkPathSegmentPart(name) : checkPathSegment(name);
 
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const suffixLength = 5;
-/** Longest prefix that is kept, so that the whole fits in a DNS label. */
+/** Longest prefix that still fits into a DNS label with the suffix. */
 const prefixLengthMax = 63 - suffixLength;
 
 /** `random`: uniform in [0, 1). */
@@ -42,7 +42,7 @@ export function randomSuffix(random: () => number, length: number = suffixLength
   return suffix;
 }
 
-/** The prefix, cut where it is too long, and five random characters. */
+/** The prefix, truncated if necessary, and five random characters. */
 export function generatedName(prefix: string, random: () => number): string {
   return prefix.slice(0, prefixLengthMax) + randomSuffix(random);
 }

@@ -1,11 +1,11 @@
 /**
- * Order of the elements of a merged list. Elements that the patch names stand in the patch's order, the
- * others in the server's; the two runs are then merged so that the server's order decides where both
- * elements were known to the server, and the patch's element goes first where it is new.
+ * Orders the elements of a merged list. Elements in the patch follow the patch's order, the others
+ * the server's. When the two sequences are merged, the server's order decides between elements that
+ * the server had, and a new element of the patch precedes others.
  */
 import type { Json } from './json-values.js';
 
-/** Identity of an element: the scalar itself or its merge key's value. */
+/** Identity of an element: the scalar itself or the value of its merge key. */
 export type Identity = (element: Json) => string;
 
 export function orderElements(

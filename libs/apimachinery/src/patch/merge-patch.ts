@@ -1,4 +1,4 @@
-/** JSON merge patch (RFC 7396): null removes, maps merge, everything else replaces. */
+/** JSON merge patch (RFC 7396): null deletes, maps merge, all other values replace. */
 import { patchDepthMax } from '../limits.js';
 import { badRequest } from '../status/errors.js';
 import {
@@ -10,7 +10,9 @@ import {
   setKey,
 } from './json-values.js';
 
-/** A new document; the one given is not changed, but the result may share parts with both. */
+/**
+ * Returns a new document, which may share structure with both inputs; the inputs are not changed.
+ */
 export function applyMergePatch(document: Json, patch: Json): Json {
   if (isDeeperThan(patch, patchDepthMax)) {
     throw badRequest(`patch is nested deeper than ${patchDepthMax} levels`);

@@ -1,11 +1,11 @@
-/** What strategic merge patches need to know about the shape of an object. */
+/** The schema information that strategic merge patches need. */
 
 export interface MergeField {
-  /** Shape of the value, or of the elements of a list; absent for scalars and free maps. */
+  /** Shape of the value, or of the list elements; absent for scalars and free-form maps. */
   readonly shape?: MergeSchema;
   /** Lists: elements are merged instead of the list being replaced. */
   readonly merge: boolean;
-  /** Field by which elements of a merged list are told apart; absent for lists of scalars. */
+  /** Field that identifies the elements of a merged list; absent for lists of scalars. */
   readonly mergeKey?: string;
 }
 
@@ -14,4 +14,4 @@ export interface MergeSchema {
 }
 
 /** The shape of maps whose keys are data. */
-export const freeShape: MergeSchema = { field: () => undefined };
+export const freeFormShape: MergeSchema = { field: () => undefined };

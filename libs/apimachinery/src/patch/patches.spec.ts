@@ -3,7 +3,7 @@ import { StatusError } from '../status/status-error.js';
 import { applyJsonPatch } from './json-patch.js';
 import type { Json, JsonObject } from './json-values.js';
 import { applyMergePatch } from './merge-patch.js';
-import { freeShape, type MergeSchema } from './merge-schema.js';
+import { freeFormShape, type MergeSchema } from './merge-schema.js';
 import { applyStrategicMergePatch } from './strategic-merge.js';
 
 function failure(run: () => unknown): { code: number; message: string } {
@@ -49,14 +49,14 @@ describe('JSON patch', () => {
     ['unknown operation', [{ op: 'frob', path: '/data/one' }]],
     ['no path', [{ op: 'add', value: 1 }]],
     ['index too high', [{ op: 'add', path: '/list/5', value: 1 }]],
-  ])('refuses: %s', (_, patch) => {
+  ])('rejects: %s', (_, patch) => {
     expect(failure(() => applyJsonPatch(document, patch))).toEqual({
       code: 422,
       message: 'the server rejected our request due to an error in our request',
     });
   });
 
-  it('refuses what is no list and what is too long', () => {
+  it('rejects a patch that is not a list or too long', () => {
     expect(failure(() => applyJsonPatch(document, { op: 'add' })).message).toBe(
       'json: cannot unmarshal object into Go value of type jsonpatch.Patch',
     );
@@ -69,7 +69,7 @@ describe('JSON patch', () => {
   });
 });
 
-describe('a patch nested without end', () => {
+describe('a patch that is nested too deeply', () => {
   const nested: Json = JSON.parse(`${'{"a":['.repeat(20_000)}${']}'.repeat(20_000)}`);
   it.each<[string, () => unknown]>([
     ['JSON', () => applyJsonPatch({}, [{ op: 'add', path: '/x', value: nested }])],
@@ -86,8 +86,8 @@ describe('a patch nested without end', () => {
         ),
     ],
     ['merge', () => applyMergePatch({}, { x: nested })],
-    ['strategic', () => applyStrategicMergePatch({}, { x: nested }, freeShape)],
-  ])('is a bad request: %s', (_, run) => {
+    ['strategic', () => applyStrategicMergePatch({}, { x: nested }, freeFormShape)],
+  ])('is rejected as a bad request: %s', (_, run) => {
     expect(failure(run)).toEqual({
       code: 400,
       message: 'patch is nested deeper than 1000 levels',
@@ -96,7 +96,7 @@ describe('a patch nested without end', () => {
 });
 
 describe('JSON patch copies', () => {
-  it('cannot double a document again and again', () => {
+  it('are limited in total size', () => {
     const copies = Array.from({ length: 40 }, (_, i) => ({
       op: 'copy',
       from: '/a',
@@ -118,14 +118,14 @@ describe('merge patch', () => {
     });
     expect(document).toEqual({ a: { b: 1, c: 2 }, l: [1, 2] });
   });
-  it('takes a key named like a prototype as data', () => {
+  it('treats a key with an inherited name as data', () => {
     const patched = applyMergePatch({}, JSON.parse('{"__proto__":{"x":1}}'));
     expect(JSON.stringify(patched)).toBe('{"__proto__":{"x":1}}');
     expect(({} as { x?: number }).x).toBeUndefined();
   });
 });
 
-const env: MergeSchema = freeShape;
+const env: MergeSchema = freeFormShape;
 const container: MergeSchema = {
   field: (name) =>
     name === 'env' ? { merge: true, mergeKey: 'name', shape: env } : { merge: false },
@@ -158,11 +158,11 @@ describe('strategic merge patch', () => {
   const names = (result: JsonObject) =>
     (result.containers as JsonObject[]).map((item) => item.name);
 
-  it('merges elements by key and puts new ones first', () => {
+  it('merges elements by key and adds new ones first', () => {
     const result = merge(document, { containers: [{ name: 'c', image: 'c:1' }] });
     expect(names(result)).toEqual(['c', 'a', 'b']);
   });
-  it('keeps the order that the server knows', () => {
+  it('keeps the order of the server', () => {
     const patch = {
       containers: [
         {
@@ -207,7 +207,7 @@ describe('strategic merge patch', () => {
       'b',
     ]);
   });
-  it('leaves an order alone that says nothing, and lists that are not there', () => {
+  it('ignores an empty order, and absent lists', () => {
     expect(merge(document, { '$setElementOrder/containers': [] })).toEqual(document);
     expect(merge(document, { '$setElementOrder/volumes': [{ name: 'v' }] })).toEqual(document);
     expect(merge(document, { '$deleteFromPrimitiveList/finalizers': ['a'] })).toEqual(document);
@@ -235,7 +235,7 @@ describe('strategic merge patch', () => {
       400,
       /^The order in patch list:\n.*\n doesn't match \$setElementOrder list:\n/,
     ],
-  ])('refuses %j', (patch, code, message) => {
+  ])('rejects %j', (patch, code, message) => {
     const refused = failure(() => merge(document, patch));
     expect(refused.code).toBe(code);
     expect(refused.message).toMatch(message);

@@ -1,9 +1,9 @@
 /**
- * Strategic merge patch: a merge patch that knows the schema. Lists with a merge key are merged element
- * by element, lists of scalars with the merge strategy as sets; directives in the patch (`$patch`,
- * `$deleteFromPrimitiveList/<list>`, `$setElementOrder/<list>`, `$retainKeys`) delete, replace and order.
- * Directives only act where the document has something at that place; a part that is new is taken as it
- * is. The document given is never changed; the result may share parts with it and with the patch.
+ * Strategic merge patch: a merge patch that uses the schema. Lists with a merge key are merged by
+ * element, lists of scalars with the merge strategy as sets; directives in the patch (`$patch`,
+ * `$deleteFromPrimitiveList/<list>`, `$setElementOrder/<list>`, `$retainKeys`) delete, replace and
+ * order. Directives only apply where the document has a value; new values are used unchanged. The
+ * document is never changed; the result may share structure with it and with the patch.
  */
 import { patchDepthMax } from '../limits.js';
 import { badRequest } from '../status/errors.js';
@@ -18,14 +18,14 @@ import {
   type JsonObject,
   setKey,
 } from './json-values.js';
-import { freeShape, type MergeField, type MergeSchema } from './merge-schema.js';
+import { freeFormShape, type MergeField, type MergeSchema } from './merge-schema.js';
 
 const patchDirective = '$patch';
 const retainKeysDirective = '$retainKeys';
 const deletePrefix = '$deleteFromPrimitiveList/';
 const orderPrefix = '$setElementOrder/';
 
-/** Throws StatusError in the interface's wording for patches that cannot be applied. */
+/** Throws StatusError, in the wording of the interface, for patches that cannot be applied. */
 export function applyStrategicMergePatch(
   document: JsonObject,
   patch: JsonObject,
@@ -70,7 +70,7 @@ function mergeValue(
   depth: number,
 ): Json {
   if (isJsonObject(current) && isJsonObject(value)) {
-    return mergeMap(current, value, field?.shape ?? freeShape, depth + 1);
+    return mergeMap(current, value, field?.shape ?? freeFormShape, depth + 1);
   }
   if (Array.isArray(current) && Array.isArray(value) && field?.merge) {
     return mergeList(current, value, field, depth + 1);
@@ -78,7 +78,7 @@ function mergeValue(
   return value;
 }
 
-/** A map that holds `$patch`: it replaces or deletes the map it would be merged into. */
+/** Handles a map with `$patch`, which replaces or deletes the map it would be merged into. */
 function directMap(patch: JsonObject): JsonObject {
   const directive = patch[patchDirective];
   if (directive === 'replace') {
@@ -91,11 +91,14 @@ function directMap(patch: JsonObject): JsonObject {
 
 function unknownDirective(patch: JsonObject): Error {
   const directive = patch[patchDirective];
-  const shown = typeof directive === 'string' ? directive : JSON.stringify(directive);
-  return badRequest(`unknown patch type: ${shown} in map: ${JSON.stringify(patch)}`);
+  const directiveText = typeof directive === 'string' ? directive : JSON.stringify(directive);
+  return badRequest(`unknown patch type: ${directiveText} in map: ${JSON.stringify(patch)}`);
 }
 
-/** Drops the keys that a union-like field does not keep. The list must name every key of the patch. */
+/**
+ * Deletes the keys of a union-like field that are not retained. The list must name every key of the
+ * patch.
+ */
 function retainKeys(original: JsonObject, patch: JsonObject): void {
   if (!hasKey(patch, retainKeysDirective)) return;
   const retained = patch[retainKeysDirective];
@@ -124,7 +127,7 @@ function deleteFromList(original: JsonObject, key: string, values: Json): void {
   );
 }
 
-/** Takes `$setElementOrder/x` together with the change to `x`, if there is one. */
+/** Applies `$setElementOrder/x` together with the change to `x`, if there is one. */
 function applyElementOrders(
   original: JsonObject,
   patch: JsonObject,
@@ -152,13 +155,15 @@ function applyElementOrders(
       continue;
     }
     if (deletions !== undefined) deleteFromList(original, key, deletions);
-    const left = (original[key] ?? []) as Json[];
-    const merged = field ? mergeElements(left, change, field, depth + 1) : change;
+    const left = original[key];
+    const merged = field
+      ? mergeElements(Array.isArray(left) ? left : [], change, field, depth + 1)
+      : change;
     setKey(original, key, orderElements(merged, order, server, identity));
   }
 }
 
-/** Every element of the change must stand in the order list, in the same sequence. */
+/** Every element of the change must be in the order list, in the same sequence. */
 function checkOrder(
   change: readonly Json[],
   order: readonly Json[],
@@ -201,7 +206,7 @@ function isReplacement(patch: readonly Json[]): boolean {
   return patch.some((element) => isJsonObject(element) && element[patchDirective] === 'replace');
 }
 
-/** Merges without regard to order; `replace` and `delete` elements of the patch act first. */
+/** Merges without order; `replace` and `delete` elements of the patch apply first. */
 function mergeElements(
   current: readonly Json[],
   patch: readonly Json[],
@@ -248,7 +253,7 @@ function mergeElement(
   const index = result.findIndex((item) => isJsonObject(item) && keyOf(item, mergeKey) === id);
   const current = result[index];
   if (current === undefined || !isJsonObject(current)) result.push(withoutNulls(change));
-  else result[index] = mergeMap(current, change, field.shape ?? freeShape, depth + 1);
+  else result[index] = mergeMap(current, change, field.shape ?? freeFormShape, depth + 1);
 }
 
 function keyOf(element: JsonObject, mergeKey: string): string {
@@ -260,7 +265,7 @@ function keyOf(element: JsonObject, mergeKey: string): string {
   return JSON.stringify(element[mergeKey]);
 }
 
-/** A new part of the document: nulls in maps mean absence there too. */
+/** Prepares a new value for the document: nulls in maps mean absence here too. */
 function withoutNulls(value: Json): Json {
   if (!isJsonObject(value)) return value;
   for (const key of Object.keys(value)) {

@@ -44,7 +44,7 @@ describe('canonical text', () => {
   });
 
   it.each(['', 'lots', '1 Gi', '1Kii', '--1', '1.2.3', '.', '1e', '1e1000000000', '10e128', '1z'])(
-    'refuses %j',
+    'rejects %j',
     (input) => {
       expect(() => canonicalQuantity(input)).toThrow(QuantityError);
     },
@@ -72,7 +72,7 @@ describe('arithmetic', () => {
     .tuple(fc.integer({ min: -1e6, max: 1e6 }), fc.option(fc.nat(999)), suffix)
     .map(([whole, fraction, unit]) => `${whole}${fraction === null ? '' : `.${fraction}`}${unit}`);
 
-  it('keeps the amount in its canonical text, which is canonical itself', () => {
+  it('round-trips through the canonical text', () => {
     fc.assert(
       fc.property(text, (input) => {
         const parsed = Quantity.parse(input);
@@ -83,7 +83,7 @@ describe('arithmetic', () => {
     );
   });
 
-  it('orders and adds as numbers do', () => {
+  it('orders and adds like numbers', () => {
     fc.assert(
       fc.property(text, text, (a, b) => {
         const [x, y] = [Quantity.parse(a), Quantity.parse(b)];

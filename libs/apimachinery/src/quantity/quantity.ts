@@ -1,14 +1,14 @@
 /**
- * Amounts such as `100m`, `1.5Gi` or `1e3`: exact decimal arithmetic on nano units, and the canonical text
- * that the interface writes: no fraction, the largest suffix that keeps a whole number, suffixes of the
- * kind that was read. Finer than nano is rounded away from zero.
+ * Quantities such as `100m`, `1.5Gi` or `1e3`: exact decimal arithmetic in nano units, and the
+ * canonical text of the interface: no fraction, the largest suffix that yields a whole number,
+ * suffixes of the format that was parsed. Precision beyond nano is rounded away from zero.
  */
 import { quantityExponentMax, quantityLengthMax } from '../limits.js';
 
 /** Kind of suffix: `Ki`, `k` or `e3`. */
 export type QuantityFormat = 'binary' | 'decimal' | 'exponent';
 
-/** A text that is not a quantity. The message is the interface's. */
+/** A text that is not a quantity. The message has the wording of the interface. */
 export class QuantityError extends Error {
   override readonly name = 'QuantityError';
 }
@@ -16,10 +16,10 @@ export class QuantityError extends Error {
 const nanoDigits = 9;
 const nano = 10n ** 9n;
 const milli = 10n ** 6n;
-/** Below it, the exponent of the canonical text is one that is read again. */
+/** Amounts below it have a canonical exponent that can be parsed again. */
 const nanosBound = 10n ** BigInt(nanoDigits + quantityExponentMax + 1);
 const int64Max = 2n ** 63n - 1n;
-/** Digits up to which a number is kept as it is; longer ones are capped to the largest int64. */
+/** Numbers up to this length are not capped; longer ones are capped at the largest int64. */
 const uncappedDigitCountMax = 18;
 
 const pattern = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
@@ -47,7 +47,7 @@ export class Quantity {
     readonly format: QuantityFormat,
   ) {}
 
-  /** Throws QuantityError. JSON numbers are read as well. */
+  /** Throws QuantityError. Also parses JSON numbers. */
   static parse(input: string | number): Quantity {
     const text = String(input).trim();
     if (text.length > quantityLengthMax) throw wrongFormat();
@@ -92,7 +92,7 @@ export class Quantity {
     return new Quantity(this.nanos - other.nanos, this.isZero ? other.format : this.format);
   }
 
-  /** Below zero, zero or above zero, as for sorting. */
+  /** Negative, zero or positive, as for sorting. */
   compare(other: Quantity): number {
     if (this.nanos === other.nanos) return 0;
     return this.nanos < other.nanos ? -1 : 1;
@@ -112,12 +112,12 @@ export class Quantity {
     return divideAway(this.nanos, milli);
   }
 
-  /** The nearest number; for ratios and metrics, not for bookkeeping. */
+  /** The nearest number; for ratios and metrics, not for accounting. */
   toNumber(): number {
     return Number(this.nanos) / 1e9;
   }
 
-  /** Nothing finer than thousandths, rounded away from zero. */
+  /** Rounds to thousandths, away from zero. */
   roundedToMilli(): Quantity {
     return new Quantity(this.milliUnits() * milli, this.format);
   }
@@ -140,7 +140,7 @@ export function canonicalQuantity(input: string | number): string {
   return Quantity.parse(input).toString();
 }
 
-/** The most usual texts that are their own canonical form: up to three digits and a suffix. */
+/** The most common texts that are already canonical: up to three digits and a suffix. */
 const canonicalForm = /^(?:0|[1-9]\d{0,2}(?:[numkMGTPE]|[KMGTPE]i)?)$/;
 
 function wrongFormat(): QuantityError {
@@ -164,7 +164,7 @@ function wrongSuffix(): QuantityError {
   return new QuantityError("unable to parse quantity's suffix");
 }
 
-/** `value * 10^power`, rounded up for negative powers; `value` is not negative. */
+/** `value * 10^power`, rounded up for negative powers; `value` must not be negative. */
 function shift(value: bigint, power: number): bigint {
   if (power >= 0) return value * 10n ** BigInt(power);
   return divideAway(value, 10n ** BigInt(-power));

@@ -1,10 +1,10 @@
-/** Amounts of resources by name, as quotas count them. */
+/** Resource amounts by name, as quotas count them. */
 import { Quantity } from '../quantity/quantity.js';
 
 export type Amounts = ReadonlyMap<string, Quantity>;
 export type ResourceList = Readonly<Record<string, string>>;
 
-export const one = Quantity.of(1);
+export const unitAmount = Quantity.of(1);
 
 /** Throws QuantityError. */
 export function amountsOf(list: ResourceList | undefined): Map<string, Quantity> {
@@ -13,18 +13,25 @@ export function amountsOf(list: ResourceList | undefined): Map<string, Quantity>
   );
 }
 
-export function listOf(amounts: Amounts): Record<string, string> {
+export function resourceListOf(amounts: Amounts): Record<string, string> {
   return Object.fromEntries([...amounts].map(([name, amount]) => [name, amount.toString()]));
 }
 
-/** The sum by name; a name that one of them lacks is zero there. */
+/** The sum by name; a missing name counts as zero. */
 export function addAmounts(a: Amounts, b: Amounts): Map<string, Quantity> {
   const sum = new Map(a);
   for (const [name, amount] of b) sum.set(name, (sum.get(name) ?? Quantity.zero).add(amount));
   return sum;
 }
 
-/** The larger one by name. */
+/** The difference by name; what `a` does not name is not subtracted from. */
+export function subtractAmounts(a: Amounts, b: Amounts): Map<string, Quantity> {
+  return new Map(
+    [...a].map(([name, amount]) => [name, amount.subtract(b.get(name) ?? Quantity.zero)] as const),
+  );
+}
+
+/** The maximum by name. */
 export function largerAmounts(a: Amounts, b: Amounts): Map<string, Quantity> {
   const larger = new Map(a);
   for (const [name, amount] of b) {
@@ -34,6 +41,6 @@ export function largerAmounts(a: Amounts, b: Amounts): Map<string, Quantity> {
   return larger;
 }
 
-export function onlyNamed(amounts: Amounts, names: readonly string[]): Map<string, Quantity> {
+export function pickAmounts(amounts: Amounts, names: readonly string[]): Map<string, Quantity> {
   return new Map([...amounts].filter(([name]) => names.includes(name)));
 }

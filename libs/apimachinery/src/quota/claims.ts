@@ -1,35 +1,32 @@
-/** Claims count by number and by the storage they request, in all and for their class. Pure. */
+/**
+ * Quota usage of persistent volume claims: the number and the requested storage, in total and per
+ * storage class. Pure.
+ */
 import { dialect } from '@orch/component';
 import type { PersistentVolumeClaim } from '@orch/types/core/v1';
 import { Quantity } from '../quantity/quantity.js';
-import { one } from './amounts.js';
+import { storageClassName } from '../volumes/bindings.js';
+import { unitAmount } from './amounts.js';
 import type { QuotaEvaluator } from './evaluator.js';
 
 const names = ['count/persistentvolumeclaims', 'persistentvolumeclaims', 'requests.storage'];
 
-/** `gold.storageclass.storage.<domain>/requests.storage`: what is counted for one class. */
+/** `gold.storageclass.storage.<domain>/requests.storage`: the quota resource of one class. */
 const classInfix = () => `.storageclass.${dialect().group('storage')}/`;
 
-/** The annotation of before the field goes first. */
-function classOf({ metadata, spec }: PersistentVolumeClaim): string {
-  const key = dialect().key('storage-class', 'volume.beta');
-  return metadata?.annotations?.[key] ?? spec?.storageClassName ?? '';
-}
-
-export const claimEvaluator: QuotaEvaluator = {
+export const claimEvaluator: QuotaEvaluator<PersistentVolumeClaim> = {
   countedNames(all) {
     const ofClasses = names.map((name) => classInfix() + name);
     return all.filter(
       (name) => names.includes(name) || ofClasses.some((ending) => name.endsWith(ending)),
     );
   },
-  usage(object) {
-    const claim = object as PersistentVolumeClaim;
+  usage(claim) {
     const storage = claim.spec?.resources?.requests?.storage;
-    const className = classOf(claim);
+    const className = storageClassName(claim);
     const usage = new Map<string, Quantity>([
-      ['count/persistentvolumeclaims', one],
-      ['persistentvolumeclaims', one],
+      ['count/persistentvolumeclaims', unitAmount],
+      ['persistentvolumeclaims', unitAmount],
     ]);
     if (storage !== undefined) usage.set('requests.storage', Quantity.parse(storage));
     if (className === '') return usage;
@@ -39,7 +36,7 @@ export const claimEvaluator: QuotaEvaluator = {
     }
     return usage;
   },
-  unsaid: () => [],
+  missingResources: () => [],
   matches: () => false,
   changesWithUpdates: true,
   countsOnly: false,

@@ -1,14 +1,17 @@
-/** Pods count by number and by what their containers request and may take, as long as they live. Pure. */
+/**
+ * Quota usage of pods: the number, and the requests and limits of their containers until they
+ * terminate. Pure.
+ */
 import { dialect } from '@orch/component';
 import type { Container, Pod, ScopedResourceSelectorRequirement } from '@orch/types/core/v1';
 import type { Quantity } from '../quantity/quantity.js';
 import { parseTime } from '../time/time.js';
-import { type Amounts, addAmounts, amountsOf, largerAmounts, one } from './amounts.js';
+import { type Amounts, addAmounts, amountsOf, largerAmounts, unitAmount } from './amounts.js';
 import type { QuotaEvaluator } from './evaluator.js';
 
 const counted = ['cpu', 'memory', 'ephemeral-storage'];
-/** Of these every container must say how much, when a quota counts them. */
-const mustBeSaid: ReadonlySet<string> = new Set(
+/** If a quota counts one of these, every container must specify it. */
+const requiredResources: ReadonlySet<string> = new Set(
   ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 );
 const names: ReadonlySet<string> = new Set([
@@ -18,7 +21,7 @@ const names: ReadonlySet<string> = new Set([
 ]);
 const pagePrefixes = ['hugepages-', 'requests.hugepages-'];
 
-/** Resources that are not the platform's own. */
+/** Resources outside the platform's domain. */
 function isForeign(name: string): boolean {
   return name.includes('/') && !name.includes(`${dialect().keyDomain}/`);
 }
@@ -31,9 +34,9 @@ function isCounted(name: string): boolean {
   );
 }
 
-/** Requests and limits by the names that quotas give them. */
+/** Requests and limits under their quota names. */
 function namedUsage(requests: Amounts, limits: Amounts): Map<string, Quantity> {
-  const usage = new Map([['pods', one]]);
+  const usage = new Map([['pods', unitAmount]]);
   for (const [name, amount] of requests) {
     const isOwn = counted.includes(name) || name.startsWith('hugepages-');
     if (isOwn) usage.set(name, amount);
@@ -46,7 +49,7 @@ function namedUsage(requests: Amounts, limits: Amounts): Map<string, Quantity> {
   return usage;
 }
 
-/** Containers run together, those that prepare the pod one by one before. */
+/** Containers run together, init containers sequentially before them. */
 function total({ spec }: Pod, field: 'requests' | 'limits'): Amounts {
   const of = ({ resources }: Container) => amountsOf(resources?.[field]);
   const together = (spec?.containers ?? []).map(of).reduce(addAmounts, new Map());
@@ -54,7 +57,7 @@ function total({ spec }: Pod, field: 'requests' | 'limits'): Amounts {
   return addAmounts(most, amountsOf(spec?.overhead));
 }
 
-/** One that has ended takes nothing, and one whose node is lost does not stand in the way for ever. */
+/** A terminated pod uses nothing. A pod on a lost node stops counting after its grace period. */
 function isLive({ metadata, status }: Pod, nowMs: number): boolean {
   if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return false;
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata ?? {};
@@ -95,24 +98,22 @@ function matchesClass(
   }
 }
 
-export const podEvaluator: QuotaEvaluator = {
+export const podEvaluator: QuotaEvaluator<Pod> = {
   countedNames: (all) => all.filter(isCounted),
-  usage(object, nowMs) {
-    const pod = object as Pod;
-    const usage = new Map([['count/pods', one]]);
+  usage(pod, nowMs) {
+    const usage = new Map([['count/pods', unitAmount]]);
     if (!isLive(pod, nowMs)) return usage;
     return addAmounts(usage, namedUsage(total(pod, 'requests'), total(pod, 'limits')));
   },
-  unsaid(all, object) {
-    const wanted = all.filter((name) => mustBeSaid.has(name));
-    const missing = containersOf(object as Pod).flatMap(({ resources }) => {
-      const said = namedUsage(amountsOf(resources?.requests), amountsOf(resources?.limits));
-      return wanted.filter((name) => !said.has(name));
+  missingResources(all, pod) {
+    const required = all.filter((name) => requiredResources.has(name));
+    const missing = containersOf(pod).flatMap(({ resources }) => {
+      const specified = namedUsage(amountsOf(resources?.requests), amountsOf(resources?.limits));
+      return required.filter((name) => !specified.has(name));
     });
     return [...new Set(missing)].sort();
   },
-  matches(scope, object) {
-    const pod = object as Pod;
+  matches(scope, pod) {
     const ends = pod.spec?.activeDeadlineSeconds !== undefined;
     switch (scope.scopeName) {
       case 'Terminating':

@@ -1,7 +1,8 @@
 import type { PersistentVolumeClaim, Pod, ResourceQuota, Service } from '@orch/types/core/v1';
 import { describe, expect, it } from 'vitest';
-import { listOf } from './amounts.js';
-import { type QuotaObject, quotaEvaluator } from './evaluator.js';
+import { resourceListOf } from './amounts.js';
+import type { QuotaObject } from './evaluator.js';
+import { quotaEvaluator } from './evaluators.js';
 import { chargeQuotas } from './quota.js';
 
 const nowMs = Date.parse('2026-11-22T12:00:00Z');
@@ -28,7 +29,7 @@ const usedAfter = (quotas: readonly ResourceQuota[], object: QuotaObject, evalua
 };
 
 describe('usage', () => {
-  it('of a pod is what its containers take together or one before them takes', () => {
+  it('of a pod is the larger of its containers together and one init container', () => {
     const object = pod({ cpu: '100m', memory: '1Mi' }, { cpu: '1' });
     object.spec!.containers!.push({
       name: 'b',
@@ -38,7 +39,7 @@ describe('usage', () => {
       { name: 'i', resources: { requests: { cpu: '350m', memory: '2Mi' } } },
     ];
     object.spec!.overhead = { cpu: '50m' };
-    expect(listOf(pods.usage(object, nowMs))).toEqual({
+    expect(resourceListOf(pods.usage(object, nowMs))).toEqual({
       'count/pods': '1',
       pods: '1',
       cpu: '450m',
@@ -85,7 +86,7 @@ describe('usage', () => {
       ['1', '1'],
     ],
   ])('of a service %j', (spec, [ports, balancers]) => {
-    const usage = listOf(evaluatorOf('services').usage({ spec } as Service, nowMs));
+    const usage = resourceListOf(evaluatorOf('services').usage({ spec } as Service, nowMs));
     expect(usage).toMatchObject({
       'services.nodeports': ports,
       'services.loadbalancers': balancers,
@@ -93,12 +94,12 @@ describe('usage', () => {
     });
   });
 
-  it('of a claim is also that of its class', () => {
+  it('of a claim includes its class', () => {
     const claim: PersistentVolumeClaim = {
       spec: { storageClassName: 'gold', resources: { requests: { storage: '5Gi' } } },
     };
     const evaluator = evaluatorOf('persistentvolumeclaims');
-    expect(listOf(evaluator.usage(claim, nowMs))).toMatchObject({
+    expect(resourceListOf(evaluator.usage(claim, nowMs))).toMatchObject({
       'requests.storage': '5Gi',
       'gold.storageclass.storage.orch.io/requests.storage': '5Gi',
       'gold.storageclass.storage.orch.io/persistentvolumeclaims': '1',
@@ -107,40 +108,40 @@ describe('usage', () => {
     expect(evaluator.countedNames([...named, 'pods'])).toEqual(named);
   });
 
-  it('of other kinds is their number', () => {
-    expect(listOf(evaluatorOf('secrets').usage({}, nowMs))).toEqual({
+  it('of other kinds is the number of objects', () => {
+    expect(resourceListOf(evaluatorOf('secrets').usage({}, nowMs))).toEqual({
       'count/secrets': '1',
       secrets: '1',
     });
-    expect(listOf(evaluatorOf('deployments', 'apps').usage({}, nowMs))).toEqual({
+    expect(resourceListOf(evaluatorOf('deployments', 'apps').usage({}, nowMs))).toEqual({
       'count/deployments.apps': '1',
     });
   });
 });
 
 describe('a quota', () => {
-  it('is charged for what it counts', () => {
+  it('is charged for counted resources', () => {
     const q = quota({ pods: '2', 'requests.cpu': '1' }, { pods: '1', 'requests.cpu': '600m' });
     expect(usedAfter([q], pod({ cpu: '400m', memory: '1Gi' }))).toEqual([
       { pods: '2', 'requests.cpu': '1' },
     ]);
   });
 
-  it('refuses what is too much, and tells of nothing else', () => {
+  it('rejects an exceeding change, naming the exceeded resources only', () => {
     const q = quota({ pods: '2', 'requests.cpu': '1' }, { pods: '1', 'requests.cpu': '600m' });
     expect(usedAfter([q], pod({ cpu: '401m' }))).toBe(
       'exceeded quota: q, requested: requests.cpu=401m, used: requests.cpu=600m, limited: requests.cpu=1',
     );
   });
 
-  it('wants said what it counts', () => {
+  it('requires values for counted resources', () => {
     const hard = { 'limits.memory': '1', 'requests.cpu': '1', 'requests.ephemeral-storage': '1' };
     expect(usedAfter([quota(hard, {})], pod({}))).toBe(
       'failed quota: q: must specify limits.memory,requests.cpu',
     );
   });
 
-  it('refuses as long as it is not known what is used', () => {
+  it('rejects a change while its usage is unknown', () => {
     expect(usedAfter([quota({ pods: '1' }, {})], pod({}))).toBe(
       'status unknown for quota: q, resources: pods',
     );
@@ -184,7 +185,7 @@ describe('a quota', () => {
     expect(usedAfter([q], object)).toEqual(isCounted ? [{ pods: '1' }] : []);
   });
 
-  it('is charged for what a change adds, and gives nothing back', () => {
+  it('is charged for the increase only, and releases nothing', () => {
     const q = quota(
       { services: '2', 'services.nodeports': '2' },
       { services: '1', 'services.nodeports': '1' },

@@ -1,10 +1,17 @@
-/** What a quota counts, and what an object adds to it. Pure. */
+/** Which resources a quota counts, and how a change adds to its usage. Pure. */
 import type { ResourceQuota, ScopedResourceSelectorRequirement } from '@orch/types/core/v1';
 import { Quantity } from '../quantity/quantity.js';
-import { type Amounts, addAmounts, amountsOf, listOf, onlyNamed } from './amounts.js';
+import {
+  type Amounts,
+  addAmounts,
+  amountsOf,
+  pickAmounts,
+  resourceListOf,
+  subtractAmounts,
+} from './amounts.js';
 import type { QuotaEvaluator, QuotaObject } from './evaluator.js';
 
-/** The scopes that an object must be in, all of them. */
+/** The scopes that an object must match, all of them. */
 export function quotaScopes({ spec }: ResourceQuota): ScopedResourceSelectorRequirement[] {
   return [
     ...(spec?.scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists' as const })),
@@ -22,25 +29,27 @@ export function isInScopes(
 
 export interface QuotaChange {
   readonly object: QuotaObject;
-  /** What it was before; undefined for a new one. */
+  /** The previous object; undefined at creation. */
   readonly old: QuotaObject | undefined;
   readonly nowMs: number;
 }
 
 export interface QuotaCharge {
   readonly quota: ResourceQuota;
-  /** What is used with the change. */
+  /** What the change adds to the usage. */
+  readonly added: Amounts;
+  /** The usage including the change. */
   readonly used: Record<string, string>;
 }
 
 export type QuotaOutcome =
   | { readonly allowed: true; readonly charges: readonly QuotaCharge[] }
-  /** In the words that clients know. */
+  /** The message, in upstream wording. */
   | { readonly allowed: false; readonly reason: string };
 
 /**
- * What a change adds to the quotas of its namespace. What is given back is for the controller to recount.
- * Quotas count what their status says that they do: one that has no status yet counts nothing.
+ * Charges a change to the quotas of its namespace. The quota controller recalculates released
+ * usage. A quota counts the resources in its status: one without a status counts nothing.
  */
 export function chargeQuotas(
   quotas: readonly ResourceQuota[],
@@ -59,15 +68,20 @@ export function chargeQuotas(
   const added = addedUsage(evaluator, change);
   const charges: QuotaCharge[] = [];
   for (const quota of covering) {
-    const requested = onlyNamed(added, Object.keys(quota.status?.hard ?? {}));
+    const requested = pickAmounts(added, Object.keys(quota.status?.hard ?? {}));
     if (requested.size === 0) continue;
     const used = amountsOf(quota.status?.used);
     const total = addAmounts(used, requested);
     const reason = exceeded(quota, requested, used, total);
     if (reason !== undefined) return { allowed: false, reason };
-    charges.push({ quota, used: listOf(total) });
+    charges.push({ quota, added: requested, used: resourceListOf(total) });
   }
   return { allowed: true, charges };
+}
+
+/** The usage of a quota without amounts that were charged to it. */
+export function refundedUsage({ status }: ResourceQuota, added: Amounts): Record<string, string> {
+  return resourceListOf(subtractAmounts(amountsOf(status?.used), added));
 }
 
 function countedBy({ status }: ResourceQuota, evaluator: QuotaEvaluator): string[] {
@@ -81,15 +95,16 @@ function uncountable(
 ): string | undefined {
   const name = quota.metadata?.name ?? '';
   const counted = countedBy(quota, evaluator);
-  const unsaid = evaluator.unsaid(counted, object);
-  if (unsaid.length > 0) return `failed quota: ${name}: must specify ${unsaid.join(',')}`;
-  const isKnown = counted.every((one) => quota.status?.used?.[one] !== undefined);
+  const missingResources = evaluator.missingResources(counted, object);
+  if (missingResources.length > 0)
+    return `failed quota: ${name}: must specify ${missingResources.join(',')}`;
+  const isKnown = counted.every((resource) => quota.status?.used?.[resource] !== undefined);
   return isKnown
     ? undefined
     : `status unknown for quota: ${name}, resources: ${counted.sort().join(',')}`;
 }
 
-/** Beyond what the object used before; nothing that is zero. */
+/** The increase over the old object; omits resources without an increase. */
 function addedUsage(evaluator: QuotaEvaluator, { object, old, nowMs }: QuotaChange): Amounts {
   const before: Amounts = old ? evaluator.usage(old, nowMs) : new Map();
   const added = [...evaluator.usage(object, nowMs)].map(
@@ -109,10 +124,10 @@ function exceeded(
     (name) => total.get(name)!.compare(hard.get(name)!) > 0,
   );
   if (over.length === 0) return undefined;
-  const told = (amounts: Amounts) =>
+  const amountsText = (amounts: Amounts) =>
     [...over]
       .sort()
       .map((name) => `${name}=${amounts.get(name) ?? 0}`)
       .join(',');
-  return `exceeded quota: ${metadata?.name}, requested: ${told(requested)}, used: ${told(used)}, limited: ${told(hard)}`;
+  return `exceeded quota: ${metadata?.name}, requested: ${amountsText(requested)}, used: ${amountsText(used)}, limited: ${amountsText(hard)}`;
 }

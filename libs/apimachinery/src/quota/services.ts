@@ -1,12 +1,15 @@
-/** Services count by number, by node ports and by whether a balancer is asked for. Pure. */
+/** Quota usage of services: the number, the node ports and the load balancers. Pure. */
 import type { Service } from '@orch/types/core/v1';
 import { Quantity } from '../quantity/quantity.js';
-import { one } from './amounts.js';
+import { unitAmount } from './amounts.js';
 import type { QuotaEvaluator } from './evaluator.js';
 
 const names = ['count/services', 'services', 'services.nodeports', 'services.loadbalancers'];
 
-/** Ports are given out after quotas were asked: what counts is how many there will be. */
+/**
+ * Quotas are charged before node ports are allocated, so this counts the ports that will be
+ * allocated.
+ */
 function nodePortCount({ spec }: Service): number {
   const ports = spec?.ports ?? [];
   if (spec?.type === 'NodePort') return ports.length;
@@ -16,19 +19,18 @@ function nodePortCount({ spec }: Service): number {
     : ports.length;
 }
 
-export const serviceEvaluator: QuotaEvaluator = {
+export const serviceEvaluator: QuotaEvaluator<Service> = {
   countedNames: (all) => all.filter((name) => names.includes(name)),
-  usage(object) {
-    const service = object as Service;
+  usage(service) {
     const balancers = service.spec?.type === 'LoadBalancer' ? 1 : 0;
     return new Map([
-      ['count/services', one],
-      ['services', one],
+      ['count/services', unitAmount],
+      ['services', unitAmount],
       ['services.nodeports', Quantity.of(nodePortCount(service))],
       ['services.loadbalancers', Quantity.of(balancers)],
     ]);
   },
-  unsaid: () => [],
+  missingResources: () => [],
   matches: () => false,
   changesWithUpdates: true,
   countsOnly: false,

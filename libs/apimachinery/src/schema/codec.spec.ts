@@ -22,7 +22,7 @@ function errorOf(check: () => unknown): SchemaError {
 
 describe('numbers of free-form values', () => {
   it.each(['1e999', '-1e999', '{"a":[1e999]}'])(
-    'are refused when they are out of range: %s',
+    'are rejected if they are out of range: %s',
     (text) => {
       const codec = codecFor('apiextensions/v1.JSON');
       expect(() => codec.fromJson(JSON.parse(text))).toThrow(SchemaError);
@@ -31,7 +31,7 @@ describe('numbers of free-form values', () => {
 });
 
 describe('fromJson', () => {
-  it('drops what the type does not know, nulls and empty optional fields', () => {
+  it('drops unknown fields, nulls and empty optional fields', () => {
     const input = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -46,7 +46,7 @@ describe('fromJson', () => {
     });
   });
 
-  it('writes what is always written', () => {
+  it('adds always-written fields', () => {
     const pod = pods.fromJson({ spec: { containers: [{}], nodeName: '' } });
     expect(pod).toEqual({
       metadata: {},
@@ -56,7 +56,7 @@ describe('fromJson', () => {
     expect(codecFor('core/v1.PodList').fromJson({})).toEqual({ metadata: {}, items: [] });
   });
 
-  it('takes null for the empty object', () => {
+  it('treats null as the empty object', () => {
     expect(configMaps.fromJson(null)).toEqual({ metadata: {} });
   });
 
@@ -72,12 +72,12 @@ describe('fromJson', () => {
     );
   });
 
-  it('leaves the input alone', () => {
+  it('does not change the input', () => {
     const input = Object.freeze({ data: Object.freeze({ b: '1', a: '2' }) });
     expect(JSON.stringify(configMaps.fromJson(input).data)).toBe('{"a":"2","b":"1"}');
   });
 
-  it('keeps keys of maps that mean something elsewhere', () => {
+  it('keeps map keys with inherited names', () => {
     const input: unknown = JSON.parse('{"data":{"__proto__":"x","b":"1","a":null}}');
     const text = configMaps.toJson(configMaps.fromJson(input));
     expect(text).toBe('{"metadata":{},"data":{"__proto__":"x","a":"","b":"1"}}');
@@ -89,7 +89,7 @@ describe('fromJson', () => {
     [{ metadata: 'x' }, 'metadata: expected an object, found a string'],
     [{ binaryData: { a: '***' } }, 'binaryData[a]: illegal base64 data'],
     [[], 'expected an object, found a list'],
-  ])('names the place of the fault in %j', (input, message) => {
+  ])('reports the path of the error in %j', (input, message) => {
     expect(errorOf(() => configMaps.fromJson(input)).message).toBe(message);
   });
 
@@ -105,11 +105,11 @@ describe('fromJson', () => {
       'spec.containers[0].resources.limits[cpu]',
     ],
     [{ metadata: { creationTimestamp: 'yesterday' } }, 'metadata.creationTimestamp'],
-  ])('gives the path of the fault in %j', (input, path) => {
+  ])('reports the path of the error in %j', (input, path) => {
     expect(errorOf(() => pods.fromJson(input)).path).toBe(path);
   });
 
-  it('refuses nesting without end', () => {
+  it('rejects deep nesting', () => {
     const depth = 100_000;
     const text = `{"spec":{"versions":[{"schema":{"openAPIV3Schema":${'{"not":'.repeat(depth)}{}${'}'.repeat(depth)}}}]}}`;
     const codec = codecFor<CustomResourceDefinition>('apiextensions/v1.CustomResourceDefinition');
@@ -118,7 +118,7 @@ describe('fromJson', () => {
 });
 
 describe('setDefaults', () => {
-  it('fills in constants at every depth and keeps what is there', () => {
+  it('sets constants at every depth and keeps existing values', () => {
     const pod = pods.fromJson({
       spec: {
         containers: [{ name: 'a', image: 'i', ports: [{ containerPort: 1 }] }],
@@ -140,13 +140,13 @@ describe('setDefaults', () => {
     expect(pod.spec?.containers?.[0]?.livenessProbe).toBeUndefined();
   });
 
-  it('keeps an explicit zero where it differs from absent', () => {
+  it('keeps an explicit zero that differs from absent', () => {
     const pod = pods.fromJson({ spec: { terminationGracePeriodSeconds: 0 } });
     pods.setDefaults(pod);
     expect(pod.spec?.terminationGracePeriodSeconds).toBe(0);
   });
 
-  it('rounds amounts of resources up to thousandths', () => {
+  it('rounds resource quantities up to thousandths', () => {
     const pod = pods.fromJson({
       spec: { containers: [{ name: 'a', resources: { requests: { cpu: '1500u' } } }] },
     });
@@ -154,14 +154,14 @@ describe('setDefaults', () => {
     expect(pod.spec?.containers?.[0]?.resources?.requests).toEqual({ cpu: '2m' });
   });
 
-  it('reaches parts that are always there', () => {
+  it('sets defaults in always-present members', () => {
     const namespaces = codecFor<{ status?: { phase?: string } }>('core/v1.Namespace');
     const namespace = {};
     namespaces.setDefaults(namespace);
     expect(namespace).toMatchObject({ status: { phase: 'Active' } });
   });
 
-  it('gives every object values of its own', () => {
+  it('shares no values between objects', () => {
     const crds = codecFor<CustomResourceDefinition>('apiextensions/v1.CustomResourceDefinition');
     const [first, second] = [crds.fromJson({}), crds.fromJson({})];
     crds.setDefaults(first);
@@ -172,15 +172,15 @@ describe('setDefaults', () => {
 });
 
 describe('protobuf', () => {
-  it('writes scalars that may not be absent, and times without a value as empty', () => {
+  it('writes required scalars, and empty times', () => {
     const bytes = configMaps.toProtobuf({ metadata: { name: 'a' }, data: { k: 'v' } });
     expect(bytes.toString('hex')).toBe(
-      // name, then six empty texts, generation 0, no creation time, no cluster name; data k = v
+      // name, six empty texts, generation 0, no creation time, no cluster name; data k = v
       '0a130a016112001a0022002a00320038004200' + '7a00' + '12060a016b120176',
     );
   });
 
-  it('reads what others write', () => {
+  it('reads messages of other encoders', () => {
     const bytes = Buffer.from('0a030a016112060a016b1201769a0601ff', 'hex');
     expect(configMaps.fromProtobuf(bytes)).toEqual({
       kind: 'ConfigMap',
@@ -190,7 +190,7 @@ describe('protobuf', () => {
     });
   });
 
-  it('skips fields it does not know, of every wire type', () => {
+  it('skips unknown fields of every wire type', () => {
     const unknown = [
       '9806ffffffff0f',
       '99060102030405060708',
@@ -205,7 +205,7 @@ describe('protobuf', () => {
     }
   });
 
-  it('tells numbers from texts where both are allowed', () => {
+  it('distinguishes numbers from texts if both are allowed', () => {
     const services = codecFor<Service>('core/v1.Service');
     const ports = [
       { port: 80, targetPort: -1 },
@@ -238,18 +238,18 @@ describe('protobuf', () => {
     });
   });
 
-  it('refuses types without a protobuf form', () => {
+  it('rejects types without a protobuf form', () => {
     const error = errorOf(() => codecFor('meta/v1.Table').toProtobuf({}));
     expect(error.message).toBe('meta/v1.Table has no protobuf form');
   });
 
-  it('refuses a length that goes beyond the end', () => {
+  it('rejects a length beyond the end', () => {
     expect(errorOf(() => pods.fromProtobuf(Buffer.from('0aff01', 'hex'))).message).toContain('end');
   });
 });
 
 describe('envelope', () => {
-  it('starts with the magic bytes and keeps kind and bytes', () => {
+  it('starts with the magic bytes and round-trips kind and bytes', () => {
     const wrapped = wrapUnknown('apps/v1', 'Deployment', Buffer.from('abc'));
     expect(wrapped.subarray(0, 4).toString('hex')).toBe('6b387300');
     expect(unwrapUnknown(wrapped)).toMatchObject({
@@ -260,7 +260,7 @@ describe('envelope', () => {
     expect(unwrapUnknown(wrapped).raw.toString()).toBe('abc');
   });
 
-  it('refuses anything else', () => {
+  it('rejects other input', () => {
     expect(errorOf(() => unwrapUnknown(Buffer.from('{}'))).message).toContain('prefix');
     expect(errorOf(() => unwrapUnknown(Buffer.from('6b38730012ff', 'hex'))).path).toBe('');
   });

@@ -1,13 +1,13 @@
 /**
- * Codecs of the API types: one object per type, compiled at first use and kept. In memory an object is
- * plain data in its JSON shape: bytes are base64 text, times and quantities are text, int64 is a number
- * (exact up to 2^53).
+ * Codecs of the API types: one object per type, compiled on first use and cached. In memory an
+ * object is plain data in its JSON shape: bytes are base64 text, times and quantities are text,
+ * int64 is a number (exact up to 2^53).
  */
 
 import { dialect } from '@orch/component';
+import type { TypeDescriptor, TypeName } from '../descriptors/descriptor.js';
 import type { CompiledType, PlainObject } from './compiled-type.js';
 import { type Defaulter, defaulterFor } from './defaults.js';
-import type { TypeDescriptor, TypeName } from './descriptor.js';
 import { encodedType } from './encodings.js';
 import { compileJsonDecoder } from './json-codec.js';
 import { compileMessageReader, compileMessageWriter } from './protobuf-codec.js';
@@ -20,7 +20,7 @@ const codecs = new Map<TypeName, Codec<unknown>>();
 const writer = new ProtobufWriter();
 let kindsByType: Map<TypeName, KindName> | undefined;
 
-/** The codec of a type such as `core/v1.Pod`. Throws RangeError when there is no such type. */
+/** The codec of a type such as `core/v1.Pod`. Throws RangeError if the type does not exist. */
 export function codecFor<T = PlainObject>(name: TypeName): Codec<T> {
   let codec = codecs.get(name);
   if (!codec) {
@@ -32,7 +32,7 @@ export function codecFor<T = PlainObject>(name: TypeName): Codec<T> {
 
 export class Codec<T> {
   readonly descriptor: TypeDescriptor;
-  /** How objects of the type name themselves; absent for types that are no kinds. */
+  /** The `apiVersion` and `kind` of objects of the type; absent for types that are not kinds. */
   readonly typeMeta: KindName | undefined;
   private readonly type: CompiledType;
   private defaulter: Defaulter | undefined;
@@ -45,10 +45,10 @@ export class Codec<T> {
   }
 
   /**
-   * Checks a parsed JSON value and returns it in normal form: unknown fields and nulls dropped, empty
-   * optional fields left out, fields that are always written present, all in the order of the schema.
-   * Null counts as the empty object. Maps, lists of scalars and free-form values may be shared with the
-   * input; the input is not changed. Throws SchemaError.
+   * Checks a parsed JSON value and returns it in normal form: drops unknown fields and nulls, omits
+   * empty optional fields, adds fields that are always written, and orders fields as in the schema.
+   * Null counts as the empty object. Maps, lists of scalars and free-form values may be shared with
+   * the input; the input is not changed. Throws SchemaError.
    */
   fromJson(value: unknown): T {
     return this.type.decode(value ?? {}, 0) as T;
@@ -59,20 +59,23 @@ export class Codec<T> {
     return JSON.stringify(this.fromJson(object));
   }
 
-  /** Fills in the constant defaults, in place. */
+  /** Sets constant defaults in place. */
   setDefaults(object: T): void {
     this.defaulter ??= defaulterFor(this.name);
     this.defaulter(object as PlainObject);
   }
 
-  /** The object's message, without an envelope. Throws SchemaError. */
+  /** Encodes the object's message, without an envelope. Throws SchemaError. */
   toProtobuf(object: T): Buffer {
     writer.reset();
     this.type.write(writer, object);
     return writer.take();
   }
 
-  /** An object in normal form; kinds carry their `kind` and `apiVersion`. Throws SchemaError. */
+  /**
+   * Decodes an object into normal form; kinds get their `kind` and `apiVersion`. Throws
+   * SchemaError.
+   */
   fromProtobuf(bytes: Uint8Array): T {
     const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const { typeMeta } = this;
@@ -84,7 +87,7 @@ export class Codec<T> {
   }
 }
 
-/** The functions of a type; plain types compile each of theirs when it is first called. */
+/** The functions of a type; each is compiled on its first call. */
 function compiledType(name: TypeName): CompiledType {
   const known = compiledTypes.get(name);
   if (known) return known;

@@ -1,11 +1,12 @@
 /**
- * Defaults that are plain constants of the schema. Those that depend on other fields, features or the
- * kind around them belong to the kinds. Amounts of resources are also rounded up to thousandths here,
- * because the interface does that wherever it fills in defaults.
+ * Constant defaults of the schema. Defaults that depend on other fields, features or the enclosing
+ * kind belong to the kinds. Quantities are also rounded up to thousandths here, because the
+ * interface does so wherever it sets defaults.
  */
+
+import type { FieldDescriptor, TypeName } from '../descriptors/descriptor.js';
 import { Quantity } from '../quantity/quantity.js';
-import { jsonFields, type PlainObject } from './compiled-type.js';
-import type { FieldDescriptor, TypeName } from './descriptor.js';
+import { hasMembers, jsonFields, type PlainObject } from './compiled-type.js';
 import { schemaType } from './registry.js';
 
 export type Defaulter = (object: PlainObject) => void;
@@ -15,7 +16,7 @@ const withDefaults = new Map<TypeName, boolean>();
 const resourceName = /(^|core\/v1\.)ResourceName$/;
 const finerThanMilli = /[nu]$|e-/;
 
-/** The function that fills in the defaults of a type and of all below it. */
+/** The function that sets the defaults of a type and of everything below it. */
 export function defaulterFor(name: TypeName): Defaulter {
   const known = defaulters.get(name);
   if (known) return known;
@@ -70,7 +71,7 @@ function descend(field: FieldDescriptor, ref: TypeName): Defaulter {
   const run = defaulterFor(ref);
   if (cardinality === 'list') return (object) => eachObject(object[name], run);
   if (cardinality === 'map') {
-    return (object) => eachObject(Object.values((object[name] ?? {}) as PlainObject), run);
+    return (object) => eachObject(Object.values(object[name] ?? {}), run);
   }
   const isAlways = !field.nullable && schemaType(ref).encoding === undefined;
   return (object) => {
@@ -82,13 +83,12 @@ function descend(field: FieldDescriptor, ref: TypeName): Defaulter {
 function eachObject(values: unknown, run: Defaulter): void {
   if (!Array.isArray(values)) return;
   for (const value of values) {
-    if (typeof value === 'object' && value !== null) run(value as PlainObject);
+    if (hasMembers(value)) run(value);
   }
 }
 
-function roundResources(value: unknown): void {
-  if (typeof value !== 'object' || value === null) return;
-  const resources = value as PlainObject;
+function roundResources(resources: unknown): void {
+  if (!hasMembers(resources)) return;
   for (const [key, amount] of Object.entries(resources)) {
     if (typeof amount !== 'string' || !finerThanMilli.test(amount)) continue;
     resources[key] = Quantity.parse(amount).roundedToMilli().toString();

@@ -1,7 +1,8 @@
-/** Types with a JSON form of their own: scalars in JSON that are messages on the wire. */
+/** Types with their own JSON encoding: scalars in JSON that are messages on the wire. */
+
+import type { Encoding } from '../descriptors/descriptor.js';
 import { canonicalQuantity, QuantityError } from '../quantity/quantity.js';
 import type { CompiledType, TypeResolver } from './compiled-type.js';
-import type { Encoding } from './descriptor.js';
 import { freeFormType } from './free-form.js';
 import { decodeInt32, decodeList, decodeString } from './json-values.js';
 import type { ProtobufReader } from './protobuf-reader.js';
@@ -45,7 +46,7 @@ export function encodedType(encoding: Encoding, file: string, resolve: TypeResol
   }
 }
 
-/** `nanosKept`: 1 when fractions of a second go on the wire, else 0. */
+/** `nanosKept`: 1 if fractions of a second are encoded, else 0. */
 function momentType(
   canonical: (value: unknown) => string | undefined,
   text: (moment: Moment) => string | undefined,
@@ -79,7 +80,9 @@ function momentType(
   };
 }
 
-/** Calls `take` for every field up to the end of the message; those it does not take are skipped. */
+/**
+ * Calls `take` for every field up to the end of the message; skips the fields it does not accept.
+ */
 function eachField(reader: ProtobufReader, take: (tag: number) => boolean): void {
   while (reader.position < reader.end) {
     const tag = reader.tag();

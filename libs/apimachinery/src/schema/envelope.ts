@@ -1,5 +1,5 @@
 /**
- * The envelope of every protobuf body: four magic bytes, then a message with the object's kind and its
+ * The envelope of every protobuf body: four magic bytes, then a message with the object's kind and
  * bytes. Source: "Protobuf envelope" of the interface.
  */
 import { ProtobufReader } from './protobuf-reader.js';
@@ -23,14 +23,14 @@ export function isEnvelope(bytes: Uint8Array): boolean {
   return bytes.length >= magic.length && magic.every((byte, index) => bytes[index] === byte);
 }
 
-/** An object's message in its envelope. */
+/** Wraps an object's message in its envelope. */
 export function wrapUnknown(apiVersion: string, kind: string, raw: Uint8Array): Buffer {
   writer.reset();
   writeEnvelopeFields(writer, apiVersion, kind, raw, '');
   return Buffer.concat([magic, writer.take()]);
 }
 
-/** Throws SchemaError for anything that is no envelope. */
+/** Throws SchemaError if the bytes are not an envelope. */
 export function unwrapUnknown(bytes: Uint8Array): Envelope {
   if (!isEnvelope(bytes)) {
     throw new SchemaError(
@@ -63,7 +63,7 @@ export function writeEnvelopeFields(
   target.tag(10);
 }
 
-/** Reads the envelope's fields up to the end of the message that is being read. */
+/** Reads the envelope's fields up to the end of the current message. */
 export function readEnvelope(reader: ProtobufReader): Envelope {
   let raw: Buffer = Buffer.alloc(0);
   const result = { apiVersion: '', kind: '', contentEncoding: '', contentType: '' };

@@ -1,10 +1,11 @@
 /**
- * Types that hold any JSON: objects of unknown kinds, field sets, values in schemas. On the wire they are
- * the bytes of a JSON text; an embedded object may also be an encoded one in its envelope. Bytes that
- * are encoded already can be given as a `Uint8Array` and are written as they are.
+ * Types that hold any JSON: objects of unknown kinds, field sets, schema values. On the wire they
+ * are the bytes of a JSON text; an embedded object may also be encoded in its envelope. Bytes that
+ * are already encoded can be given as a `Uint8Array` and are written unchanged.
  */
+
+import type { Encoding } from '../descriptors/descriptor.js';
 import { type CompiledType, type PlainObject, putOwn, type TypeResolver } from './compiled-type.js';
-import type { Encoding } from './descriptor.js';
 import { isEnvelope, readEnvelope, writeEnvelopeFields } from './envelope.js';
 import { decodeAny } from './json-values.js';
 import { ProtobufReader } from './protobuf-reader.js';
@@ -54,7 +55,7 @@ function readJson(raw: Buffer, resolve: TypeResolver, depth: number): unknown {
   return decodeAny(value, depth);
 }
 
-/** An object inside of another one, each with its own kind. */
+/** Reads an object that is embedded in another one with its own kind. */
 function readEmbedded(bytes: Buffer, resolve: TypeResolver, depth: number): unknown {
   const reader = new ProtobufReader(bytes);
   reader.position = 4;

@@ -1,15 +1,14 @@
 /**
- * Writes, per type, the function that checks a JSON value, drops what the type does not know and brings
- * the rest into its normal form: fields in the order of the schema, empty optional ones left out, those
- * that are always written there. Decoding what was decoded changes nothing.
- *
- * The function is made from source text, because property access by constant name is several times
- * faster than by variable name, and this runs for every object that comes in. The text holds nothing but
- * names from our own descriptors, quoted as JSON.
+ * Generates, per type, the function that checks a JSON value, drops unknown fields and normalises
+ * the rest: fields in the order of the schema, empty optional ones omitted, always-written ones
+ * present. Decoding is idempotent. The function is generated as source text, because property
+ * access by constant name is several times faster than by variable name, and it runs for every
+ * received object. The text contains only names from our own descriptors, quoted as JSON.
  */
+
+import type { FieldDescriptor, TypeName } from '../descriptors/descriptor.js';
 import { objectDepthMax } from '../limits.js';
 import { type CompiledType, encodingOf, jsonFields, type TypeResolver } from './compiled-type.js';
-import type { FieldDescriptor, TypeName } from './descriptor.js';
 import * as values from './json-values.js';
 import { schemaType } from './registry.js';
 import { within, wrongType } from './schema-error.js';
@@ -18,7 +17,7 @@ export type JsonDecoder = (value: unknown, depth: number) => unknown;
 
 const helpers = { ...values, within, wrongType };
 
-/** `typeof` test, words for the error, zero, and the element decoder of each kind. */
+/** `typeof` test, words for the error, zero value and element decoder of each kind. */
 const scalars = {
   string: { decoder: 'decodeString', inline: 'string', zero: '""' },
   bool: { decoder: 'decodeBool', inline: 'boolean', zero: 'false' },
@@ -57,7 +56,7 @@ export function compileJsonDecoder(name: TypeName, resolve: TypeResolver): JsonD
   return new Function('types', 'h', source)(references, helpers) as JsonDecoder;
 }
 
-/** Lists that are kinds of the schema always have their `items`. */
+/** Lists that are kinds always have their `items`. */
 function isItems(name: TypeName, field: FieldDescriptor): boolean {
   return Boolean(schemaType(name).kind && field.name === 'items' && field.required);
 }

@@ -1,13 +1,13 @@
 /**
- * Checks of JSON values that are not objects of a type, and their normal form: null elements become
- * zero, keys of maps are in order. Values that are normal already are returned as they are, not copied.
+ * Checks and normalises JSON values that are not objects of a type: null elements become zero, map
+ * keys are sorted. Values that are already normal are returned without a copy.
  */
 import { objectDepthMax } from '../limits.js';
-import { type CompiledType, type PlainObject, putOwn } from './compiled-type.js';
+import { type CompiledType, hasMembers, type PlainObject, putOwn } from './compiled-type.js';
 import { SchemaError, within, wrongType } from './schema-error.js';
 
 const int64Bound = 2 ** 63;
-/** The largest number below 2^63: a number cannot hold the largest int64 exactly. */
+/** The largest number below 2^63: a number cannot represent the largest int64 exactly. */
 const int64Largest = int64Bound - 1024;
 const base64Alphabet = /^[A-Za-z0-9+/]*={0,2}$/;
 
@@ -51,9 +51,10 @@ export function decodeDouble(value: unknown): number {
   return value + 0;
 }
 
-/** Base64 with padding; line breaks are dropped. */
+/** Base64 with padding; line breaks are removed. Also accepts a list of bytes. */
 export function decodeBytes(value: unknown): string {
   if (value === null) return '';
+  if (Array.isArray(value) && value.every(isByte)) return Buffer.from(value).toString('base64');
   if (typeof value !== 'string') throw wrongType('base64 text', value);
   const text = /[\r\n]/.test(value) ? value.replace(/[\r\n]/g, '') : value;
   if (text.length % 4 !== 0 || !base64Alphabet.test(text)) {
@@ -62,22 +63,26 @@ export function decodeBytes(value: unknown): string {
   return text.endsWith('=') ? canonicalTail(text) : text;
 }
 
-/** The last group of four with unused bits cleared. */
+function isByte(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255;
+}
+
+/** Clears the unused bits of the last group of four. */
 function canonicalTail(text: string): string {
   const tail = text.slice(-4);
   const canonical = Buffer.from(tail, 'base64').toString('base64');
   return canonical === tail ? text : text.slice(0, -4) + canonical;
 }
 
-/** Any JSON, as it is; only its depth is checked, and that its numbers can be written again. */
+/** Any JSON, unchanged; checks the depth, and that its numbers can be written again. */
 export function decodeAny(value: unknown, depth = 0): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new SchemaError('a number is out of range');
   }
-  if (typeof value !== 'object' || value === null) return value;
+  if (!hasMembers(value)) return value;
   if (depth > objectDepthMax) throw tooDeep();
   if (value instanceof Uint8Array) return value;
-  for (const key in value) decodeAny((value as PlainObject)[key], depth + 1);
+  for (const key in value) decodeAny(value[key], depth + 1);
   return value;
 }
 
@@ -117,11 +122,8 @@ export function decodeMessageList(value: unknown, type: CompiledType, depth: num
   return result;
 }
 
-export function decodeMap(value: unknown, decode: ElementDecoder): PlainObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw wrongType('an object', value);
-  }
-  const source = value as PlainObject;
+export function decodeMap(source: unknown, decode: ElementDecoder): PlainObject {
+  if (!hasMembers(source) || Array.isArray(source)) throw wrongType('an object', source);
   const keys = Object.keys(source);
   let isNormal = true;
   const elements = new Array<unknown>(keys.length);

@@ -1,13 +1,13 @@
 /**
- * Writes, per type, the functions that encode to and decode from protobuf. Fields go out in the order of
- * their numbers, maps in the order of their keys; scalars that may not be absent are always there. What
- * is read is JSON in shape only: the JSON decoder checks and completes it.
- *
- * Made from source text for the same reason as the JSON decoder.
+ * Generates, per type, the functions that encode to and decode from protobuf. Fields are written by
+ * number, maps by key; scalars that may not be absent are always written. Reading yields the shape
+ * of JSON only: the JSON decoder checks and completes it. Generated as source text for the same
+ * reason as the JSON decoder.
  */
+
+import type { FieldDescriptor, FieldKind, TypeName } from '../descriptors/descriptor.js';
 import { objectDepthMax } from '../limits.js';
 import { type CompiledType, encodingOf, putOwn, type TypeResolver } from './compiled-type.js';
-import type { FieldDescriptor, FieldKind, TypeName } from './descriptor.js';
 import { tooDeep } from './json-values.js';
 import type { ProtobufReader } from './protobuf-reader.js';
 import type { ProtobufWriter } from './protobuf-writer.js';
@@ -111,21 +111,21 @@ function writeSource(field: FieldDescriptor, refer: Refer): string {
   const message = (value: string) =>
     `m = w.length; ${refer(field)}.write(w, ${value}); w.prefix(m);`;
   if (field.inline) return `${message('o')} ${tag}`;
-  const one = (value: string) =>
+  const writeElement = (value: string) =>
     isMessage ? message(value) : `${scalarOf(field).write}(${value});`;
   const get = `v = o[${key}]; at = ${key};`;
   if (field.cardinality === 'list') {
-    return `${get} if (v != null) { const list = h.elements(v); for (let i = list.length - 1; i >= 0; i--) { ${one('list[i]')} ${tag} } }`;
+    return `${get} if (v != null) { const list = h.elements(v); for (let i = list.length - 1; i >= 0; i--) { ${writeElement('list[i]')} ${tag} } }`;
   }
   if (field.cardinality === 'map') {
     const valueTag = 2 * 8 + (isMessage ? wireLength : scalarOf(field).wire);
-    return `${get} if (v != null) { const keys = h.sortedKeys(v), map = v; for (let i = keys.length - 1; i >= 0; i--) { const start = w.length; ${one('map[keys[i]]')} w.tag(${valueTag}); w.string(keys[i]); w.tag(10); w.prefix(start); ${tag} } }`;
+    return `${get} if (v != null) { const keys = h.sortedKeys(v), map = v; for (let i = keys.length - 1; i >= 0; i--) { const start = w.length; ${writeElement('map[keys[i]]')} w.tag(${valueTag}); w.string(keys[i]); w.tag(10); w.prefix(start); ${tag} } }`;
   }
-  // Slices without a value are not written, although they may not be absent in JSON.
+  // Empty slices are not written, although they may not be absent in JSON.
   const isSlice = field.kind === 'bytes' || encodingOf(field) === 'stringList';
-  if (field.nullable || isSlice) return `${get} if (v != null) { ${one('v')} ${tag} }`;
+  if (field.nullable || isSlice) return `${get} if (v != null) { ${writeElement('v')} ${tag} }`;
   if (isMessage) return `${get} ${message('v')} ${tag}`;
-  return `${get} ${one(`v == null ? ${scalarOf(field).zero} : v`)} ${tag}`;
+  return `${get} ${writeElement(`v == null ? ${scalarOf(field).zero} : v`)} ${tag}`;
 }
 
 function readSource(field: FieldDescriptor, refer: Refer): string {

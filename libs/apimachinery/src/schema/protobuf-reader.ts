@@ -1,6 +1,6 @@
 /**
- * Protobuf input. Every read is checked against the end of the message it belongs to; what does not fit
- * throws SchemaError. Unknown fields are skipped, groups included.
+ * Protobuf input. Every read is checked against the end of its message; malformed input throws
+ * SchemaError. Unknown fields are skipped, including groups.
  */
 import { objectDepthMax } from '../limits.js';
 import { SchemaError } from './schema-error.js';
@@ -9,14 +9,14 @@ const two32 = 2 ** 32;
 
 export class ProtobufReader {
   position = 0;
-  /** End of the message that is being read. */
+  /** End of the current message. */
   end: number;
 
   constructor(private readonly buffer: Buffer) {
     this.end = buffer.length;
   }
 
-  /** Enters a message inside of this one; returns what `leave` needs. */
+  /** Enters a nested message; returns the argument of `leave`. */
   enter(): number {
     const length = this.length();
     const outer = this.end;
@@ -104,7 +104,7 @@ export class ProtobufReader {
     return this.buffer.subarray(this.position - length, this.position);
   }
 
-  /** Skips the value of a field that nobody knows. */
+  /** Skips the value of an unknown field. */
   skip(tag: number, depth = 0): void {
     if (depth > objectDepthMax) throw malformed('groups nested too deeply');
     switch (tag & 7) {

@@ -1,8 +1,9 @@
 /**
- * Protobuf output, written back to front: the length of a message is known once its members are written,
- * so nothing is measured first. Grows up to a limit. One message at a time; not re-entrant.
+ * Protobuf output, written last to first: the length of a message is known once its members are
+ * written, so no measuring pass is needed. Grows up to a limit. One message at a time; not
+ * re-entrant.
  */
-import { protobufBytesMax, protobufScratchBytesKept } from '../limits.js';
+import { protobufBytesMax, protobufScratchBytesMax } from '../limits.js';
 import { SchemaError, wrongType } from './schema-error.js';
 
 const shortStringMax = 48;
@@ -16,7 +17,7 @@ export class ProtobufWriter {
     return this.buffer.length - this.position;
   }
 
-  /** A copy of what was written; the writer is empty afterwards. */
+  /** Returns a copy of the output and resets the writer. */
   take(): Buffer {
     const result = Buffer.from(this.buffer.subarray(this.position));
     this.reset();
@@ -24,18 +25,18 @@ export class ProtobufWriter {
   }
 
   reset(): void {
-    if (this.buffer.length > protobufScratchBytesKept) {
-      this.buffer = Buffer.allocUnsafeSlow(protobufScratchBytesKept);
+    if (this.buffer.length > protobufScratchBytesMax) {
+      this.buffer = Buffer.allocUnsafeSlow(protobufScratchBytesMax);
     }
     this.position = this.buffer.length;
   }
 
-  /** Field number and wire type in one. */
+  /** Field number and wire type combined. */
   tag(tag: number): void {
     this.varint(tag);
   }
 
-  /** The length of what was written since `length` was `mark`. */
+  /** Writes the length of the output since `length` was `mark`. */
   prefix(mark: number): void {
     this.varint(this.length - mark);
   }
@@ -60,7 +61,7 @@ export class ProtobufWriter {
     this.buffer[at] = rest;
   }
 
-  /** int32 and int64; negative ones take ten bytes. */
+  /** int32 and int64; negative numbers take ten bytes. */
   int(value: unknown): void {
     if (typeof value !== 'number' || !Number.isInteger(value)) throw wrongType('an integer', value);
     if (value >= 0 && value <= 0xffffffff) this.varint(value);

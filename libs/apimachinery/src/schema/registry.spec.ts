@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { enumValues, kindNamed, kindNames, schemaFile, schemaType } from './registry.js';
 
 describe('names of kinds', () => {
-  it('finds the type behind apiVersion and kind', () => {
+  it('resolves apiVersion and kind to a type', () => {
     const apiVersion = dialect().apiVersion('rbac.authorization', 'v1');
     expect(kindNamed('v1', 'Pod')?.type).toBe('core/v1.Pod');
     expect(kindNamed(apiVersion, 'Role')).toEqual({
@@ -17,14 +17,14 @@ describe('names of kinds', () => {
     expect(kindNamed(`${dialect().metaGroup}/v1`, 'Table')?.type).toBe('meta/v1.Table');
   });
 
-  it('finds the kinds of every group in any group', () => {
+  it('resolves common kinds in any group', () => {
     expect(kindNamed('apps/v1', 'DeleteOptions')).toMatchObject({
       type: 'meta/v1.DeleteOptions',
       groupHead: 'apps',
     });
   });
 
-  it('knows nothing else', () => {
+  it('resolves nothing else', () => {
     expect(kindNamed('v1', 'Nope')).toBeUndefined();
     expect(kindNamed('apps/v1', 'Pod')).toBeUndefined();
     expect(kindNamed('v1', 'constructor')).toBeUndefined();
@@ -32,7 +32,7 @@ describe('names of kinds', () => {
     expect(() => schemaType('core/v9.Pod')).toThrow(RangeError);
   });
 
-  it('names every kind once', () => {
+  it('are unique', () => {
     const names = kindNames().map(
       ({ groupHead, version, kind }) => `${groupHead}/${version}/${kind}`,
     );
@@ -41,7 +41,7 @@ describe('names of kinds', () => {
 });
 
 describe('descriptors', () => {
-  it('speak the dialect in use', () => {
+  it('use the identifiers of the dialect', () => {
     const names = schemaType('apiextensions/v1.JSONSchemaProps').fields.map((field) => field.name);
     expect(names).toContain(dialect().extension('list-map-keys'));
     const apiGroup = schemaType('rbac.authorization/v1.RoleRef').fields.find(
@@ -52,7 +52,7 @@ describe('descriptors', () => {
     expect(JSON.stringify(schemaFile('core/v1'))).not.toMatch(/\{(word|Word|key|group:|system:)/);
   });
 
-  it('follow aliases and give merge keys', () => {
+  it('resolve aliases and include merge keys', () => {
     expect(schemaType('meta/v1beta1.Table')).toBe(schemaType('meta/v1.Table'));
     const containers = schemaType('core/v1.PodSpec').fields.find((it) => it.name === 'containers');
     expect(containers).toMatchObject({ mergeKey: 'name', mergeStrategy: 'merge' });

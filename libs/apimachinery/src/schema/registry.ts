@@ -1,19 +1,19 @@
 /**
- * The API types by name and by kind. Descriptors come from the generated files; placeholders for the
- * dialect's identifiers are filled in when a file is first asked for. Read-only after that.
+ * The API types by name and by kind. Descriptors are in the generated files; placeholders for the
+ * dialect's identifiers are resolved when a file is first used. Read-only after that.
  */
 import { dialect } from '@orch/component';
+import type { FileDescriptor, TypeDescriptor, TypeName } from '../descriptors/descriptor.js';
 import { files as generatedFiles } from '../generated/descriptors/index.js';
-import type { FileDescriptor, TypeDescriptor, TypeName } from './descriptor.js';
 
 const sources = new Map(generatedFiles.map((file) => [file.name, file]));
 const resolved = new Map<string, FileDescriptor>();
 
-/** A kind as objects name themselves. */
+/** The `apiVersion` and `kind` of a kind. */
 export interface KindName {
   /** Type that describes it. */
   readonly type: TypeName;
-  /** Head of the group, see `dialect().group`. */
+  /** Group head, see `dialect().group`. */
   readonly groupHead: string;
   readonly version: string;
   readonly kind: string;
@@ -24,7 +24,7 @@ export function schemaFileNames(): readonly string[] {
   return [...sources.keys()];
 }
 
-/** Throws RangeError when there is no such file. */
+/** Throws RangeError if the file does not exist. */
 export function schemaFile(name: string): FileDescriptor {
   const known = resolved.get(name);
   if (known) return known;
@@ -35,7 +35,10 @@ export function schemaFile(name: string): FileDescriptor {
   return file;
 }
 
-/** The descriptor of a type such as `core/v1.Pod`, aliases followed. Throws RangeError when unknown. */
+/**
+ * The descriptor of a type such as `core/v1.Pod`, with aliases resolved. Throws RangeError if
+ * unknown.
+ */
 export function schemaType(name: TypeName): TypeDescriptor {
   const descriptor = schemaTypeAsDeclared(name);
   return descriptor.aliasOf ? schemaTypeAsDeclared(descriptor.aliasOf) : descriptor;
@@ -54,7 +57,10 @@ export function splitTypeName(name: TypeName): { file: string; type: string } {
   return { file: name.slice(0, at), type: name.slice(at + 1) };
 }
 
-/** Known values of an `enumType` or `keyEnumType` of a field in `file`; empty when open. */
+/**
+ * Known values of an `enumType` or `keyEnumType` of a field in `file`; empty if any value is
+ * allowed.
+ */
 export function enumValues(file: string, enumType: string): readonly string[] {
   const name = enumType.includes('/') ? splitTypeName(enumType) : { file, type: enumType };
   return schemaFile(name.file).enums[name.type] ?? [];
@@ -63,7 +69,9 @@ export function enumValues(file: string, enumType: string): readonly string[] {
 let kindIndex: Map<string, KindName> | undefined;
 let kindsEverywhere: Map<string, TypeName> | undefined;
 
-/** Every type whose objects carry `apiVersion` and `kind`, except those that are of all groups. */
+/**
+ * Every type whose objects have `apiVersion` and `kind`, except the types that exist in all groups.
+ */
 export function kindNames(): readonly KindName[] {
   return [...index().values()];
 }

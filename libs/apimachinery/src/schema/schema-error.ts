@@ -1,10 +1,10 @@
 /**
- * An object that does not fit its type, with the place of the fault. Callers turn it into the
- * interface's 400 answer; nothing else is thrown for bad input.
+ * An object that does not fit its type, with the path of the error. Callers convert it to a 400
+ * response; invalid input throws nothing else.
  */
 export class SchemaError extends Error {
   override readonly name = 'SchemaError';
-  /** What is wrong, without the place. */
+  /** The problem, without the path. */
   readonly detail: string;
   /** `spec.containers[0].name`; empty for the object itself. */
   path: string;
@@ -16,7 +16,7 @@ export class SchemaError extends Error {
     this.message = path === '' ? detail : `${path}: ${detail}`;
   }
 
-  /** Puts the name of the enclosing field in front of the path. */
+  /** Prepends the name of the enclosing field to the path. */
   within(field: string): this {
     const joint = this.path === '' || this.path.startsWith('[') ? '' : '.';
     this.path = `${field}${joint}${this.path}`;
@@ -25,12 +25,12 @@ export class SchemaError extends Error {
   }
 }
 
-/** The error with `field` in front of its path; others as they are. */
+/** The error with `field` prepended to its path; other errors unchanged. */
 export function within(error: unknown, field: string): unknown {
   return error instanceof SchemaError ? error.within(field) : error;
 }
 
-/** How an unexpected value is called in messages. */
+/** The name of an unexpected value in messages. */
 function describeValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';

@@ -1,4 +1,4 @@
-/** Members of custom resource schemas that are either a schema or something simpler. */
+/** Members of custom resource schemas that are either a schema or a simpler value. */
 import type { CompiledType, TypeResolver } from './compiled-type.js';
 import { decodeList, decodeMessageList, decodeString } from './json-values.js';
 import type { ProtobufReader } from './protobuf-reader.js';
@@ -7,7 +7,10 @@ import { wrongType } from './schema-error.js';
 
 export type SchemaUnion = 'schemaOrArray' | 'schemaOrBool' | 'schemaOrStringArray';
 
-/** Schema is field 1 and the list field 2; with a boolean, that is field 1 and the schema field 2. */
+/**
+ * With a list, the schema is field 1 and the list field 2; with a boolean, the boolean is field 1
+ * and the schema field 2.
+ */
 export function schemaUnionType(
   union: SchemaUnion,
   schemaName: string,

@@ -28,11 +28,11 @@ describe('times', () => {
     '9999-12-31T23:59:59-01:00',
     '',
     7,
-  ])('refuses %j', (input) => {
+  ])('rejects %j', (input) => {
     expect(() => canonicalTimeText(input)).toThrow(SchemaError);
   });
 
-  it('wants exactly six digits in the fine kind', () => {
+  it('requires exactly six digits for MicroTime', () => {
     expect(canonicalMicroTimeText('2020-01-01T01:00:00.123456+01:00')).toBe(
       '2020-01-01T00:00:00.123456Z',
     );
@@ -66,7 +66,7 @@ describe('durations', () => {
     expect(durationText(parseDuration(input))).toBe(expected);
   });
 
-  it.each(['', '1', 's', '1x', '1h 2m', '9999999999h'])('refuses %j', (input) => {
+  it.each(['', '1', 's', '1x', '1h 2m', '9999999999h'])('rejects %j', (input) => {
     expect(() => parseDuration(input)).toThrow(SchemaError);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Times and durations between their JSON text and what goes on the wire. The first moment of year 1 is
- * the interface's zero time and means absent.
+ * Converts times and durations between JSON text and the wire. The first moment of year 1 is the
+ * zero time of the interface and means absent.
  */
 import { SchemaError } from './schema-error.js';
 
@@ -20,18 +20,13 @@ const canonicalTime =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}Z$/;
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
-/** RFC 3339 to a moment; undefined when it is not one. Digits beyond nanoseconds are dropped. */
+/** Parses RFC 3339; undefined if the text is not a time. Digits beyond nanoseconds are dropped. */
 export function parseMoment(text: string): Moment | undefined {
   const match = rfc3339.exec(text);
   if (!match) return undefined;
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map(Number);
   if (hour > 23 || minute > 59 || second > 59) return undefined;
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -54,7 +49,9 @@ export function canonicalTimeText(value: unknown): string | undefined {
   return timeText(moment);
 }
 
-/** A time with exactly six digits of a second, UTC; undefined for the zero time. Throws SchemaError. */
+/**
+ * A time with exactly six digits of a second, UTC; undefined for the zero time. Throws SchemaError.
+ */
 export function canonicalMicroTimeText(value: unknown): string | undefined {
   const moment = typeof value === 'string' ? parseMoment(value) : undefined;
   if (!moment || !/\.\d{6}(?:Z|[+-])/.test(String(value))) {
@@ -63,7 +60,7 @@ export function canonicalMicroTimeText(value: unknown): string | undefined {
   return microTimeText(moment);
 }
 
-/** Throws SchemaError for a moment outside of the years 0 to 9999. */
+/** Throws SchemaError for a moment outside the years 0 to 9999. */
 export function timeText({ seconds, nanos }: Moment): string | undefined {
   if (seconds === zeroSeconds && nanos === 0) return undefined;
   if (!(seconds >= secondsMin && seconds <= secondsMax)) {
@@ -90,7 +87,7 @@ const unitNanos: Record<string, bigint> = {
   ns: 1n,
 };
 
-/** Nanoseconds of a text such as `1h2m3.5s`. Throws SchemaError. */
+/** Parses a text such as `1h2m3.5s` to nanoseconds. Throws SchemaError. */
 export function parseDuration(value: unknown): bigint {
   if (typeof value !== 'string') throw new SchemaError('expected a duration such as 1h2m3s');
   const sign = value.startsWith('-') ? -1n : 1n;
@@ -110,7 +107,7 @@ export function parseDuration(value: unknown): bigint {
   return sign * nanos;
 }
 
-/** `1h2m3.5s`: hours, minutes and seconds, or one smaller unit when under a second. */
+/** `1h2m3.5s`: hours, minutes and seconds, or one smaller unit below a second. */
 export function durationText(nanos: bigint): string {
   if (nanos === 0n) return '0s';
   const sign = nanos < 0n ? '-' : '';

@@ -1,4 +1,7 @@
-/** Field selectors of queries: `metadata.name=a,status.phase!=Running`. Values escape `\`, `,` and `=`. */
+/**
+ * Field selectors of queries: `metadata.name=a,status.phase!=Running`. Values escape `\`, `,` and
+ * `=`.
+ */
 import { selectorLengthMax } from '../limits.js';
 import { SelectorError } from './requirement.js';
 
@@ -11,9 +14,9 @@ export interface FieldRequirement {
 export interface FieldSelector {
   readonly requirements: readonly FieldRequirement[];
   readonly everything: boolean;
-  /** `read` gives a field's value; empty when the object has none. */
+  /** `read` returns the value of a field, empty if the object has none. */
   matches(read: (field: string) => string): boolean;
-  /** The value the field must have, when the selector says so. */
+  /** The value that the selector requires for the field, if any. */
   exactValue(field: string): string | undefined;
   toString(): string;
 }
@@ -46,7 +49,7 @@ export function parseFieldSelector(text: string): FieldSelector {
   return fromRequirements(terms.filter((term) => term !== '').map((term) => parseTerm(term, text)));
 }
 
-/** Throws SelectorError for the first field that the resource cannot select by. */
+/** Throws SelectorError for the first field that the resource cannot be selected by. */
 export function checkSelectableFields(
   selector: FieldSelector,
   isSelectable: (field: string) => boolean,
@@ -57,12 +60,12 @@ export function checkSelectableFields(
   }
 }
 
-/** The wording for resources that can be selected by name and namespace only. */
+/** The message for resources that can be selected by name and namespace only. */
 export function unknownFieldMessage(field: string): string {
   return `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }
 
-/** The wording for resources with fields of their own. */
+/** The message for resources with selectable fields of their own. */
 export function unsupportedFieldMessage(field: string): string {
   return `field label not supported: ${field}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Parser of the query form of label selectors: `a=b,c in (d,e),!f,g>1`. Where a key or value is
- * expected the words `in` and `notin` are plain identifiers.
+ * Parses the query form of label selectors: `a=b,c in (d,e),!f,g>1`. The words `in` and `notin` are
+ * identifiers where a key or value is expected.
  */
 import { selectorLengthMax } from '../limits.js';
 import { type Token, type TokenKind, tokenize } from './lexer.js';

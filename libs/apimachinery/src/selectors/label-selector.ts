@@ -1,6 +1,6 @@
 /**
- * Label selectors: from the query form and from LabelSelector objects, compiled once into a match
- * function. Objects have no labels where the map is absent.
+ * Label selectors, from the query form and from LabelSelector objects, compiled once into a match
+ * function. An object without a label map has no labels.
  */
 import type { LabelSelector as LabelSelectorObject } from '@orch/types/meta/v1';
 import { checkLabelValue, checkQualifiedName } from '../names/formats.js';
@@ -21,7 +21,7 @@ export interface LabelSelector {
   readonly requirements: readonly Requirement[];
   /** Selects every object. */
   readonly everything: boolean;
-  /** Selects none whatever its labels. */
+  /** Selects no object. */
   readonly nothing: boolean;
   matches(labels: Labels | undefined): boolean;
   /** The query form. */
@@ -88,11 +88,15 @@ export function labelSelectorFromMap(map: Labels | undefined): LabelSelector {
 }
 
 /** Errors in a map of labels; all are reported at the map's path. */
-export function validateLabels(labels: Labels | undefined, at: FieldPath): FieldError[] {
+export function validateLabels(labels: Labels | undefined, fieldPath: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   for (const [key, value] of Object.entries(labels ?? {})) {
-    errors.push(...checkQualifiedName(key).map((message) => fieldError.invalid(at, key, message)));
-    errors.push(...checkLabelValue(value).map((message) => fieldError.invalid(at, value, message)));
+    errors.push(
+      ...checkQualifiedName(key).map((message) => fieldError.invalid(fieldPath, key, message)),
+    );
+    errors.push(
+      ...checkLabelValue(value).map((message) => fieldError.invalid(fieldPath, value, message)),
+    );
   }
   return errors;
 }
@@ -100,19 +104,21 @@ export function validateLabels(labels: Labels | undefined, at: FieldPath): Field
 /** Errors in a LabelSelector object. */
 export function validateLabelSelector(
   selector: LabelSelectorObject | undefined,
-  at: FieldPath,
+  fieldPath: FieldPath,
 ): FieldError[] {
   if (selector === undefined) return [];
-  const errors = validateLabels(selector.matchLabels, at.child('matchLabels'));
+  const errors = validateLabels(selector.matchLabels, fieldPath.child('matchLabels'));
   for (const [index, expression] of (selector.matchExpressions ?? []).entries()) {
-    errors.push(...validateExpression(expression, at.child('matchExpressions').index(index)));
+    errors.push(
+      ...validateExpression(expression, fieldPath.child('matchExpressions').index(index)),
+    );
   }
   return errors;
 }
 
 type Expression = NonNullable<LabelSelectorObject['matchExpressions']>[number];
 
-function validateExpression(expression: Expression, at: FieldPath): FieldError[] {
+function validateExpression(expression: Expression, fieldPath: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   const valueCount = expression.values?.length ?? 0;
   switch (expression.operator) {
@@ -121,7 +127,7 @@ function validateExpression(expression: Expression, at: FieldPath): FieldError[]
       if (valueCount === 0) {
         errors.push(
           fieldError.required(
-            at.child('values'),
+            fieldPath.child('values'),
             "must be specified when `operator` is 'In' or 'NotIn'",
           ),
         );
@@ -132,7 +138,7 @@ function validateExpression(expression: Expression, at: FieldPath): FieldError[]
       if (valueCount > 0) {
         errors.push(
           fieldError.forbidden(
-            at.child('values'),
+            fieldPath.child('values'),
             "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
           ),
         );
@@ -141,7 +147,7 @@ function validateExpression(expression: Expression, at: FieldPath): FieldError[]
     default:
       errors.push(
         fieldError.invalid(
-          at.child('operator'),
+          fieldPath.child('operator'),
           expression.operator ?? '',
           'not a valid selector operator',
         ),
@@ -149,7 +155,9 @@ function validateExpression(expression: Expression, at: FieldPath): FieldError[]
   }
   const key = expression.key ?? '';
   errors.push(
-    ...checkQualifiedName(key).map((message) => fieldError.invalid(at.child('key'), key, message)),
+    ...checkQualifiedName(key).map((message) =>
+      fieldError.invalid(fieldPath.child('key'), key, message),
+    ),
   );
   return errors;
 }

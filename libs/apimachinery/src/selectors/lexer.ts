@@ -1,4 +1,6 @@
-/** Tokens of the query form of label selectors: symbols, the words `in` and `notin`, identifiers. */
+/**
+ * Tokens of the query form of label selectors: symbols, the words `in` and `notin`, identifiers.
+ */
 
 export type TokenKind = 'end' | 'identifier' | 'in' | 'notin' | Symbol;
 
@@ -35,8 +37,8 @@ export function tokenize(text: string): Token[] {
 
 function symbolAt(text: string, position: number): Token {
   const two = symbols.find((symbol) => symbol === text.slice(position, position + 2));
-  const one = symbols.find((symbol) => symbol === text.charAt(position));
-  const kind = two ?? one ?? '=';
+  const singleSymbol = symbols.find((symbol) => symbol === text.charAt(position));
+  const kind = two ?? singleSymbol ?? '=';
   return { kind, text: kind };
 }
 

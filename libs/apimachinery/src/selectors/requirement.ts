@@ -1,4 +1,6 @@
-/** One requirement of a label selector: checked when made, then matched without allocation. */
+/**
+ * One requirement of a label selector: validated at construction, then matched without allocation.
+ */
 import { checkLabelValue, checkQualifiedName } from '../names/formats.js';
 import {
   aggregateMessages,
@@ -18,7 +20,7 @@ export interface Requirement {
   readonly values: readonly string[];
 }
 
-/** A selector or a part of one that does not parse; the message is the interface's. */
+/** An invalid selector or requirement; the message has the wording of the interface. */
 export class SelectorError extends Error {
   constructor(message: string) {
     super(message);
@@ -28,7 +30,7 @@ export class SelectorError extends Error {
 
 const integerPattern = /^[+-]?\d{1,19}$/;
 
-/** Throws SelectorError when key, operator and values do not go together. */
+/** Throws SelectorError if key, operator and values do not fit together. */
 export function makeRequirement(
   key: string,
   operator: SelectorOperator,
@@ -39,7 +41,7 @@ export function makeRequirement(
   return { key, operator, values: [...new Set(values)].sort() };
 }
 
-/** Throws SelectorError for a key that cannot be a label. */
+/** Throws SelectorError for a key that is not a label key. */
 export function checkLabelKey(key: string): void {
   const messages = checkQualifiedName(key);
   if (messages.length > 0) {
@@ -107,15 +109,15 @@ function operatorErrors(operator: SelectorOperator, values: readonly string[]): 
   }
 }
 
-/** Stands for a label whose own name cannot be looked up. */
+/** Replaces a label name that cannot be a property access. */
 const unusedKey = 'label';
 
-/** The requirement as a function of an object's labels. */
+/** Compiles the requirement to a function of an object's labels. */
 export function compileRequirement(requirement: Requirement): (labels: Labels) => boolean {
   const { key, operator } = requirement;
   const only = requirement.values[0] ?? '';
   const values = new Set(requirement.values);
-  // A label may be called as something that every object inherits; such names cost a little more.
+  // A label may have the name of an inherited property; such names take a slower path.
   if (key in Object.prototype) {
     const holds = compileRequirement({ ...requirement, key: unusedKey });
     return (labels) => holds(Object.hasOwn(labels, key) ? { [unusedKey]: labels[key]! } : {});
@@ -157,7 +159,7 @@ function compare(
   };
 }
 
-/** The requirement in the form of the query. */
+/** The requirement in query form. */
 export function requirementText({ key, operator, values }: Requirement): string {
   switch (operator) {
     case 'exists':

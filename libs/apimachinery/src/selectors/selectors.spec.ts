@@ -37,17 +37,17 @@ describe('label selectors', () => {
       'a>b',
       "unable to parse requirement: values[0]: Invalid value: \"b\": for 'Gt', 'Lt' operators, the value must be an integer",
     ],
-  ])('refuses %s', (text, message) => {
+  ])('rejects %s', (text, message) => {
     expect(() => parseLabelSelector(text)).toThrow(new SelectorError(message));
   });
 
-  it('refuses keys that cannot be labels', () => {
+  it('rejects invalid label keys', () => {
     expect(() => parseLabelSelector('a//b=c')).toThrow(
       /^unable to parse requirement: <nil>: Invalid value: "a\/\/b": a qualified name must/,
     );
   });
 
-  it('tells an absent object from an empty one', () => {
+  it('distinguishes an absent object from an empty one', () => {
     expect(labelSelectorFromObject(undefined).matches({})).toBe(false);
     expect(labelSelectorFromObject({}).matches({})).toBe(true);
   });
@@ -66,7 +66,7 @@ describe('label selectors', () => {
 
 describe('field selectors', () => {
   const read = (field: string) => ({ 'metadata.name': 'a,b' })[field] ?? '';
-  it('unescapes values and joins terms with and', () => {
+  it('unescapes values and combines terms with AND', () => {
     expect(parseFieldSelector('metadata.name=a\\,b,spec.x!=y').matches(read)).toBe(true);
     expect(parseFieldSelector('metadata.name!=a\\,b').matches(read)).toBe(false);
     expect(parseFieldSelector('metadata.name==q').exactValue('metadata.name')).toBe('q');
@@ -75,7 +75,7 @@ describe('field selectors', () => {
     ['metadata.name', "invalid selector: 'metadata.name'; can't understand 'metadata.name'"],
     ['metadata.name in (a,b)', "invalid selector: 'metadata.name in (a,b)'; can't understand 'b)'"],
     ['metadata.name=a\\b', 'invalid field selector: invalid escape sequence: \\b'],
-  ])('refuses %s', (text, message) => {
+  ])('rejects %s', (text, message) => {
     expect(() => parseFieldSelector(text)).toThrow(new SelectorError(message));
   });
 });

@@ -1,4 +1,4 @@
-/** Which taints a pod puts up with. */
+/** Matches tolerations against taints. */
 import type { Taint, Toleration } from '@orch/types/core/v1';
 
 export function tolerates(tolerations: readonly Toleration[], taint: Taint): boolean {
@@ -15,7 +15,7 @@ export function toleratesTaint(toleration: Toleration, taint: Taint): boolean {
 }
 
 /** The first taint with one of `effects` that is not tolerated. */
-export function firstUntolerated(
+export function firstUntoleratedTaint(
   taints: readonly Taint[],
   tolerations: readonly Toleration[],
   effects: readonly string[],

@@ -5,7 +5,7 @@ import { path } from './field-path.js';
 import { stringList, stringMap } from './value-format.js';
 
 describe('status errors', () => {
-  it('names the resource with its group', () => {
+  it('name the resource with its group', () => {
     const { status } = notFound({ group: 'apps', resource: 'deployments' }, 'web');
     expect(status).toEqual({
       kind: 'Status',
@@ -19,7 +19,7 @@ describe('status errors', () => {
     });
   });
 
-  it('words a stale version as a conflict', () => {
+  it('report a stale version as a conflict', () => {
     expect(conflict({ group: '', resource: 'configmaps' }, 'obj').status).toMatchObject({
       message:
         'Operation cannot be fulfilled on configmaps "obj": the object has been modified; please apply your changes to the latest version and try again',
@@ -27,7 +27,7 @@ describe('status errors', () => {
     });
   });
 
-  it('says who may not do what and where', () => {
+  it('name user, verb and resource of a denied request', () => {
     const resource = {
       group: '',
       resource: 'pods',
@@ -43,7 +43,7 @@ describe('status errors', () => {
     );
   });
 
-  it('keeps repeated causes and names them once in the message', () => {
+  it('keep repeated causes but list them once in the message', () => {
     const error = fieldError.invalid(path('metadata', 'uid'), 'x', 'field is immutable');
     const { status } = invalid({ group: '', kind: 'ConfigMap' }, 'a', [error, error]);
     expect(status.message).toBe(
@@ -52,38 +52,38 @@ describe('status errors', () => {
     expect(status.details?.causes).toHaveLength(2);
   });
 
-  it('puts several messages in brackets', () => {
-    const at = path('spec').child('ports').index(0);
+  it('enclose several messages in brackets', () => {
+    const fieldPath = path('spec').child('ports').index(0);
     const { status } = invalid({ group: 'apps', kind: 'Deployment' }, 'web', [
-      fieldError.required(at.child('name')),
-      fieldError.notSupported(at.child('protocol'), 'X', ['SCTP', 'TCP']),
-      fieldError.duplicate(at.child('port'), 5),
+      fieldError.required(fieldPath.child('name')),
+      fieldError.notSupported(fieldPath.child('protocol'), 'X', ['SCTP', 'TCP']),
+      fieldError.duplicate(fieldPath.child('port'), 5),
     ]);
     expect(status.message).toBe(
       'Deployment.apps "web" is invalid: [spec.ports[0].name: Required value, spec.ports[0].protocol: Unsupported value: "X": supported values: "SCTP", "TCP", spec.ports[0].port: Duplicate value: 5]',
     );
   });
 
-  it('names only so many mistakes of one object, and says how many more there are', () => {
+  it('limit the listed errors and report the number of the others', () => {
     const errors = Array.from({ length: 1_500 }, (_, i) => fieldError.required(`f${i}`, ''));
     const { status } = invalid({ group: '', kind: 'Pod' }, 'x', errors);
     expect(status.details?.causes).toHaveLength(1_000);
     expect(status.message).toMatch(/f999: Required value] and 500 more$/);
   });
 
-  it('gives bad requests no details', () => {
+  it('have no details for bad requests', () => {
     expect(badRequest('x').status).not.toHaveProperty('details');
   });
 });
 
 describe('values in messages', () => {
   const message = (value: unknown) => fieldErrorText(value);
-  it('quotes texts and escapes what cannot be printed', () => {
+  it('quote texts and escape unprintable characters', () => {
     expect(message('a\u0007b')).toBe('"a\\ab"');
     expect(message('grün')).toBe('"grün"');
     expect(message(undefined)).toBe('"null"');
   });
-  it('prints lists and maps of texts in their typed form', () => {
+  it('print lists and maps of texts as typed literals', () => {
     expect(message(['All', 'x'])).toBe('[]string{"All", "x"}');
     expect(message(stringList(['a']))).toBe('[]string{"a"}');
     expect(message(stringMap({ b: '2', a: '1' }))).toBe('map[string]string{"a":"1", "b":"2"}');

@@ -1,8 +1,8 @@
 /**
- * Constructors of every failure the interface answers with, in its wording. Groups are wire names, empty
- * for the core group; `resource` is a plural, `kind` a kind.
+ * Constructors of every failure of the interface, in its wording. Groups are wire names, empty for
+ * the core group; `resource` is a plural, `kind` a kind.
  */
-import { fieldErrorsShownMax } from '../limits.js';
+import { reportedFieldErrorCountMax } from '../limits.js';
 import {
   aggregateMessages,
   type FieldError,
@@ -12,6 +12,7 @@ import {
 } from './field-error.js';
 import type { StatusCause, StatusDetails } from './status.js';
 import { StatusError } from './status-error.js';
+import { quote } from './value-format.js';
 
 export interface GroupResource {
   readonly group: string;
@@ -51,7 +52,7 @@ export function notFound(target: GroupResource, name: string): StatusError {
   return new StatusError({
     code: 404,
     reason: 'NotFound',
-    message: `${groupResourceText(target)} "${name}" not found`,
+    message: `${groupResourceText(target)} ${quote(name)} not found`,
     details: detailsOf(name, target.group, target.resource),
   });
 }
@@ -66,13 +67,13 @@ export function pathNotFound(): StatusError {
   });
 }
 
-/** `beingDeleted`: the object that holds the name has a deletionTimestamp. */
+/** `beingDeleted`: the existing object has a deletionTimestamp. */
 export function alreadyExists(
   target: GroupResource,
   name: string,
   beingDeleted = false,
 ): StatusError {
-  const message = `${groupResourceText(target)} "${name}" already exists`;
+  const message = `${groupResourceText(target)} ${quote(name)} already exists`;
   return new StatusError({
     code: 409,
     reason: 'AlreadyExists',
@@ -86,12 +87,12 @@ export function generateNameConflict(target: GroupResource, name: string): Statu
   return new StatusError({
     code: 409,
     reason: 'AlreadyExists',
-    message: `${groupResourceText(target)} "${name}" already exists, the server was not able to generate a unique name for the object`,
+    message: `${groupResourceText(target)} ${quote(name)} already exists, the server was not able to generate a unique name for the object`,
     details: detailsOf(name, target.group, target.resource, { retryAfterSeconds: 1 }),
   });
 }
 
-/** Detail of the conflict that a stale resourceVersion makes. */
+/** The detail of a conflict caused by a stale resourceVersion. */
 const objectModified =
   'the object has been modified; please apply your changes to the latest version and try again';
 
@@ -103,39 +104,43 @@ export function conflict(
   return new StatusError({
     code: 409,
     reason: 'Conflict',
-    message: `Operation cannot be fulfilled on ${groupResourceText(target)} "${name}": ${detail}`,
+    message: `Operation cannot be fulfilled on ${groupResourceText(target)} ${quote(name)}: ${detail}`,
     details: detailsOf(name, target.group, target.resource),
   });
 }
 
-/** An applied configuration would change fields that other managers own; a cause for each. */
+/** An applied configuration would change fields of other managers; one cause per field. */
 export function applyConflict(message: string, causes: readonly StatusCause[]): StatusError {
   return new StatusError({ code: 409, reason: 'Conflict', message, details: { causes } });
 }
 
-/** Validation failed. Causes keep repeated errors, the message names each once. */
+/** Validation failed. The causes repeat duplicate errors, the message does not. */
 export function invalid(
   target: GroupKind,
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
-  const shown = errors.length > fieldErrorsShownMax ? errors.slice(0, fieldErrorsShownMax) : errors;
-  const causes = shown.map((error) => ({
+  const reported =
+    errors.length > reportedFieldErrorCountMax
+      ? errors.slice(0, reportedFieldErrorCountMax)
+      : errors;
+  const causes = reported.map((error) => ({
     reason: fieldErrorReason(error),
     message: fieldErrorBody(error),
     field: error.field,
   }));
-  const more = errors.length > shown.length ? ` and ${errors.length - shown.length} more` : '';
-  const reasons = aggregateMessages(shown.map(fieldErrorMessage)) + more;
+  const more =
+    errors.length > reported.length ? ` and ${errors.length - reported.length} more` : '';
+  const reasons = aggregateMessages(reported.map(fieldErrorMessage)) + more;
   return new StatusError({
     code: 422,
     reason: 'Invalid',
-    message: `${groupKindText(target)} "${name}" is invalid: ${reasons}`,
+    message: `${groupKindText(target)} ${quote(name)} is invalid: ${reasons}`,
     details: detailsOf(name, target.group, target.kind, { causes }),
   });
 }
 
-/** A patch that cannot be applied, with nothing said about why. */
+/** A patch that cannot be applied, without a reason. */
 export function unprocessable(): StatusError {
   return new StatusError({
     code: 422,
@@ -153,11 +158,11 @@ export function unauthorized(): StatusError {
   return new StatusError({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
 }
 
-/** What a user asked for, as far as refusals name it. */
+/** The attributes of a request that a rejection names. */
 export interface RequestAttributes {
   readonly user: string;
   readonly verb: string;
-  /** Present for requests on resources; the others name their path. */
+  /** Present for resource requests; other requests have a path. */
   readonly resource?: {
     readonly group: string;
     /** Plural. */
@@ -169,7 +174,7 @@ export interface RequestAttributes {
   readonly path: string;
 }
 
-/** Authorization refused the request; `reason` is added when the authorizer gave one. */
+/** Authorization denied the request; `reason` is appended if the authorizer gave one. */
 export function forbidden(attributes: RequestAttributes, reason = ''): StatusError {
   const { user, verb, resource } = attributes;
   const tail = reason === '' ? '' : `: ${reason}`;
@@ -177,7 +182,7 @@ export function forbidden(attributes: RequestAttributes, reason = ''): StatusErr
     return new StatusError({
       code: 403,
       reason: 'Forbidden',
-      message: `forbidden: User "${user}" cannot ${verb} path "${attributes.path}"${tail}`,
+      message: `forbidden: User ${quote(user)} cannot ${verb} path ${quote(attributes.path)}${tail}`,
       details: {},
     });
   }
@@ -185,13 +190,13 @@ export function forbidden(attributes: RequestAttributes, reason = ''): StatusErr
     ? `${resource.resource}/${resource.subresource}`
     : resource.resource;
   const scope = resource.namespace
-    ? `in the namespace "${resource.namespace}"`
+    ? `in the namespace ${quote(resource.namespace)}`
     : 'at the cluster scope';
-  const cause = `User "${user}" cannot ${verb} resource "${full}" in API group "${resource.group}" ${scope}${tail}`;
+  const cause = `User ${quote(user)} cannot ${verb} resource ${quote(full)} in API group ${quote(resource.group)} ${scope}${tail}`;
   return forbiddenObject(resource, resource.name, cause);
 }
 
-/** Admission or a rule of the kind refused the object. */
+/** Admission or a rule of the kind rejected the object. */
 export function forbiddenObject(
   target: GroupResource,
   name: string,
@@ -202,12 +207,15 @@ export function forbiddenObject(
   return new StatusError({
     code: 403,
     reason: 'Forbidden',
-    message: `${name === '' ? subject : `${subject} "${name}"`} is forbidden: ${cause}`,
+    message: `${name === '' ? subject : `${subject} ${quote(name)}`} is forbidden: ${cause}`,
     details: detailsOf(name, target.group, target.resource, causes && { causes }),
   });
 }
 
-/** `verb` as users say it: `update`, `create`. Without a resource the method is unknown for the path. */
+/**
+ * `verb` as users write it: `update`, `create`. Without a resource, the path does not support the
+ * method.
+ */
 export function methodNotSupported(target?: GroupResource, verb = ''): StatusError {
   return new StatusError({
     code: 405,
@@ -228,7 +236,7 @@ export function notAcceptable(accepted: readonly string[]): StatusError {
   });
 }
 
-/** A view was asked for that the answer cannot be shown in. */
+/** The response cannot be represented in the requested view. */
 export function notAcceptableView(message: string): StatusError {
   return new StatusError({ code: 406, reason: 'NotAcceptable', message });
 }
@@ -245,12 +253,12 @@ export function gone(message: string): StatusError {
   return new StatusError({ code: 410, reason: 'Gone', message });
 }
 
-/** A version or continue token that is no longer kept. */
+/** The version or continue token was compacted. */
 export function expired(message: string): StatusError {
   return new StatusError({ code: 410, reason: 'Expired', message });
 }
 
-/** `The resourceVersion for the provided list is too old.` and its watch form. */
+/** `The resourceVersion for the provided list is too old.`, or the same for a watch. */
 export function resourceExpired(what: 'list' | 'watch' = 'list'): StatusError {
   return expired(`The resourceVersion for the provided ${what} is too old.`);
 }
@@ -271,7 +279,7 @@ export function tooManyRequests(
   });
 }
 
-/** The request did not end within its deadline. */
+/** The request exceeded its deadline. */
 export function timeout(message: string, retryAfterSeconds?: number): StatusError {
   return new StatusError({
     code: 504,
@@ -281,7 +289,7 @@ export function timeout(message: string, retryAfterSeconds?: number): StatusErro
   });
 }
 
-/** The server could not decide within its own limits; the outcome may be unknown. */
+/** The server exceeded one of its own timeouts; the outcome may be unknown. */
 export function serverTimeout(
   target: GroupResource,
   verb: string,
@@ -322,16 +330,16 @@ export function requestEntityTooLarge(limit: string): StatusError {
   });
 }
 
-/** A read asks for a version that does not exist yet. `retryAfterSeconds`: absent for exact reads. */
+/** A read requests a future version. `retryAfterSeconds` is absent for exact reads. */
 export function tooLargeResourceVersion(
-  asked: bigint | number | string,
+  requested: bigint | number | string,
   current: bigint | number | string,
   retryAfterSeconds?: number,
 ): StatusError {
   return new StatusError({
     code: 504,
     reason: 'Timeout',
-    message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
+    message: `Timeout: Too large resource version: ${requested}, current: ${current}`,
     details: {
       causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),

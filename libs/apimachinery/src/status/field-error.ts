@@ -1,6 +1,6 @@
 /**
- * Validation errors with the field's path, in the wording that clients of this interface know. The
- * invariant: one error is one cause of the answer, in the order in which validation found it.
+ * Validation errors with the path of the field, in the wording of the interface. Invariant: one
+ * error is one cause of the response, in the order of validation.
  */
 import type { FieldPath } from './field-path.js';
 import { formatValue, quote } from './value-format.js';
@@ -21,7 +21,7 @@ export interface FieldError {
   readonly type: FieldErrorType;
   /** JSON path, such as `spec.containers[0].name`. */
   readonly field: string;
-  /** The value at fault; shown in the message of the types that show it. */
+  /** The invalid value; shown in the message of the types that show it. */
   readonly value?: unknown;
   readonly detail: string;
 }
@@ -48,12 +48,12 @@ const wordings: Record<FieldErrorType, Wording> = {
 
 type Field = FieldPath | string;
 
-/** Builds errors; `field` is a path or its text. */
+/** Constructors; `field` is a path or its text. */
 export const fieldError = {
   required: (field: Field, detail = ''): FieldError => build('required', field, undefined, detail),
   invalid: (field: Field, value: unknown, detail: string): FieldError =>
     build('invalid', field, value, detail),
-  /** Lists the supported values in the order given. */
+  /** Lists the supported values in the given order. */
   notSupported: (field: Field, value: unknown, supported: readonly string[]): FieldError =>
     build(
       'notSupported',
@@ -79,7 +79,7 @@ function build(type: FieldErrorType, field: Field, value: unknown, detail: strin
   return { type, field: field.toString(), value, detail };
 }
 
-/** The message without the path, as it stands in a cause. */
+/** The message without the path, as a cause shows it. */
 export function fieldErrorBody(error: FieldError): string {
   const { title, showsValue } = wordings[error.type];
   const head = showsValue ? `${title}: ${formatValue(error.value)}` : title;
@@ -96,7 +96,7 @@ export function fieldErrorReason(error: FieldError): string {
   return wordings[error.type].reason;
 }
 
-/** One message as it is, several as `[a, b]`; repeated messages are named once. */
+/** One message unchanged, several as `[a, b]`; duplicates are removed. */
 export function aggregateMessages(messages: readonly string[]): string {
   const distinct = [...new Set(messages)];
   return distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`;

@@ -1,15 +1,17 @@
 /**
- * The one error class of the interface: an expected failure with its complete Status. Callers decide by
- * `reason` and `code`, never by the message.
+ * The only error class of the interface: an expected failure with its complete Status. Callers
+ * decide by `reason` and `code`, never by the message.
  */
-import type { Status, StatusDetails, StatusReason } from './status.js';
+import type { Status, StatusDetails, StatusMetadata, StatusReason } from './status.js';
 
 export interface Failure {
   readonly code: number;
-  /** Absent where the interface answers without one. */
+  /** Absent for failures without a reason in the interface. */
   readonly reason?: StatusReason;
   readonly message: string;
   readonly details?: StatusDetails;
+  /** Empty by default. */
+  readonly metadata?: StatusMetadata;
 }
 
 export class StatusError extends Error {
@@ -21,7 +23,7 @@ export class StatusError extends Error {
     this.status = {
       kind: 'Status',
       apiVersion: 'v1',
-      metadata: {},
+      metadata: failure.metadata ?? {},
       status: 'Failure',
       message: failure.message,
       ...(failure.reason !== undefined && { reason: failure.reason }),
@@ -39,13 +41,13 @@ export class StatusError extends Error {
     return this.status.reason;
   }
 
-  /** Seconds after which the client may try again; undefined when it need not. */
+  /** Seconds after which the client may retry; undefined if not specified. */
   get retryAfterSeconds(): number | undefined {
     return this.status.details?.retryAfterSeconds;
   }
 }
 
-/** True when the error is a Status with that reason. */
+/** Reports whether the error is a Status with that reason. */
 export function isStatus(error: unknown, reason: StatusReason): error is StatusError {
   return error instanceof StatusError && error.reason === reason;
 }

@@ -1,4 +1,4 @@
-/** The Status object: what the interface answers where it answers with no other object. */
+/** The Status object: the body of responses that have no other object. */
 
 export type StatusReason =
   | 'Unauthorized'
@@ -28,19 +28,26 @@ export interface StatusCause {
 
 export interface StatusDetails {
   readonly name?: string;
-  /** API group as on the wire; absent for the core group. */
+  /** API group on the wire; absent for the core group. */
   readonly group?: string;
-  /** Kind, or the plural where the error names a resource. */
+  /** Kind, or the plural if the error names a resource. */
   readonly kind?: string;
   readonly uid?: string;
   readonly causes?: readonly StatusCause[];
   readonly retryAfterSeconds?: number;
 }
 
+export interface StatusMetadata {
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+  readonly resourceVersion?: string;
+  readonly selfLink?: string;
+}
+
 export interface Status {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
-  readonly metadata: Readonly<Record<string, never>>;
+  readonly metadata: StatusMetadata;
   readonly status: 'Success' | 'Failure';
   readonly message?: string;
   readonly reason?: StatusReason;

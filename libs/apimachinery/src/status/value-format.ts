@@ -1,10 +1,10 @@
 /**
- * Prints values inside error messages the way clients of this interface know them: texts quoted, numbers
- * and booleans plain, lists and maps of texts in their typed literal form. Everything else is printed as
- * compact JSON; its exact form is not part of the interface.
+ * Formats values in error messages in the wording of the interface: texts quoted, numbers and
+ * booleans plain, lists and maps of texts as typed literals. Other values are compact JSON; their
+ * exact form is not part of the interface.
  */
 
-/** A value that is printed as it is, for the places where no plain value prints the known form. */
+/** A value that is printed verbatim, for messages that no plain value can produce. */
 export class Literal {
   constructor(readonly text: string) {}
 }
@@ -53,7 +53,16 @@ export function stringMap(map: Readonly<Record<string, string>> | undefined): Li
   return new Literal(`map[string]string{${entries.join(', ')}}`);
 }
 
-/** The value as it stands in a message. Absent values print as `"null"`. */
+/** `type{Name:"a", Other:"b"}`: a message in upstream notation. */
+export function structLiteral(
+  type: string,
+  fields: Readonly<Record<string, string | Literal>>,
+): Literal {
+  const members = Object.entries(fields).map(([name, value]) => `${name}:${formatValue(value)}`);
+  return new Literal(`${type}{${members.join(', ')}}`);
+}
+
+/** The value as messages show it. Absent values print as `"null"`. */
 export function formatValue(value: unknown): string {
   if (value === undefined || value === null) return '"null"';
   if (value instanceof Literal) return value.text;

@@ -1,6 +1,6 @@
-/** Times as the interface writes them: UTC, whole seconds, or microseconds for the fine kind. */
+/** Times in the formats of the interface: UTC, whole seconds, or microseconds for MicroTime. */
 
-/** Most that are written are of the same second as the one before. */
+/** Most formatted times are in the same second as the previous one. */
 let latest = { second: Number.NaN, text: '' };
 
 /** `2026-11-21T07:30:00Z`. */
@@ -12,12 +12,12 @@ export function formatTime(ms: number): string {
   return latest.text;
 }
 
-/** `2026-11-21T07:30:00.123456Z`; finer than a millisecond is zero. */
+/** `2026-11-21T07:30:00.123456Z`; digits below a millisecond are zero. */
 export function formatMicroTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 23)}000Z`;
 }
 
-/** Milliseconds since the epoch; undefined for a text that is no RFC 3339 time. */
+/** Milliseconds since the epoch; undefined if the text is not an RFC 3339 time. */
 export function parseTime(text: string | undefined): number | undefined {
   if (text === undefined || !rfc3339.test(text)) return undefined;
   const ms = Date.parse(text);
@@ -26,7 +26,7 @@ export function parseTime(text: string | undefined): number | undefined {
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
 
-/** Ages in tables: the two largest units that matter, such as `5m20s`, `3h`, `2d4h`, `1y30d`. */
+/** Ages in tables: the two largest significant units, such as `5m20s`, `3h`, `2d4h`, `1y30d`. */
 export function formatAge(durationMs: number): string {
   const seconds = Math.trunc(durationMs / 1000);
   if (seconds < -1) return '<invalid>';
@@ -50,7 +50,7 @@ function pair(large: number, largeUnit: string, small: number, smallUnit: string
   return small === 0 ? `${large}${largeUnit}` : `${large}${largeUnit}${small}${smallUnit}`;
 }
 
-/** The age of a time; `<unknown>` when there is none. */
+/** The age of a time; `<unknown>` if absent. */
 export function ageCell(time: string | undefined, nowMs: number): string {
   const ms = parseTime(time);
   return ms === undefined ? '<unknown>' : formatAge(nowMs - ms);

@@ -1,19 +1,20 @@
 /**
- * What plain words of YAML 1.1 are taken for, where they are read and where quotes are put: as clients do,
- * and unlike the library, numbers have digits. `.` is the key of a set of fields, `e1` a text.
+ * Resolution of plain YAML 1.1 scalars when reading, and the quoting rules when writing, as clients
+ * do it. Unlike in the library, a number needs a digit: `.` (a key of field sets) and `e1` are
+ * texts.
  */
 import type { ScalarTag, Tags } from 'yaml';
 
 type Tag = Tags[number];
 
-/** The form of `infinite` and of what is no number has no digits. */
+/** The pattern for infinity and NaN has no digits. */
 function isDecimal(tag: Tag): tag is ScalarTag & { test: RegExp } {
   if (typeof tag === 'string' || !('test' in tag)) return false;
   return tag.tag === 'tag:yaml.org,2002:float' && tag.test?.test('.inf') === false;
 }
 
-/** For writing: times, too, are quoted, as readers may take them for more than texts. */
-export function writtenTags(tags: Tags): Tags {
+/** For writing: times are quoted too, because readers may not parse them as text. */
+export function yamlWriteTags(tags: Tags): Tags {
   return tags.map((tag) =>
     isDecimal(tag) ? { ...tag, test: new RegExp(`(?=[-+]?\\.?[0-9])${tag.test.source}`) } : tag,
   );
@@ -25,7 +26,10 @@ const unread: ReadonlySet<string> = new Set(
   ['timestamp', 'omap', 'pairs', 'set'].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
-/** Each merge makes new maps, deep ones too: what many of them make is not in proportion to the text. */
+/**
+ * Each merge creates new maps, nested ones too, so that many merges create far more than the size
+ * of the text.
+ */
 function boundedMerge(tag: ScalarTag, mergesMax: number): ScalarTag {
   let mergeCount = 0;
   return {
@@ -39,16 +43,16 @@ function boundedMerge(tag: ScalarTag, mergesMax: number): ScalarTag {
 }
 
 /**
- * How to read a document: times stay texts, `1:30` is no number of base 60, and there are no maps but plain
- * ones, into which `<<` merges others, up to `mergesMax` times.
+ * Options for reading a document: times stay text, `1:30` is not a base 60 number, and all maps are
+ * plain; `<<` merges others into them, up to `mergesMax` times.
  */
-export function readOptions(mergesMax: number) {
+export function yamlReadOptions(mergesMax: number) {
   return {
     version: '1.1',
-    // A tag that is spelt out, `!!merge` or `!!set`, means no more than a word does.
+    // An explicit tag, such as `!!merge` or `!!set`, means no more than a plain word does.
     resolveKnownTags: false,
     customTags: (tags: Tags): Tags =>
-      writtenTags(tags).flatMap((tag): Tags => {
+      yamlWriteTags(tags).flatMap((tag): Tags => {
         if (typeof tag === 'string') return [tag];
         if (unread.has(tag.tag) || ('format' in tag && tag.format === 'TIME')) return [];
         return [tag.tag === mergeTag ? boundedMerge(tag as ScalarTag, mergesMax) : tag];
@@ -56,7 +60,10 @@ export function readOptions(mergesMax: number) {
   } as const;
 }
 
-/** Whether a value could not be made since `<<` is to merge what is no map: the library has no type for it. */
+/**
+ * Reports whether `<<` was used with a value that is not a map: the library has no error type for
+ * it.
+ */
 export function isMergeFault(error: unknown): error is Error {
   return error instanceof Error && error.message === 'Merge sources must be maps or map aliases';
 }

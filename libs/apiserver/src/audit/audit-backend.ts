@@ -1,22 +1,28 @@
-/** Where events go, and the ways to hand them there: one by one while the request waits, or in batches. */
+/**
+ * The destination of audit events, and the two ways to deliver them: one by one while the request
+ * waits, or in batches.
+ */
 import type { Logger } from '@orch/component';
 import type { AuditMetrics } from './audit-metrics.js';
 import type { AuditEvent } from './event.js';
 
-/** Keeps events, or sends them to where they are kept. */
+/** Stores events, or sends them to a server that stores them. */
 export interface AuditSink {
   /** For metrics and the log. */
   readonly name: string;
-  /** Resolves when they are kept; rejects when they are lost. */
+  /** Resolves when the events are stored; rejects when they are lost. */
   write(events: readonly AuditEvent[]): Promise<void>;
-  /** Gives up waiting and lets go of what it holds. */
+  /** Aborts pending writes and releases resources. */
   close(): Promise<void>;
 }
 
 export interface AuditBackend {
-  /** Undefined where nobody waits. Rejects where nothing may be done without the event. */
+  /**
+   * Returns undefined if the request need not wait. Rejects if it must not continue without the
+   * event.
+   */
   take(event: AuditEvent): Promise<void> | undefined;
-  /** Resolves when all that was taken is kept, or as much of it as can be in time. */
+  /** Resolves when all accepted events are stored, or when the time limit is over. */
   stop(): Promise<void>;
 }
 
@@ -28,7 +34,7 @@ export interface LossReport {
   readonly logger: Logger;
 }
 
-/** Says that events are lost. */
+/** Counts and logs lost events. */
 export function reportLoss(
   { metrics, logger }: LossReport,
   name: string,
@@ -53,7 +59,7 @@ export class BlockingBackend implements AuditBackend {
     const { sink, isStrict } = this;
     const writing = sink.write([event]).catch((error: unknown) => {
       reportLoss(this.report, sink.name, 1, error);
-      // Only what has not begun can be refused.
+      // Only a request that has not started can be rejected.
       if (isStrict && event.stage === 'RequestReceived') throw error;
     });
     const ended = writing.then(

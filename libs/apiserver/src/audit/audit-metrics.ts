@@ -1,6 +1,6 @@
 /** Metrics of the audit log. Names and labels are the interface's. */
 import type { Metrics } from '@orch/component';
-import { type AuditLevel, auditLevels } from './policy.js';
+import { type AuditLevel } from './policy.js';
 
 export class AuditMetrics {
   private readonly events;
@@ -18,7 +18,7 @@ export class AuditMetrics {
     this.rejections = metrics
       .counter({
         name: 'apiserver_audit_requests_rejected_total',
-        help: 'Requests refused because their audit event could not be kept.',
+        help: 'Requests refused because their audit event could not be stored.',
       })
       .labels({});
     this.errors = metrics.counter({
@@ -28,19 +28,23 @@ export class AuditMetrics {
     });
     const levels = metrics.counter({
       name: 'apiserver_audit_level_total',
-      help: 'Requests by the level at which the audit policy has them recorded.',
+      help: 'Requests by the level of the audit policy that applies to them.',
       labels: ['level'],
     });
-    this.byLevel = Object.fromEntries(
-      auditLevels.map((level) => [level, levels.labels({ level })]),
-    ) as Record<AuditLevel, ReturnType<typeof levels.labels>>;
+    const series = (level: AuditLevel) => levels.labels({ level });
+    this.byLevel = {
+      None: series('None'),
+      Metadata: series('Metadata'),
+      Request: series('Request'),
+      RequestResponse: series('RequestResponse'),
+    };
   }
 
   levelOf(level: AuditLevel): void {
     this.byLevel[level].inc();
   }
 
-  told(): void {
+  emitted(): void {
     this.events.inc();
   }
 

@@ -1,40 +1,43 @@
 /**
- * What the audit log says of one request: filled in while the request goes through the pipeline, told at
- * each of its stages. Nothing is kept beyond the level of the policy: below `Request` no body, below
- * `RequestResponse` no answer.
+ * The audit record of one request: filled in while the request is processed, emitted as an event at
+ * each stage. Nothing is retained beyond the level of the policy: below `Request` no request body,
+ * below `RequestResponse` no response body.
  */
 import { formatMicroTime } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
+import type { ServedResource } from '@orch/registry';
+import type { Decision, User } from '@orch/security';
 import type { ObjectReference } from '@orch/types/audit/v1';
-import type { ServedResource } from '../registry/resource.js';
-import type { RequestInfo } from '../request/request-info.js';
-import type { AnyStatus } from '../response/status.js';
-import { jsonOfAnswer, jsonOfBody } from './bodies.js';
+import type { AnyStatus, AuditSink } from '../http/audit-sink.js';
+import type { RequestInfo } from '../http/request-info.js';
+import { jsonOfBody, jsonOfResponse } from './bodies.js';
 import type { AuditEvent } from './event.js';
 import type { AuditDecision, AuditStage } from './policy.js';
+import { userInfo } from './user-info.js';
 
-/** What is known of a request when it comes. */
-export type RequestFacts = Pick<
+/** The part of the event that is available when the request arrives. */
+export type RequestAttributes = Pick<
   AuditEvent,
   'auditID' | 'requestURI' | 'verb' | 'user' | 'sourceIPs' | 'userAgent'
 >;
 
-export interface RecordSettings {
+export interface AuditRecordOptions {
   readonly decision: AuditDecision;
-  readonly facts: RequestFacts;
+  readonly attributes: RequestAttributes;
   readonly info: RequestInfo;
   readonly mediaType: string;
-  readonly isLong: boolean;
+  readonly isLongRunning: boolean;
   readonly nowMs: () => number;
-  /** Undefined where nobody need wait for it. */
-  readonly tell: (event: AuditEvent) => Promise<void> | undefined;
+  /** Undefined: the request need not wait for the event. */
+  readonly emit: (event: AuditEvent) => Promise<void> | undefined;
 }
 
 type MutableReference = { -readonly [K in keyof ObjectReference]: ObjectReference[K] };
 
-export class AuditRecord {
+export class AuditRecord implements AuditSink {
   private readonly receivedAt: string;
   private readonly annotations: Record<string, string> = {};
+  private impersonatedUser: AuditEvent['impersonatedUser'];
   private reference: MutableReference | undefined;
   private requestObject: string | undefined;
   private responseObject: string | undefined;
@@ -43,29 +46,38 @@ export class AuditRecord {
   private isPanic = false;
   private lastStage: AuditStage = 'ResponseComplete';
 
-  constructor(private readonly settings: RecordSettings) {
-    this.receivedAt = formatMicroTime(settings.nowMs());
-    this.reference = referenceOf(settings.info);
+  constructor(private readonly options: AuditRecordOptions) {
+    this.receivedAt = formatMicroTime(options.nowMs());
+    this.reference = referenceOf(options.info);
   }
 
-  /** Whether the answer itself is recorded, so that it is worth being put together. */
-  get takesAnswer(): boolean {
-    const { decision, info } = this.settings;
+  get recordsResponse(): boolean {
+    const { decision, info } = this.options;
     return decision.level === 'RequestResponse' && info.isResource;
   }
 
-  /** Before anything is done. Rejects when the request may not go on without its event. */
+  /** Emitted before any other work. Rejects if the request must not continue without its event. */
   received(): Promise<void> | undefined {
-    return this.tell('RequestReceived');
+    return this.emit('RequestReceived');
   }
 
-  authorized(allowed: boolean, reason: string): void {
+  impersonated(user: User): void {
+    this.impersonatedUser = userInfo(user);
+  }
+
+  authorized({ verdict, reason }: Decision): void {
     const group = dialect().group('authorization');
-    this.annotations[`${group}/decision`] = allowed ? 'allow' : 'forbid';
+    this.annotations[`${group}/decision`] = verdict === 'allow' ? 'allow' : 'forbid';
     this.annotations[`${group}/reason`] = reason;
   }
 
-  /** Of a version that a later release no longer has. */
+  /** The first value of a key counts. */
+  annotate(key: string, value: string, level: 'Metadata' | 'Request'): void {
+    if (level === 'Request' && this.options.decision.level === 'Metadata') return;
+    if (!Object.hasOwn(this.annotations, key)) this.annotations[key] = value;
+  }
+
+  /** Annotates requests to deprecated versions. */
   servedBy({ served }: ServedResource): void {
     if (!served.deprecation) return;
     const { groupDomain } = dialect();
@@ -77,7 +89,7 @@ export class AuditRecord {
   }
 
   bodyRead(body: Buffer): void {
-    const { info, decision, mediaType } = this.settings;
+    const { info, decision, mediaType } = this.options;
     if (!info.isResource) return;
     const namesObject = info.verb === 'create' || info.verb === 'update';
     if (!namesObject && decision.level === 'Metadata') return;
@@ -87,38 +99,37 @@ export class AuditRecord {
     if (decision.level !== 'Metadata') this.requestObject = text;
   }
 
-  answered(body: Buffer, mediaType: string): void {
-    if (this.takesAnswer) this.responseObject = jsonOfAnswer(body, mediaType);
+  responded(body: Buffer, mediaType: string): void {
+    if (this.recordsResponse) this.responseObject = jsonOfResponse(body, mediaType);
   }
 
-  answeredStatus(status: AnyStatus): void {
+  respondedStatus(status: AnyStatus): void {
     this.status = status;
   }
 
-  /** The head of the answer is written. Only what goes on for long tells of it. */
+  /** Only long-running requests emit an event at the head of their response. */
   started(statusCode: number): void {
-    if (this.isStarted || !this.settings.isLong) return;
+    if (this.isStarted || !this.options.isLongRunning) return;
     this.isStarted = true;
-    void this.tell('ResponseStarted', statusCode);
+    void this.emit('ResponseStarted', statusCode);
   }
 
-  /** The server did not know what to do: the last stage is `Panic`. */
+  /** The last stage is `Panic`. */
   panicked(): void {
     this.isPanic = true;
   }
 
-  /** The answer has ended. */
   completed(statusCode: number): void {
-    void this.tell(this.isPanic ? 'Panic' : this.lastStage, statusCode);
+    void this.emit(this.isPanic ? 'Panic' : this.lastStage, statusCode);
   }
 
-  /** Without a user nothing is begun: that it is answered is all there is to say. */
+  /** A request without a user has a single stage: the response. */
   ofUnknownUser(): this {
     this.lastStage = 'ResponseStarted';
     return this;
   }
 
-  /** What the body adds to what the path says. */
+  /** Adds the name, uid and version in the body to the reference from the path. */
   private nameObject(sent: SentObject | null): void {
     const { reference } = this;
     if (!reference || typeof sent?.metadata !== 'object' || sent.metadata === null) return;
@@ -128,18 +139,19 @@ export class AuditRecord {
     }
   }
 
-  private tell(stage: AuditStage, statusCode?: number): Promise<void> | undefined {
-    const { decision, facts, nowMs, tell } = this.settings;
+  private emit(stage: AuditStage, statusCode?: number): Promise<void> | undefined {
+    const { decision, attributes, nowMs, emit } = this.options;
     if (decision.omitStages.has(stage)) return undefined;
-    return tell({
+    return emit({
       level: decision.level,
-      auditID: facts.auditID,
+      auditID: attributes.auditID,
       stage,
-      requestURI: facts.requestURI,
-      verb: facts.verb,
-      user: facts.user,
-      ...(facts.sourceIPs && { sourceIPs: facts.sourceIPs }),
-      ...(facts.userAgent && { userAgent: facts.userAgent }),
+      requestURI: attributes.requestURI,
+      verb: attributes.verb,
+      user: attributes.user,
+      ...(this.impersonatedUser && { impersonatedUser: this.impersonatedUser }),
+      ...(attributes.sourceIPs && { sourceIPs: attributes.sourceIPs }),
+      ...(attributes.userAgent && { userAgent: attributes.userAgent }),
       ...(this.reference && { objectRef: { ...this.reference } }),
       ...(statusCode !== undefined && { responseStatus: this.statusOf(statusCode) }),
       requestObject: this.requestObject,
@@ -151,13 +163,12 @@ export class AuditRecord {
   }
 
   private statusOf(code: number): NonNullable<AuditEvent['responseStatus']> {
-    const { status, message, reason, details } = this.status ?? {};
+    const { status, reason } = this.status ?? {};
+    // Message and details have no limit; they are in the response object, if that is recorded.
     return {
       metadata: {},
       ...(status !== undefined && { status }),
-      ...(message !== undefined && { message }),
       ...(reason !== undefined && { reason }),
-      ...(details !== undefined && { details }),
       code,
     };
   }

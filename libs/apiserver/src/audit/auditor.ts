@@ -1,57 +1,49 @@
 /**
- * Decides what of each request is recorded and hands the events to the backends. A server without a policy
- * has no auditor, and its requests pay nothing.
+ * Decides how much of each request is recorded and passes the events to the backends. A server
+ * without a policy has no auditor, so that auditing costs nothing there.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@orch/component';
-import type { User } from '../authentication/user.js';
+import type { RequestContext } from '../http/request-context.js';
 import { auditUserAgentLengthMax } from '../limits.js';
-import type { RequestInfo } from '../request/request-info.js';
-import type { Exchange } from '../response/exchange.js';
 import type { AuditBackend } from './audit-backend.js';
 import type { AuditMetrics } from './audit-metrics.js';
 import { AuditRecord } from './audit-record.js';
 import type { AuditEvent } from './event.js';
 import type { AuditPolicy } from './policy.js';
 import { sourceAddresses } from './source-addresses.js';
+import { userInfo } from './user-info.js';
 
 const idHeader = 'audit-id';
-const cut = '...TRUNCATED';
+const truncationMark = '...TRUNCATED';
 
-export interface AuditorSettings {
+export interface AuditorDependencies {
   readonly policy: AuditPolicy;
   readonly backends: readonly AuditBackend[];
   readonly metrics: AuditMetrics;
   readonly clock: Clock;
 }
 
-export interface AuditedRequest {
-  readonly exchange: Exchange;
-  readonly info: RequestInfo;
-  /** Undefined when it could not be told. */
-  readonly user: User | undefined;
-  readonly isLong: boolean;
-}
-
 export class Auditor {
-  constructor(private readonly settings: AuditorSettings) {}
+  constructor(private readonly dependencies: AuditorDependencies) {}
 
-  /** Undefined for what the policy does not record. The answer tells the event's id. */
-  recordOf({ exchange, info, user, isLong }: AuditedRequest): AuditRecord | undefined {
-    const { policy, metrics, clock } = this.settings;
+  /** Undefined: the policy does not record the request. The response has the id of the event. */
+  recordOf(context: RequestContext): AuditRecord | undefined {
+    const { info, request, headers, isAuthenticated, isLongRunning } = context;
+    const user = isAuthenticated ? context.user : undefined;
+    const { policy, metrics, clock } = this.dependencies;
     const decision = policy.decide(info, user);
     metrics.levelOf(decision.level);
     if (decision.level === 'None') return undefined;
-    const { request, headers } = exchange;
     const sent = request.headers[idHeader];
     const auditID = typeof sent === 'string' && sent !== '' ? sent : randomUUID();
     headers[idHeader] = auditID;
     return new AuditRecord({
       decision,
       info,
-      isLong,
+      isLongRunning: isAuthenticated && isLongRunning,
       mediaType: request.headers['content-type'] ?? 'application/json',
-      facts: {
+      attributes: {
         auditID,
         requestURI: request.url ?? '',
         verb: info.verb,
@@ -60,36 +52,25 @@ export class Auditor {
         userAgent: agentOf(request.headers['user-agent'] ?? ''),
       },
       nowMs: () => clock.nowMs(),
-      tell: (event) => this.tell(event),
+      emit: (event) => this.emit(event),
     });
   }
 
-  /** A request was not begun because its event could not be kept. */
+  /** A request was rejected because its event could not be stored. */
   rejected(): void {
-    this.settings.metrics.rejected();
+    this.dependencies.metrics.rejected();
   }
 
-  private tell(event: AuditEvent): Promise<void> | undefined {
-    const { backends, metrics } = this.settings;
-    metrics.told();
+  private emit(event: AuditEvent): Promise<void> | undefined {
+    const { backends, metrics } = this.dependencies;
+    metrics.emitted();
     const waits = backends.flatMap((backend) => backend.take(event) ?? []);
     return waits.length === 0 ? undefined : Promise.all(waits).then(() => undefined);
   }
 }
 
-function userInfo(user: User | undefined): AuditEvent['user'] {
-  if (!user) return {};
-  const { name: username, uid, groups, extra } = user;
-  return {
-    username,
-    ...(uid !== '' && { uid }),
-    groups: [...groups],
-    ...(Object.keys(extra).length > 0 && { extra: extra as Record<string, string[]> }),
-  };
-}
-
 function agentOf(agent: string): string {
   return agent.length > auditUserAgentLengthMax
-    ? `${agent.slice(0, auditUserAgentLengthMax)}${cut}`
+    ? `${agent.slice(0, auditUserAgentLengthMax)}${truncationMark}`
     : agent;
 }

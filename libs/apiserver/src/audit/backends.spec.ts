@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { createLogger, Metrics, systemClock } from '@orch/component';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { TestClock } from '../../../client/test/test-clock.js';
+import { TestClock } from '../../../component/src/testing/test-clock.js';
 import type { AuditSink } from './audit-backend.js';
 import { AuditMetrics } from './audit-metrics.js';
-import { BatchBackend, type BatchSettings } from './batch-backend.js';
+import { BatchBackend, type BatchOptions } from './batch-backend.js';
 import { type AuditEvent, jsonOf, legacyLineOf } from './event.js';
 import { LogSink } from './log-sink.js';
 import { RotatingFile } from './rotating-file.js';
@@ -40,15 +40,15 @@ function reporting() {
   return { report: { metrics, logger }, lost };
 }
 
-/** Keeps the ids of what was written, batch by batch. */
-class KeptSink implements AuditSink {
-  readonly name = 'kept';
+/** Records the ids of written events, batch by batch. */
+class RecordingSink implements AuditSink {
+  readonly name = 'recording';
   readonly batches: string[][] = [];
-  answer: Promise<void> = Promise.resolve();
+  result: Promise<void> = Promise.resolve();
 
   write(events: readonly AuditEvent[]): Promise<void> {
     this.batches.push(events.map(({ auditID }) => auditID));
-    return this.answer;
+    return this.result;
   }
 
   async close(): Promise<void> {
@@ -56,9 +56,9 @@ class KeptSink implements AuditSink {
   }
 }
 
-describe('batches', () => {
-  function stage(settings: Partial<BatchSettings> = {}) {
-    const sink = new KeptSink();
+describe('a batch backend', () => {
+  function stage(settings: Partial<BatchOptions> = {}) {
+    const sink = new RecordingSink();
     const clock = new TestClock();
     const { report, lost } = reporting();
     const all = { bufferSize: 3, maxSize: 2, maxWaitMs: 1_000, throttle: undefined, ...settings };
@@ -69,7 +69,7 @@ describe('batches', () => {
     return { sink, clock, lost, backend, take };
   }
 
-  it('are written when they are full, and when their time is over', async () => {
+  it('writes a batch when it is full and when its wait is over', async () => {
     const { sink, clock, take } = stage();
     take('a', 'b', 'c');
     expect(sink.batches).toEqual([['a', 'b']]);
@@ -78,7 +78,7 @@ describe('batches', () => {
     await clock.advance(1);
     expect(sink.batches).toEqual([['a', 'b'], ['c']]);
   });
-  it('keep to their rate', async () => {
+  it('limits the rate of batches', async () => {
     const { sink, clock, take } = stage({ maxSize: 1, throttle: { qps: 2, burst: 1 } });
     take('a', 'b', 'c');
     expect(sink.batches).toEqual([['a']]);
@@ -87,19 +87,19 @@ describe('batches', () => {
     await clock.advance(500);
     expect(sink.batches).toEqual([['a'], ['b'], ['c']]);
   });
-  it('lose what does not fit into the buffer, and say so', () => {
+  it('reports events as lost when the buffer is full', () => {
     const { sink, lost, take } = stage({ maxSize: 1, maxWaitMs: 0, runningMax: 1 });
-    sink.answer = new Promise(() => undefined);
-    take('under way', 'a', 'b', 'c', 'too many');
-    expect(lost.mock.calls).toEqual([['kept', 1]]);
+    sink.result = new Promise(() => undefined);
+    take('in flight', 'a', 'b', 'c', 'too many');
+    expect(lost.mock.calls).toEqual([['recording', 1]]);
   });
-  it('that fail are counted by the event', async () => {
+  it('counts every event of a batch that fails', async () => {
     const { sink, lost, take } = stage();
-    sink.answer = Promise.reject(new Error('down'));
+    sink.result = Promise.reject(new Error('down'));
     take('a', 'b');
-    await vi.waitFor(() => expect(lost.mock.calls).toEqual([['kept', 2]]));
+    await vi.waitFor(() => expect(lost.mock.calls).toEqual([['recording', 2]]));
   });
-  it('are written before the end, full or not', async () => {
+  it('writes batches that are not full when it stops', async () => {
     const { sink, backend, take } = stage({ throttle: { qps: 1, burst: 1 } });
     take('a', 'b', 'c');
     await backend.stop();
@@ -107,9 +107,9 @@ describe('batches', () => {
   });
 });
 
-describe('truncation', () => {
-  it('leaves out objects, then events, and splits batches', async () => {
-    const sink = new KeptSink();
+describe('a truncating sink', () => {
+  it('removes objects, then drops events, and splits batches', async () => {
+    const sink = new RecordingSink();
     const written: AuditEvent[] = [];
     vi.spyOn(sink, 'write').mockImplementation(async (events) => void written.push(...events));
     const { report, lost } = reporting();
@@ -123,19 +123,19 @@ describe('truncation', () => {
     expect(written.map(({ auditID }) => auditID)).toEqual(['small', 'large']);
     expect(written[1]).not.toHaveProperty('requestObject');
     expect(written[1]!.annotations).toEqual({ 'audit.orch.io/truncated': 'true' });
-    expect(lost.mock.calls).toEqual([['kept', 1]]);
+    expect(lost.mock.calls).toEqual([['recording', 1]]);
   });
 });
 
-describe('the older format', () => {
+describe('the legacy format', () => {
   it('is one line of quoted fields', () => {
-    const told = event('id', {
+    const complete = event('id', {
       sourceIPs: ['192.0.2.1'],
       userAgent: 'a "quoted" agent',
       objectRef: { namespace: 'shop' },
       responseStatus: { metadata: {}, code: 200 },
     });
-    expect(legacyLineOf(told)).toBe(
+    expect(legacyLineOf(complete)).toBe(
       '2021-05-01T00:00:00.000000Z AUDIT: id="id" stage="RequestReceived" ip="192.0.2.1" method="list" user="ann" groups="\\"a\\",\\"b\\"" as="<self>" asgroups="<lookup>" user-agent="a \\"quoted\\" agent" namespace="shop" uri="/api/v1/pods" response="200"',
     );
     expect(legacyLineOf(event('id', { user: {} }))).toContain(
@@ -144,7 +144,7 @@ describe('the older format', () => {
   });
 });
 
-describe('the file', () => {
+describe('a rotating file', () => {
   let directory: string;
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'orch-audit-file-'));
@@ -173,7 +173,7 @@ describe('the file', () => {
     return readdirSync(directory).sort();
   }
 
-  it('is begun anew before it grows too large, and what is not its own stays', async () => {
+  it('rotates before it exceeds its size and leaves unrelated files alone', async () => {
     writeFileSync(join(directory, 'audit-notes.log'), 'mine');
     expect(await rotated({})).toEqual([
       'audit-2021-05-01T00-00-01.000.log',
@@ -183,24 +183,24 @@ describe('the file', () => {
     ]);
     expect(readFileSync(join(directory, 'audit.log'), 'utf8')).toBe('third\n4\n');
   });
-  it('has as many old ones as are wanted, compressed when wanted', async () => {
+  it('deletes backups beyond the maximum count and compresses the others if configured', async () => {
     const files = await rotated({ backupCountMax: 1, compress: true });
     expect(files).toEqual(['audit-2021-05-01T00-00-02.000.log.gz', 'audit.log']);
     expect(gunzipSync(readFileSync(join(directory, files[0]!))).toString()).toBe('second\n');
   });
-  it('has no old ones beyond their age', async () => {
+  it('deletes backups beyond the maximum age', async () => {
     expect(await rotated({ ageMs: 500 })).toEqual([
       'audit-2021-05-01T00-00-02.000.log',
       'audit.log',
     ]);
   });
-  it('takes what comes during a write with the next one, in order', async () => {
+  it('writes events that arrive during a write together with the next write, in order', async () => {
     const texts: string[] = [];
-    let go: () => void = () => undefined;
+    let resume: () => void = () => undefined;
     const output = {
       async write(lines: string) {
         texts.push(lines);
-        if (texts.length === 1) await new Promise<void>((resolve) => (go = resolve));
+        if (texts.length === 1) await new Promise<void>((resolve) => (resume = resolve));
       },
       close: () => Promise.resolve(),
     };
@@ -208,7 +208,7 @@ describe('the file', () => {
     const first = sink.write([event('a')]);
     await vi.waitFor(() => expect(texts).toHaveLength(1));
     const others = [sink.write([event('b')]), sink.write([event('c')])];
-    go();
+    resume();
     await Promise.all([first, ...others]);
     expect(texts).toEqual([
       `${jsonOf(event('a'))}\n`,

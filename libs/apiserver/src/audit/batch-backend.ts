@@ -1,22 +1,22 @@
 /**
- * Mode `batch`: events wait in a buffer of fixed size and are written in batches, so that no request
- * waits. What does not fit into the buffer is lost, and counted.
+ * Mode `batch`: events wait in a bounded buffer and are written in batches, so that no request
+ * waits. Events that do not fit into the buffer are lost and counted.
  */
 import type { Clock, Timer } from '@orch/component';
 import { auditBatchesRunningMax, auditStopTimeoutMs } from '../limits.js';
 import { type AuditBackend, type AuditSink, type LossReport, reportLoss } from './audit-backend.js';
 import type { AuditEvent } from './event.js';
 
-export interface BatchSettings {
-  /** Events that wait; more are lost. */
+export interface BatchOptions {
+  /** Maximum number of buffered events; further ones are lost. */
   readonly bufferSize: number;
-  /** Events written at once. */
+  /** Maximum number of events in one batch. */
   readonly maxSize: number;
-  /** How long the first event of a batch waits for others; 0: not at all. */
+  /** Time that the first event of a batch waits for others; 0: none. */
   readonly maxWaitMs: number;
-  /** Batches a second, and as many at once after a pause; undefined: as fast as they come. */
+  /** Batches per second, and the burst after a pause; undefined: unlimited. */
   readonly throttle: { readonly qps: number; readonly burst: number } | undefined;
-  /** Batches under way at once; one keeps the order. */
+  /** Concurrent batches; 1 preserves the order. */
   readonly runningMax?: number;
 }
 
@@ -30,18 +30,18 @@ export class BatchBackend implements AuditBackend {
 
   constructor(
     private readonly sink: AuditSink,
-    private readonly settings: BatchSettings,
+    private readonly options: BatchOptions,
     private readonly clock: Clock,
     private readonly report: LossReport,
   ) {
-    this.tokens = settings.throttle?.burst ?? 0;
+    this.tokens = options.throttle?.burst ?? 0;
     this.tokensAtMs = clock.monotonicMs();
   }
 
   take(event: AuditEvent): undefined {
-    if (this.isStopping || this.waiting.length >= this.settings.bufferSize) {
-      const why = new Error(this.isStopping ? 'the server is ending' : 'the buffer is full');
-      reportLoss(this.report, this.sink.name, 1, why);
+    if (this.isStopping || this.waiting.length >= this.options.bufferSize) {
+      const cause = new Error(this.isStopping ? 'the server is stopping' : 'the buffer is full');
+      reportLoss(this.report, this.sink.name, 1, cause);
       return;
     }
     this.waiting.push(event);
@@ -54,10 +54,10 @@ export class BatchBackend implements AuditBackend {
     this.timer = undefined;
     this.proceed();
     let deadline: Timer | undefined;
-    const over = new Promise<void>((resolve) => {
+    const timedOut = new Promise<void>((resolve) => {
       deadline = this.clock.setTimer(auditStopTimeoutMs, resolve);
     });
-    await Promise.race([this.drained(), over]);
+    await Promise.race([this.drained(), timedOut]);
     deadline?.cancel();
     await this.sink.close();
     await this.drained();
@@ -67,41 +67,41 @@ export class BatchBackend implements AuditBackend {
     while (this.running.size > 0) await Promise.race(this.running);
   }
 
-  /** Writes what may be written now, and comes back for the rest. */
+  /** Writes the batches that are due, and sets a timer for the rest. */
   private proceed(): void {
-    const { maxSize, maxWaitMs, runningMax = auditBatchesRunningMax } = this.settings;
+    const { maxSize, maxWaitMs, runningMax = auditBatchesRunningMax } = this.options;
     while (this.waiting.length > 0 && this.running.size < runningMax) {
       const isDue = this.waiting.length >= maxSize || maxWaitMs === 0 || this.isStopping;
       if (!isDue) {
-        this.comeBack(maxWaitMs);
+        this.schedule(maxWaitMs);
         return;
       }
       const pauseMs = this.isStopping ? 0 : this.pauseMs();
       if (pauseMs > 0) {
-        // A batch that is full does not wait for the time of one that is not.
+        // A full batch does not wait for the timer of an incomplete one.
         this.timer?.cancel();
         this.timer = undefined;
-        this.comeBack(pauseMs);
+        this.schedule(pauseMs);
         return;
       }
       this.writeBatch();
     }
   }
 
-  private comeBack(delayMs: number): void {
+  private schedule(delayMs: number): void {
     this.timer ??= this.clock.setTimer(delayMs, () => {
       this.timer = undefined;
-      const { runningMax = auditBatchesRunningMax } = this.settings;
+      const { runningMax = auditBatchesRunningMax } = this.options;
       const mayWrite = this.running.size < runningMax && this.pauseMs() === 0;
-      // Whatever there is has waited for long enough.
+      // Every buffered event has waited for long enough.
       if (this.waiting.length > 0 && mayWrite) this.writeBatch();
       this.proceed();
     });
   }
 
-  /** Until the throttle lets a batch through. */
+  /** Time until the throttle permits a batch. */
   private pauseMs(): number {
-    const { throttle } = this.settings;
+    const { throttle } = this.options;
     if (!throttle) return 0;
     const nowMs = this.clock.monotonicMs();
     const earned = ((nowMs - this.tokensAtMs) / 1_000) * throttle.qps;
@@ -112,7 +112,7 @@ export class BatchBackend implements AuditBackend {
 
   private writeBatch(): void {
     this.tokens -= 1;
-    const batch = this.waiting.splice(0, this.settings.maxSize);
+    const batch = this.waiting.splice(0, this.options.maxSize);
     const writing = this.sink.write(batch).catch((error: unknown) => {
       reportLoss(this.report, this.sink.name, batch.length, error);
     });

@@ -1,11 +1,14 @@
-/** Bodies of requests and answers as JSON on one line, for the audit log. */
+/** Request and response bodies as JSON on one line, for the audit log. */
 import { codecFor, kindNamed, SchemaError, StatusError, unwrapUnknown } from '@orch/apimachinery';
 import { YAMLError } from 'yaml';
 import { parseYamlText } from '../request/parse-yaml.js';
 
 const lineEnd = 10;
 
-/** Undefined for what is not what its media type says: it is told by the answer's status. */
+/**
+ * Returns undefined for a body that does not match its media type; the status of the response
+ * reports that.
+ */
 export function jsonOfBody(body: Buffer, mediaType: string): string | undefined {
   if (body.length === 0) return undefined;
   try {
@@ -25,16 +28,16 @@ export function jsonOfBody(body: Buffer, mediaType: string): string | undefined 
   }
 }
 
-/** The same for what this server has made itself: JSON on one line is taken as it is. */
-export function jsonOfAnswer(body: Buffer, mediaType: string): string | undefined {
+/** The same for a body that this server encoded: JSON on one line is returned unchanged. */
+export function jsonOfResponse(body: Buffer, mediaType: string): string | undefined {
   const isLine = mediaType.includes('json') && body.length > 0 && !body.includes(lineEnd);
   return isLine ? body.toString() : jsonOfBody(body, mediaType);
 }
 
 function jsonOfProtobuf(body: Buffer): string | undefined {
   const { apiVersion, kind, raw } = unwrapUnknown(body);
-  const known = kindNamed(apiVersion, kind);
-  if (!known) return undefined;
-  const codec = codecFor<object>(known.type);
+  const registered = kindNamed(apiVersion, kind);
+  if (!registered) return undefined;
+  const codec = codecFor<object>(registered.type);
   return codec.toJson({ ...codec.fromProtobuf(raw), apiVersion, kind });
 }

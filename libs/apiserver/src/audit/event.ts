@@ -1,22 +1,33 @@
-/** One entry of the audit log, and its texts: one line of JSON, or the older line for people. */
+/** One entry of the audit log and its encodings: one line of JSON, or the legacy text line. */
 import type { Status } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { Event } from '@orch/types/audit/v1';
 
-/** What the interface calls an event, with the objects as JSON texts that are written as they are. */
+/** The interface's event, with objects as JSON texts that are written unchanged. */
 export interface AuditEvent
   extends Omit<
     Event,
     'apiVersion' | 'kind' | 'requestObject' | 'responseObject' | 'responseStatus'
   > {
-  /** With an empty `metadata`, as it is always written. */
+  /** With an empty `metadata`, which is always written. */
   readonly responseStatus?: Partial<Status> & { readonly metadata: object };
   readonly requestObject?: string | undefined;
   readonly responseObject?: string | undefined;
 }
 
-/** One line without its end. */
+/** One line, without its line feed. */
 export function jsonOf(event: AuditEvent): string {
+  return encoded(event, { kind: 'Event', apiVersion: dialect().apiVersion('audit', 'v1') });
+}
+
+/** Items of a list do not repeat its type. */
+export function jsonListOf(events: readonly AuditEvent[]): string {
+  const apiVersion = dialect().apiVersion('audit', 'v1');
+  const items = events.map((event) => encoded(event, {})).join(',');
+  return `{"kind":"EventList","apiVersion":"${apiVersion}","metadata":{},"items":[${items}]}`;
+}
+
+function encoded(event: AuditEvent, type: object): string {
   const {
     requestObject,
     responseObject,
@@ -25,23 +36,13 @@ export function jsonOf(event: AuditEvent): string {
     annotations,
     ...front
   } = event;
-  const begun = JSON.stringify({
-    kind: 'Event',
-    apiVersion: dialect().apiVersion('audit', 'v1'),
-    ...front,
-  });
+  const head = JSON.stringify({ ...type, ...front });
   const end = JSON.stringify({ requestReceivedTimestamp, stageTimestamp, annotations });
   const objects = [
     requestObject !== undefined ? `"requestObject":${requestObject},` : '',
     responseObject !== undefined ? `"responseObject":${responseObject},` : '',
   ].join('');
-  return `${begun.slice(0, -1)},${objects}${end.slice(1)}`;
-}
-
-export function jsonListOf(events: readonly AuditEvent[]): string {
-  const apiVersion = dialect().apiVersion('audit', 'v1');
-  const items = events.map(jsonOf).join(',');
-  return `{"kind":"EventList","apiVersion":"${apiVersion}","metadata":{},"items":[${items}]}`;
+  return `${head.slice(0, -1)},${objects}${end.slice(1)}`;
 }
 
 const quoted = (text: string) => JSON.stringify(text);

@@ -6,7 +6,7 @@ import { type AuditEvent, jsonOf, legacyLineOf } from './event.js';
 export const auditLogFormats = ['json', 'legacy'] as const;
 export type AuditLogFormat = (typeof auditLogFormats)[number];
 
-/** Where lines go; calls come one after the other. */
+/** The destination of lines. The caller serialises its calls. */
 export interface LineOutput {
   write(lines: string): Promise<void>;
   close(): Promise<void>;
@@ -26,9 +26,10 @@ export class LogSink implements AuditSink {
     this.lineOf = format === 'json' ? jsonOf : legacyLineOf;
   }
 
-  /** What comes while a write is under way is written together by the next. */
+  /** Events that arrive while a write is in flight are written together by the next one. */
   async write(events: readonly AuditEvent[]): Promise<void> {
-    if (this.lines.length >= auditPendingEventsMax) throw new Error('the log is too slow');
+    if (this.lines.length >= auditPendingEventsMax)
+      throw new Error(`more than ${auditPendingEventsMax} events wait for the log`);
     for (const event of events) this.lines.push(`${this.lineOf(event)}\n`);
     this.next ??= this.current.then(() => this.flush());
     return this.next;
@@ -60,6 +61,6 @@ export class StandardOutput implements LineOutput {
   }
 
   async close(): Promise<void> {
-    // It belongs to the process.
+    // The process owns the stream.
   }
 }

@@ -1,6 +1,6 @@
+import { authenticated } from '@orch/security';
 import { describe, expect, it } from 'vitest';
-import { authenticated } from '../authentication/user.js';
-import { parseRequestInfo } from '../request/request-info.js';
+import { parseRequestInfo } from '../http/request-info.js';
 import { AuditPolicy } from './policy.js';
 import { parseAuditPolicy } from './read-policy.js';
 
@@ -31,7 +31,7 @@ describe('an audit rule', () => {
     [{ resources: [{ resources: ['pods'], resourceNames: ['a'] }] }, 'GET', `${pods}/a`],
     [{ nonResourceURLs: ['/healthz*'] }, 'GET', '/healthz/ping'],
     [{ nonResourceURLs: ['*'] }, 'GET', '/version'],
-  ])('%j is for %s %s', (rule, method, path) => {
+  ])('%j matches %s %s', (rule, method, path) => {
     expect(levelOf(rule, method, path, 'admins')).toBe('Metadata');
   });
   it.each([
@@ -46,10 +46,10 @@ describe('an audit rule', () => {
     [{ resources: [{ resources: ['pods'], resourceNames: ['a'] }] }, 'GET', `${pods}/b`],
     [{ nonResourceURLs: ['/healthz'] }, 'GET', '/healthz/ping'],
     [{ nonResourceURLs: ['*'] }, 'GET', pods],
-  ])('%j is not for %s %s', (rule, method, path) => {
+  ])('%j does not match %s %s', (rule, method, path) => {
     expect(levelOf(rule, method, path, 'admins')).toBe('None');
   });
-  it('counts when it is the first that matches, with its stages and those of the policy', () => {
+  it('applies if it is the first that matches, with its stages and those of the policy', () => {
     const policy = new AuditPolicy({
       omitStages: ['RequestReceived'],
       rules: [
@@ -69,27 +69,27 @@ describe('a policy file', () => {
   const file = (rest: string, version = 'v1') =>
     `apiVersion: audit.orch.io/${version}\nkind: Policy\n${rest}`;
 
-  it.each(['v1', 'v1beta1', 'v1alpha1'])('is read in %s', (version) => {
+  it.each(['v1', 'v1beta1', 'v1alpha1'])('is read in version %s', (version) => {
     const text = file('rules:\n- level: Metadata\n  resources:\n  - group: apps\n', version);
     expect(parseAuditPolicy(text, 'p').rules).toEqual([
       { level: 'Metadata', resources: [{ group: 'apps' }] },
     ]);
   });
   it.each([
-    ['rules: []', 'rules: there are none'],
+    ['rules: []', 'rules: at least one is required'],
     ['rules: [{level: All}]', 'rules[0].level: must be one of'],
     ['rules: [{level: None, verb: get}]', 'unknown fields rules[0].verb'],
-    ['rules: [{level: None}]\nomitStages: [Later]', 'omitStages: Later is none of'],
+    ['rules: [{level: None}]\nomitStages: [Later]', 'omitStages: Later must be one of'],
     ['rules: [{level: None, nonResourceURLs: [healthz]}]', 'must begin with /'],
-    ['rules: [{level: None, nonResourceURLs: [/a*b]}]', '* at its end only'],
-    ['rules: [{level: None, nonResourceURLs: [/a], namespaces: [b]}]', 'not for both'],
-    ['rules: [{level: None, resources: [{group: apps/v1}]}]', '"apps/v1" is no group'],
+    ['rules: [{level: None, nonResourceURLs: [/a*b]}]', 'have * only at its end'],
+    ['rules: [{level: None, nonResourceURLs: [/a], namespaces: [b]}]', 'not both'],
+    ['rules: [{level: None, resources: [{group: apps/v1}]}]', '"apps/v1" is not a group name'],
     ['rules: [{level: None, resources: [{resourceNames: [a]}]}]', 'resourceNames need resources'],
     ['rules: {', 'audit policy p: '],
-  ])('is refused with %j', (rest, message) => {
+  ])('rejects %j', (rest, message) => {
     expect(() => parseAuditPolicy(file(rest), 'p')).toThrow(message);
   });
-  it('of another kind is refused', () => {
+  it('is rejected if it is of another kind', () => {
     expect(() => parseAuditPolicy('kind: Policy\napiVersion: v1\n', 'p')).toThrow(
       'not a Policy of',
     );

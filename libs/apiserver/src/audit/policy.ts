@@ -1,10 +1,11 @@
 /**
- * The audit policy: which requests are recorded, at which level, and at which of their stages. The first
- * rule that matches counts; what no rule matches is not recorded.
+ * The audit policy: which requests are recorded, at which level, and at which stages. The first
+ * rule that matches applies; requests without a matching rule are not recorded.
  */
+
+import type { User } from '@orch/security';
 import type { Policy, PolicyRule } from '@orch/types/audit/v1';
-import type { User } from '../authentication/user.js';
-import type { RequestInfo } from '../request/request-info.js';
+import type { RequestInfo } from '../http/request-info.js';
 
 export const auditLevels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
 export type AuditLevel = (typeof auditLevels)[number];
@@ -30,7 +31,7 @@ export class AuditPolicy {
     readonly decision: AuditDecision;
   }[];
 
-  /** `policy` has been checked. */
+  /** `policy` must be valid. */
   constructor({ rules = [], omitStages = [] }: Policy) {
     this.rules = rules.map((rule) => ({
       rule,
@@ -41,13 +42,13 @@ export class AuditPolicy {
     }));
   }
 
-  /** `user`: undefined for who could not be told. */
+  /** `user`: undefined for an unauthenticated request. */
   decide(info: RequestInfo, user: User | undefined): AuditDecision {
     return this.rules.find(({ rule }) => matches(rule, info, user))?.decision ?? unmatched;
   }
 }
 
-/** Lists that are empty or left out match everything. */
+/** Empty and missing lists match everything. */
 function matches(rule: PolicyRule, info: RequestInfo, user: User | undefined): boolean {
   const { users = [], userGroups = [], verbs = [], namespaces = [], resources = [] } = rule;
   if (users.length > 0 && !users.includes(user?.name ?? '')) return false;
@@ -74,7 +75,7 @@ function matchesResource(rule: PolicyRule, info: RequestInfo): boolean {
   });
 }
 
-/** `pods` is without subresources, `pods/log` one, `pods/*` all of a resource, `*` everything. */
+/** `pods` matches no subresource, `pods/log` one, `pods/*` all of a resource, `*` everything. */
 function matchesName(pattern: string, { resource, subresource }: RequestInfo): boolean {
   if (pattern === '*') return true;
   if (pattern === (subresource === '' ? resource : `${resource}/${subresource}`)) return true;

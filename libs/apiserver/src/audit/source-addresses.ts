@@ -1,7 +1,10 @@
-/** Where a request comes from: what proxies say, in their order, then the connection's other end. */
+/**
+ * The source addresses of a request: the forwarded addresses, in their order, then the address of
+ * the peer.
+ */
 import { isIP } from 'node:net';
+import type { RawRequest } from '../http/request-context.js';
 import { auditSourceAddressesMax } from '../limits.js';
-import type { RawRequest } from '../response/exchange.js';
 
 export function sourceAddresses({ headers, socket }: RawRequest): string[] {
   const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');

@@ -1,9 +1,12 @@
-/** Keeps events and batches within a size: objects are left out of what is too large, then the event. */
+/**
+ * Limits the size of events and batches: it first removes the objects of an event that is too
+ * large, then drops the event.
+ */
 import { dialect } from '@orch/component';
 import { type AuditSink, type LossReport, reportLoss } from './audit-backend.js';
 import { type AuditEvent, jsonOf } from './event.js';
 
-export interface TruncateSettings {
+export interface TruncatingSinkOptions {
   readonly eventBytesMax: number;
   readonly batchBytesMax: number;
 }
@@ -13,7 +16,7 @@ export class TruncatingSink implements AuditSink {
 
   constructor(
     private readonly sink: AuditSink,
-    private readonly settings: TruncateSettings,
+    private readonly options: TruncatingSinkOptions,
     private readonly report: LossReport,
   ) {
     this.name = sink.name;
@@ -25,7 +28,7 @@ export class TruncatingSink implements AuditSink {
     for (const event of events) {
       const fitting = this.fitting(event);
       if (!fitting) continue;
-      if (batch.length > 0 && batchBytes + fitting.bytes > this.settings.batchBytesMax) {
+      if (batch.length > 0 && batchBytes + fitting.bytes > this.options.batchBytesMax) {
         await this.sink.write(batch);
         batch = [];
         batchBytes = 0;
@@ -41,12 +44,12 @@ export class TruncatingSink implements AuditSink {
   }
 
   private fitting(event: AuditEvent): { event: AuditEvent; bytes: number } | undefined {
-    const { eventBytesMax } = this.settings;
+    const { eventBytesMax } = this.options;
     const bytes = Buffer.byteLength(jsonOf(event));
     if (bytes <= eventBytesMax) return { event, bytes };
-    const less = withoutObjects(event);
-    const lessBytes = Buffer.byteLength(jsonOf(less));
-    if (lessBytes <= eventBytesMax) return { event: less, bytes: lessBytes };
+    const truncated = withoutObjects(event);
+    const truncatedBytes = Buffer.byteLength(jsonOf(truncated));
+    if (truncatedBytes <= eventBytesMax) return { event: truncated, bytes: truncatedBytes };
     reportLoss(this.report, this.name, 1, new Error('the event is too large without its objects'));
     return undefined;
   }

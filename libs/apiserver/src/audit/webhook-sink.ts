@@ -1,47 +1,48 @@
-/** The webhook backend: lists of events are posted to a server that a kubeconfig names. */
-import { readFile } from 'node:fs/promises';
-import { type ConnectionConfig, KubeconfigError, retry } from '@orch/component';
-import { Agent, request } from 'undici';
+/** The webhook backend: posts lists of events to the server of a kubeconfig. */
+import { type ConnectionConfig, type Dial, retry } from '@orch/component';
+import { agentOf, authorizationOf, isSuccess, post } from '@orch/security';
 import {
   auditWebhookAttemptsMax,
   auditWebhookPauseMaxMs,
+  auditWebhookResponseBytesMax,
   auditWebhookTimeoutMs,
 } from '../limits.js';
 import type { AuditSink } from './audit-backend.js';
 import { type AuditEvent, jsonListOf } from './event.js';
 
-export interface WebhookSettings {
+export interface WebhookSinkOptions {
   readonly connection: ConnectionConfig;
-  /** Pause before the second attempt; each further one is half as long again. */
+  /** Pause before the second attempt; each further pause is 1.5 times as long. */
   readonly initialBackoffMs: number;
   readonly random: () => number;
+  /** Absent: connections are direct. */
+  readonly dial?: Dial | undefined;
 }
 
-/** The server answered, but not with success. */
-class WebhookRefusal extends Error {
-  override readonly name = 'WebhookRefusal';
+/** The server responded with an error status. */
+class WebhookStatusError extends Error {
+  override readonly name = 'WebhookStatusError';
   constructor(readonly statusCode: number) {
-    super(`the audit webhook answered ${statusCode}`);
+    super(`the audit webhook responded with status ${statusCode}`);
   }
 }
 
 export class WebhookSink implements AuditSink {
   readonly name = 'webhook';
-  private readonly agent: Agent;
+  private readonly agent: ReturnType<typeof agentOf>;
+  private readonly url: URL;
   private readonly closing = new AbortController();
 
-  /** Throws KubeconfigError for credentials that only a plug-in could get. */
-  constructor(private readonly settings: WebhookSettings) {
-    const { connection } = settings;
-    if (connection.exec) {
-      throw new KubeconfigError('credential plug-ins are not run for the audit webhook');
-    }
-    this.agent = new Agent({ connect: tlsOf(connection) });
+  /** Throws KubeconfigError for credentials that require a plug-in. */
+  constructor(private readonly options: WebhookSinkOptions) {
+    this.agent = agentOf(options.connection, 'audit webhook', options.dial);
+    this.url = new URL(options.connection.server);
+    this.url.searchParams.set('timeout', `${auditWebhookTimeoutMs / 1_000}s`);
   }
 
   async write(events: readonly AuditEvent[]): Promise<void> {
     const body = jsonListOf(events);
-    const { initialBackoffMs, random } = this.settings;
+    const { initialBackoffMs, random } = this.options;
     await retry(() => this.post(body), {
       initialMs: initialBackoffMs,
       maxMs: auditWebhookPauseMaxMs,
@@ -51,51 +52,28 @@ export class WebhookSink implements AuditSink {
       attemptCountMax: auditWebhookAttemptsMax,
       signal: this.closing.signal,
       isRetryable: (error) =>
-        !(error instanceof WebhookRefusal) || error.statusCode === 429 || error.statusCode >= 500,
+        !(error instanceof WebhookStatusError) ||
+        error.statusCode === 429 ||
+        error.statusCode >= 500,
     });
   }
 
   async close(): Promise<void> {
-    this.closing.abort(new Error('the server is ending'));
-    await this.agent.destroy();
+    this.closing.abort(new Error('the server is stopping'));
+    this.agent.destroy();
   }
 
   private async post(body: string): Promise<void> {
-    const { connection } = this.settings;
+    const { connection } = this.options;
     const authorization = await authorizationOf(connection);
-    const answer = await request(connection.server, {
-      method: 'POST',
-      dispatcher: this.agent,
-      headers: {
-        'content-type': 'application/json',
-        ...(authorization !== undefined && { authorization }),
-      },
+    const response = await post({
+      url: this.url,
+      agent: this.agent,
+      headers: { ...(authorization !== undefined && { authorization }) },
       body,
-      headersTimeout: auditWebhookTimeoutMs,
-      bodyTimeout: auditWebhookTimeoutMs,
+      signal: AbortSignal.any([this.closing.signal, AbortSignal.timeout(auditWebhookTimeoutMs)]),
+      responseBytesMax: auditWebhookResponseBytesMax,
     });
-    await answer.body.dump();
-    if (answer.statusCode >= 300) throw new WebhookRefusal(answer.statusCode);
+    if (!isSuccess(response)) throw new WebhookStatusError(response.statusCode);
   }
-}
-
-function tlsOf(connection: ConnectionConfig): Agent.Options['connect'] {
-  const { certificateAuthorityPem, clientCertificatePem, clientKeyPem, tlsServerName } = connection;
-  return {
-    timeout: auditWebhookTimeoutMs,
-    rejectUnauthorized: connection.insecureSkipTlsVerify !== true,
-    ...(certificateAuthorityPem && { ca: certificateAuthorityPem }),
-    ...(clientCertificatePem && { cert: clientCertificatePem }),
-    ...(clientKeyPem && { key: clientKeyPem }),
-    ...(tlsServerName && { servername: tlsServerName }),
-  };
-}
-
-/** Token files may be rotated: they are read each time. */
-async function authorizationOf(connection: ConnectionConfig): Promise<string | undefined> {
-  const { token, tokenFile, username, password = '' } = connection;
-  const bearer = tokenFile ? (await readFile(tokenFile, 'utf8')).trim() : token;
-  if (bearer) return `Bearer ${bearer}`;
-  if (username === undefined) return undefined;
-  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }

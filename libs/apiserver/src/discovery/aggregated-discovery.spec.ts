@@ -1,6 +1,7 @@
 import { definitions } from '@orch/api';
+import { ResourceTable } from '@orch/registry';
 import { describe, expect, it } from 'vitest';
-import { ResourceTable } from '../registry/resource-table.js';
+import { noAggregation } from '../testing/no-aggregation.js';
 import { AggregatedDiscovery, aggregatedVersion } from './aggregated-discovery.js';
 
 const wanted = 'application/json;g=apidiscovery.orch.io;v=v2;as=APIGroupDiscoveryList';
@@ -15,11 +16,11 @@ describe('aggregated discovery', () => {
     [wanted.replace('orch.io', 'example.com'), undefined],
     [wanted.replace('json', 'vnd.orch.protobuf'), undefined],
     [undefined, undefined],
-  ])('is given to who asks for it first: %s', (accept, version) => {
+  ])('is selected by the Accept header %s', (accept, version) => {
     expect(aggregatedVersion(accept)).toBe(version);
   });
 
-  it('has every version of every group, with its resources and their subresources', () => {
+  it('includes every version of every group, with its resources and their subresources', () => {
     const table = new ResourceTable(definitions);
     const groups = [{ name: 'apps', versions: [{ version: 'v1' }] }];
     const subresourcesOf = () => [
@@ -32,11 +33,11 @@ describe('aggregated discovery', () => {
         handle: async () => undefined,
       },
     ];
-    const discovery = new AggregatedDiscovery(table, groups, subresourcesOf);
+    const discovery = new AggregatedDiscovery({ ...noAggregation, table, subresourcesOf }, groups);
     const core = JSON.parse(String(discovery.document('api', 'v2').body));
     expect(core.items).toHaveLength(1);
     expect(
-      core.items[0].versions[0].resources.map((one: { resource: string }) => one.resource),
+      core.items[0].versions[0].resources.map((entry: { resource: string }) => entry.resource),
     ).toEqual(
       table
         .inGroupVersion('', 'v1')
@@ -50,7 +51,7 @@ describe('aggregated discovery', () => {
       versions: [{ version: 'v1', freshness: 'Current' }],
     });
     const deployments = items[0].versions[0].resources.find(
-      (one: { resource: string }) => one.resource === 'deployments',
+      (entry: { resource: string }) => entry.resource === 'deployments',
     );
     expect(deployments).toEqual({
       resource: 'deployments',

@@ -1,12 +1,14 @@
 /**
- * Everything that can be discovered in two documents, `/api` for the core group and `/apis` for all others,
- * as clients of later releases ask for it: by media type, before the separate documents, which they fall
- * back to. Not offered as protobuf.
+ * Aggregated discovery: two documents, `/api` for the core group and `/apis` for all others.
+ * Clients of later releases request them by media type and fall back to the separate documents. Not
+ * offered as protobuf.
  */
 import { dialect } from '@orch/component';
+import type { ResourceTable, ServedResource } from '@orch/registry';
+import type { AggregatedApis } from '../aggregation/aggregated-apis.js';
+import type { ApiResource } from '../aggregation/api-resource-list.js';
+import type { ServerDocuments } from '../aggregation/server-documents.js';
 import type { Subresource } from '../handlers/subresources.js';
-import type { ServedResource } from '../registry/resource.js';
-import type { ResourceTable } from '../registry/resource-table.js';
 import { RenderedDocument } from '../response/rendered-document.js';
 
 const versions = ['v2', 'v2beta1'] as const;
@@ -18,7 +20,10 @@ interface GroupOrder {
   readonly versions: readonly { readonly version: string }[];
 }
 
-/** The version of the document that `accept` wants before anything else; undefined when it wants none. */
+/**
+ * The version of the document that `accept` prefers to every other format; undefined if it prefers
+ * another format.
+ */
 export function aggregatedVersion(accept: string | undefined): Version | undefined {
   const first = accept?.split(',', 1)[0] ?? '';
   const [type, ...parameters] = first.split(';').map((part) => part.trim());
@@ -31,17 +36,23 @@ function group(): string {
   return `apidiscovery.${dialect().groupDomain}`;
 }
 
+export interface AggregatedDiscoveryDependencies {
+  readonly table: ResourceTable;
+  readonly subresourcesOf: (served: ServedResource) => readonly Subresource[];
+  readonly apis: Pick<AggregatedApis, 'serverOf'>;
+  readonly documents: Pick<ServerDocuments, 'of'>;
+}
+
 export class AggregatedDiscovery {
   private readonly documents = new Map<string, RenderedDocument>();
 
-  /** `groups`: the named ones, in the order in which they are shown. */
+  /** `groups`: the named ones, in their listed order. */
   constructor(
-    private readonly table: ResourceTable,
+    private readonly dependencies: AggregatedDiscoveryDependencies,
     private readonly groups: readonly GroupOrder[],
-    private readonly subresourcesOf: (served: ServedResource) => readonly Subresource[],
   ) {}
 
-  /** Of `/api` or of `/apis`. */
+  /** The document of `/api` or of `/apis`. */
   document(place: 'api' | 'apis', version: Version): RenderedDocument {
     const key = `${place} ${version}`;
     let document = this.documents.get(key);
@@ -56,17 +67,12 @@ export class AggregatedDiscovery {
     const groups =
       place === 'apis'
         ? this.groups
-        : [{ name: '', versions: [{ version: 'v1' }] }].filter(() => this.table.hasGroup(''));
+        : [{ name: '', versions: [{ version: 'v1' }] }].filter(() =>
+            this.dependencies.table.hasGroup(''),
+          );
     const items = groups.map(({ name, versions: served }) => ({
       metadata: { ...(name !== '' && { name }), creationTimestamp: null },
-      versions: served.map((one) => ({
-        version: one.version,
-        resources: this.table
-          .inGroupVersion(name, one.version)
-          .map((resource) => this.resource(resource))
-          .sort((a, b) => (a.resource < b.resource ? -1 : 1)),
-        freshness: 'Current',
-      })),
+      versions: served.map((one) => this.version(name, one.version)),
     }));
     const list = { kind, apiVersion: `${group()}/${version}`, metadata: {}, items };
     return new RenderedDocument(
@@ -75,7 +81,22 @@ export class AggregatedDiscovery {
     );
   }
 
-  private resource(served: ServedResource) {
+  /** The resources of another server are those of its own document, which may be outdated. */
+  private version(group: string, version: string) {
+    const { table, apis, documents } = this.dependencies;
+    const server = apis.serverOf(group, version);
+    const resources = server
+      ? foreignEntries(group, version, documents.of(server)?.resources ?? [])
+      : table.inGroupVersion(group, version).map((resource) => this.resource(resource));
+    const isStale = server !== undefined && !documents.of(server)?.isCurrent;
+    return {
+      version,
+      resources: resources.sort((a, b) => (a.resource < b.resource ? -1 : 1)),
+      freshness: isStale ? 'Stale' : 'Current',
+    };
+  }
+
+  private resource(served: ServedResource): ResourceEntry {
     const {
       plural,
       singular,
@@ -84,9 +105,9 @@ export class AggregatedDiscovery {
       shortNames,
       categories,
     } = served.definition;
-    const subresources = this.subresourcesOf(served).map((subresource) =>
-      subresourceEntry(served, subresource),
-    );
+    const subresources = this.dependencies
+      .subresourcesOf(served)
+      .map((subresource) => subresourceEntry(served, subresource));
     return {
       resource: plural,
       responseKind: kindOf(served.group, served.version, kindName),
@@ -101,6 +122,61 @@ export class AggregatedDiscovery {
   }
 }
 
+interface KindReference {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+interface SubresourceEntry {
+  readonly subresource: string;
+  readonly responseKind: KindReference;
+  readonly verbs: readonly string[];
+}
+
+interface ResourceEntry {
+  readonly resource: string;
+  readonly responseKind: KindReference;
+  readonly scope: 'Namespaced' | 'Cluster';
+  readonly singularResource: string;
+  readonly verbs: readonly string[];
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly subresources?: readonly SubresourceEntry[];
+}
+
+/** The resources of another server, with their subresources. */
+function foreignEntries(
+  group: string,
+  version: string,
+  listed: readonly ApiResource[],
+): ResourceEntry[] {
+  const kindOfEntry = (entry: ApiResource) =>
+    kindOf(entry.group || group, entry.version || version, entry.kind);
+  return listed
+    .filter(({ name }) => !name.includes('/'))
+    .map((entry) => {
+      const { name, singularName, kind, namespaced, verbs, shortNames, categories } = entry;
+      const subresources = listed
+        .filter((candidate) => candidate.name.startsWith(`${name}/`))
+        .map((below) => ({
+          subresource: below.name.slice(name.length + 1),
+          responseKind: kindOfEntry(below),
+          verbs: below.verbs,
+        }));
+      return {
+        resource: name,
+        responseKind: kindOfEntry(entry),
+        scope: namespaced ? 'Namespaced' : 'Cluster',
+        singularResource: singularName || kind.toLowerCase(),
+        verbs,
+        ...(shortNames && { shortNames }),
+        ...(categories && { categories }),
+        ...(subresources.length > 0 && { subresources }),
+      };
+    });
+}
+
 function subresourceEntry(served: ServedResource, { name, kind, from, verbs }: Subresource) {
   return {
     subresource: name,
@@ -111,6 +187,6 @@ function subresourceEntry(served: ServedResource, { name, kind, from, verbs }: S
   };
 }
 
-function kindOf(group: string, version: string, kind: string) {
+function kindOf(group: string, version: string, kind: string): KindReference {
   return { group, version, kind };
 }

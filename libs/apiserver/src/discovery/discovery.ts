@@ -1,101 +1,94 @@
 /**
- * Discovery: which groups, versions and resources are served and what can be done with them. Made from
- * the served resources when those have changed; answers are the same bytes for everyone.
+ * Discovery: the served groups, versions and resources, with their verbs. Computed when the served
+ * resources or the registered servers change; every client gets the same bytes.
  */
 import { createHash } from 'node:crypto';
-import { compareVersions } from '@orch/api';
 import { codecFor, pathNotFound, wrapUnknown } from '@orch/apimachinery';
 import { dialect, healthEndpoints } from '@orch/component';
+import type { ResourceTable, ServedResource } from '@orch/registry';
+import type { AggregatedApis } from '../aggregation/aggregated-apis.js';
+import type { ApiResource } from '../aggregation/api-resource-list.js';
+import type { ServerDocuments } from '../aggregation/server-documents.js';
 import type { Subresource } from '../handlers/subresources.js';
-import type { ServedResource } from '../registry/resource.js';
-import type { ResourceTable } from '../registry/resource-table.js';
-import { contentTypeOf, negotiate } from '../request/media-types.js';
+import type { RequestContext } from '../http/request-context.js';
+import { sendBody } from '../http/respond.js';
+import { contentTypeOf, negotiate } from '../request/accept.js';
 import { encodeValue } from '../response/encode-object.js';
-import { type Exchange, sendBody } from '../response/exchange.js';
 import { sendDocument } from '../response/rendered-document.js';
 import { AggregatedDiscovery, aggregatedVersion } from './aggregated-discovery.js';
-import { groupOrder, versionOrder } from './group-order.js';
-
-interface GroupVersion {
-  readonly groupVersion: string;
-  readonly version: string;
-}
-
-interface Group {
-  readonly name: string;
-  readonly versions: readonly GroupVersion[];
-  readonly preferredVersion: GroupVersion;
-}
-
-interface ApiResource {
-  readonly name: string;
-  readonly singularName: string;
-  readonly namespaced: boolean;
-  readonly group?: string;
-  readonly version?: string;
-  readonly kind: string;
-  readonly verbs: readonly string[];
-  readonly shortNames?: readonly string[];
-  readonly categories?: readonly string[];
-  readonly storageVersionHash?: string;
-}
+import { discoveryGroups, type Group } from './discovery-groups.js';
 
 export interface Document {
   readonly kind: string;
   readonly apiVersion?: string;
+  readonly [member: string]: unknown;
+}
+
+export interface DiscoveryDependencies {
+  readonly table: ResourceTable;
+  readonly subresourcesOf: (served: ServedResource) => readonly Subresource[];
+  readonly apis: AggregatedApis;
+  readonly documents: ServerDocuments;
 }
 
 export class Discovery {
-  private madeAt = -1;
+  private revision = '';
   private listed: readonly Group[] = [];
+  private aggregatedRevision = '';
   private whole: AggregatedDiscovery | undefined;
 
-  constructor(
-    private readonly table: ResourceTable,
-    private readonly subresourcesOf: (served: ServedResource) => readonly Subresource[],
-  ) {}
+  constructor(private readonly dependencies: DiscoveryDependencies) {}
 
   private get groups(): readonly Group[] {
-    if (this.madeAt !== this.table.revision) {
-      this.madeAt = this.table.revision;
-      this.listed = groupsOf(this.table);
-      this.whole = undefined;
+    const { table, apis } = this.dependencies;
+    const revision = `${table.revision} ${apis.revision}`;
+    if (this.revision !== revision) {
+      this.revision = revision;
+      this.listed = discoveryGroups(table, apis);
     }
     return this.listed;
   }
 
   private get aggregated(): AggregatedDiscovery {
     const { groups } = this;
-    this.whole ??= new AggregatedDiscovery(this.table, groups, this.subresourcesOf);
+    const revision = `${this.revision} ${this.dependencies.documents.revision}`;
+    if (!this.whole || this.aggregatedRevision !== revision) {
+      this.aggregatedRevision = revision;
+      this.whole = new AggregatedDiscovery(this.dependencies, groups);
+    }
     return this.whole;
   }
 
-  /** `/api` or `/apis`: everything at once for clients that want it, else what is directly below. */
-  sendRoot(exchange: Exchange, place: 'api' | 'apis'): Promise<void> {
-    const version = aggregatedVersion(exchange.request.headers.accept);
-    if (version) return sendDocument(exchange, this.aggregated.document(place, version));
-    this.send(exchange, place === 'api' ? this.versions() : this.groupList());
+  /**
+   * `/api` or `/apis`: the aggregated document for clients that prefer it, else the list of
+   * versions or groups.
+   */
+  sendRoot(context: RequestContext, place: 'api' | 'apis'): Promise<void> {
+    const version = aggregatedVersion(context.request.headers.accept);
+    if (version) return sendDocument(context, this.aggregated.document(place, version));
+    this.send(context, place === 'api' ? this.versions() : this.groupList());
     return Promise.resolve();
   }
 
   private versions(): Document {
-    return { kind: 'APIVersions', versions: ['v1'] } as Document;
+    return { kind: 'APIVersions', versions: ['v1'] };
   }
 
   private groupList(): Document {
-    return { kind: 'APIGroupList', apiVersion: 'v1', groups: this.groups } as Document;
+    return { kind: 'APIGroupList', apiVersion: 'v1', groups: this.groups };
   }
 
   group(name: string): Document | undefined {
     const group = this.groups.find((candidate) => candidate.name === name);
-    return group && ({ kind: 'APIGroup', apiVersion: 'v1', ...group } as Document);
+    return group && { kind: 'APIGroup', apiVersion: 'v1', ...group };
   }
 
   /** Throws 404 for a version that a served group does not have. */
   resources(group: string, version: string): Document | undefined {
-    const served = this.table.inGroupVersion(group, version);
+    const { table } = this.dependencies;
+    const served = table.inGroupVersion(group, version);
     if (served.length === 0) {
-      if (group !== '' && !this.table.hasBuiltInGroup(group)) return undefined;
+      if (group !== '' && !table.hasBuiltInGroup(group)) return undefined;
       throw pathNotFound();
     }
     // Subresources of custom resources keep their order below the resource.
@@ -108,7 +101,7 @@ export class Discovery {
       ...(group !== '' && { apiVersion: 'v1' }),
       groupVersion: group === '' ? version : `${group}/${version}`,
       resources,
-    } as Document;
+    };
   }
 
   /** The index of paths that `/` shows. */
@@ -129,8 +122,8 @@ export class Discovery {
     ].sort();
   }
 
-  send(exchange: Exchange, document: Document): void {
-    const representation = negotiate(exchange.request.headers.accept, {
+  send(context: RequestContext, document: Document): void {
+    const representation = negotiate(context.request.headers.accept, {
       views: false,
       stream: false,
     });
@@ -143,7 +136,7 @@ export class Discovery {
             codecFor<Document>(`meta/v1.${document.kind}`).toProtobuf(document),
           )
         : encodeValue(document, representation);
-    sendBody(exchange, 200, contentTypeOf(format), body);
+    sendBody(context, 200, contentTypeOf(format), body);
   }
 
   private resourceEntries(served: ServedResource): ApiResource[] {
@@ -163,7 +156,9 @@ export class Discovery {
             storageVersionHash: storageVersionHash(served),
           }),
       },
-      ...this.subresourcesOf(served).map((subresource) => subresourceEntry(served, subresource)),
+      ...this.dependencies
+        .subresourcesOf(served)
+        .map((subresource) => subresourceEntry(served, subresource)),
     ];
   }
 }
@@ -180,39 +175,10 @@ function subresourceEntry({ definition }: ServedResource, subresource: Subresour
   };
 }
 
-/** Changes when objects begin to be stored in another version. */
+/** Changes when the storage version of the resource changes. */
 function storageVersionHash({ definition }: ServedResource): string {
   const { stored, kind, custom } = definition;
   const version = custom?.storageVersion ?? stored.version;
   const text = `${dialect().group(stored.group)}/${version}/${kind}`;
   return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64');
-}
-
-function groupsOf(table: ResourceTable): Group[] {
-  const versionsByGroup = new Map<string, Set<string>>();
-  const heads = new Map<string, string>();
-  for (const { group, version, served } of table.served) {
-    if (group === '') continue;
-    heads.set(group, served.group);
-    const versions = versionsByGroup.get(group);
-    if (versions) versions.add(version);
-    else versionsByGroup.set(group, new Set([version]));
-  }
-  const rank = (group: string) => {
-    const at = groupOrder.indexOf(heads.get(group) ?? '');
-    return at < 0 ? groupOrder.length : at;
-  };
-  return [...versionsByGroup]
-    .sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1))
-    .map(([name, versions]) => {
-      const own = versionOrder[heads.get(name) ?? ''];
-      const order = own
-        ? (a: string, b: string) => own.indexOf(a) - own.indexOf(b)
-        : compareVersions;
-      const sorted = [...versions].sort(order).map((version) => ({
-        groupVersion: `${name}/${version}`,
-        version,
-      }));
-      return { name, versions: sorted, preferredVersion: sorted[0]! };
-    });
 }

@@ -1,12 +1,11 @@
 /**
- * A flow schema in force, with its priority level and its flows: requests that it tells apart. The hand
- * of queues that a flow is dealt is remembered; an active schema lives as long as schemas and levels stay
- * as they are.
+ * An active flow schema with its priority level and its flows. The hand of queues of a flow is
+ * cached. An active schema lives until schemas or levels change.
  */
 import type { FlowSchema } from '@orch/types/flowcontrol.apiserver/v1beta1';
+import type { GateRequest } from '../http/request-gate.js';
 import { flowsMax } from '../limits.js';
 import type { FlowSeries } from '../observability/flow-control-metrics.js';
-import type { GateRequest } from '../server/request-gate.js';
 import { nameOf } from './configuration.js';
 import { type FlowRule, flowRules } from './flow-rules.js';
 import type { PriorityLevel } from './priority-level.js';
@@ -18,7 +17,7 @@ export interface Flow {
   readonly hand: readonly number[];
 }
 
-export class ActiveSchema {
+export class ActiveSchema<Request> {
   readonly name: string;
   readonly uid: string;
   readonly rules: readonly FlowRule[];
@@ -27,7 +26,7 @@ export class ActiveSchema {
 
   constructor(
     schema: FlowSchema,
-    readonly level: PriorityLevel,
+    readonly level: PriorityLevel<Request>,
     readonly series: FlowSeries,
   ) {
     this.name = nameOf(schema);

@@ -1,4 +1,5 @@
 import { systemFlowSchemas } from '@orch/api';
+import { anonymousUser, authenticated } from '@orch/security';
 import type {
   FlowSchema,
   NonResourcePolicyRule,
@@ -6,8 +7,7 @@ import type {
   Subject,
 } from '@orch/types/flowcontrol.apiserver/v1beta1';
 import { describe, expect, it } from 'vitest';
-import { anonymousUser, authenticated } from '../authentication/user.js';
-import { parseRequestInfo } from '../request/request-info.js';
+import { parseRequestInfo } from '../http/request-info.js';
 import { Classifier } from './classifier.js';
 import { catchAllOf, nameOf, orderSchemas, planLevels } from './configuration.js';
 import { flowRules } from './flow-rules.js';
@@ -37,7 +37,7 @@ function matches(
     },
   });
   const info = parseRequestInfo(method, path, false);
-  return rules.some((one) => one.isOf(user) && one.matches(info));
+  return rules.some((rule) => rule.isOf(user) && rule.matches(info));
 }
 
 const group = (name: string): Subject => ({ kind: 'Group', group: { name } });
@@ -46,7 +46,7 @@ const account = (namespace: string, name: string): Subject => ({
   serviceAccount: { namespace, name },
 });
 
-describe('rules of a flow schema', () => {
+describe('a rule of a flow schema', () => {
   const robot = authenticated('system:serviceaccount:ns:robot', '', []);
   it.each<[Subject, typeof alice, boolean]>([
     [{ kind: 'User', user: { name: 'alice' } }, alice, true],
@@ -61,7 +61,7 @@ describe('rules of a flow schema', () => {
     [account('n', '*'), robot, false],
     [account('ns', 'rob'), robot, false],
     [account('ns', '*'), alice, false],
-  ])('are of %j: %o', (subject, user, wanted) => {
+  ])('with subject %j matches the user %o: %s', (subject, user, wanted) => {
     expect(matches(subject, {}, user)).toBe(wanted);
   });
 
@@ -78,7 +78,7 @@ describe('rules of a flow schema', () => {
     [{ clusterScope: false }, 'GET', '/api/v1/pods', false],
     [{ namespaces: [] }, 'GET', '/api/v1/nodes', true],
     [{}, 'GET', '/healthz', false],
-  ])('match resources by %j: %s %s', (rule, method, path, wanted) => {
+  ])('matches resources by %j: %s %s', (rule, method, path, wanted) => {
     expect(matches(group('*'), rule, alice, [method, path])).toBe(wanted);
   });
 
@@ -90,7 +90,7 @@ describe('rules of a flow schema', () => {
     ['/apis/*', '/api', false],
     ['/', '/metrics', true],
     ['*', '/metrics', true],
-  ])('match paths: %s %s', (url, path, wanted) => {
+  ])('matches paths: %s %s', (url, path, wanted) => {
     const rule = { verbs: ['get'], nonResourceURLs: [url] };
     expect(matches(group('*'), undefined, alice, ['GET', path], [rule])).toBe(wanted);
     expect(matches(group('*'), undefined, alice, ['POST', path], [rule])).toBe(false);
@@ -116,7 +116,7 @@ function classify(schemas: readonly FlowSchema[]) {
 
 const limited = { type: 'Limited', limited: { assuredConcurrencyShares: 10 } };
 
-describe('classification', () => {
+describe('a classifier', () => {
   const leases = '/apis/coordination.orch.io/v1/namespaces/orch-system/leases/l';
   const controllers = authenticated('system:orch-controller-manager', '', []);
   const node = authenticated('system:node:a', '', ['system:nodes']);
@@ -136,13 +136,13 @@ describe('classification', () => {
     [alice, 'GET', '/apis', 'global-default'],
     [anonymousUser, 'GET', '/healthz', 'global-default'],
     [{ ...alice, groups: [] }, 'GET', pods, 'catch-all'],
-  ])('of what every cluster has: %o %s %s', (user, method, path, wanted) => {
+  ])('selects the suggested schemas for %o %s %s', (user, method, path, wanted) => {
     const schemaOf = classify(systemFlowSchemas());
     expect(schemaOf(user, method, path)).toBe(wanted);
     expect(schemaOf(user, method, path)).toBe(wanted);
   });
 
-  it('goes by precedence, then by name, and remembers a user with their groups', () => {
+  it('orders schemas by precedence, then by name, and caches a user with their groups', () => {
     const schema = (name: string, matchingPrecedence: number, who: string): FlowSchema => ({
       metadata: { name },
       spec: {

@@ -1,11 +1,11 @@
 /**
- * Which flow schema a request belongs to: the first one, in the order of matching precedence, of which a
- * rule matches. What is the same for all requests of a user (the rules that are theirs) is found once
- * and remembered; a classifier lives as long as the schemas stay as they are.
+ * Selects the flow schema of a request: the first one, in the order of matching precedence, with a
+ * rule that matches. The rules that apply to a user are cached. A classifier lives until schemas
+ * change.
  */
-import type { User } from '../authentication/user.js';
+import type { User } from '@orch/security';
+import type { RequestInfo } from '../http/request-info.js';
 import { classifiedUsersMax } from '../limits.js';
-import type { RequestInfo } from '../request/request-info.js';
 import type { FlowRule } from './flow-rules.js';
 
 export interface RuledBy {
@@ -17,15 +17,15 @@ interface Candidate<Schema> {
   readonly rules: readonly FlowRule[];
 }
 
-interface KnownUser<Schema> {
+interface CachedUser<Schema> {
   readonly groups: readonly string[];
   readonly candidates: readonly Candidate<Schema>[];
 }
 
 export class Classifier<Schema extends RuledBy> {
-  private readonly users = new Map<string, KnownUser<Schema>>();
+  private readonly users = new Map<string, CachedUser<Schema>>();
 
-  /** `schemas`: in the order in which they count. `otherwise`: for what none of them matches. */
+  /** `schemas`: in order of precedence. `otherwise`: for requests that none of them matches. */
   constructor(
     private readonly schemas: readonly Schema[],
     private readonly otherwise: Schema,
@@ -40,8 +40,8 @@ export class Classifier<Schema extends RuledBy> {
 
   private candidatesOf(user: User): readonly Candidate<Schema>[] {
     const { name, groups } = user;
-    const known = this.users.get(name);
-    if (known && hasSame(known.groups, groups)) return known.candidates;
+    const cached = this.users.get(name);
+    if (cached && hasSame(cached.groups, groups)) return cached.candidates;
     const candidates = this.findCandidates(user);
     if (this.users.size >= classifiedUsersMax) this.users.clear();
     this.users.set(name, { groups, candidates });

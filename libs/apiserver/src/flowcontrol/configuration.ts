@@ -1,9 +1,9 @@
 /**
- * From the flow schemas and priority levels that are stored to those that count. Without the mandatory
- * ones no request could be placed: where they are missing their fixed form stands in. A level that is no
- * more and has requests keeps its share until the last of them has ended.
+ * Computes the active flow schemas and priority levels from the stored ones. Mandatory objects are
+ * required to classify every request: a missing one is replaced by its fixed form. A deleted level
+ * with requests retains its share until the last of them ends.
  */
-import { mandatoryOf, systemFlowSchemas, systemPriorityLevels } from '@orch/api';
+import { mandatoryObject, systemFlowSchemas, systemPriorityLevels } from '@orch/api';
 import type {
   FlowSchema,
   PriorityLevelConfiguration,
@@ -14,17 +14,17 @@ export interface FlowControlObjects {
   readonly levels: readonly PriorityLevelConfiguration[];
 }
 
-/** A level that there is, or was. */
-export interface KnownLevel {
+/** A priority level that exists, or existed. */
+export interface ActiveLevel {
   readonly object: PriorityLevelConfiguration;
   readonly isIdle: boolean;
 }
 
 export interface LevelPlan {
   readonly object: PriorityLevelConfiguration;
-  /** Requests that may execute at a time; undefined: any number. */
+  /** Maximum number of executing requests; undefined: unlimited. */
   readonly seatCount: number | undefined;
-  /** To go once it has no requests. */
+  /** The level is removed when it has no more requests. */
   readonly isQuiescing: boolean;
 }
 
@@ -33,22 +33,22 @@ export function nameOf({ metadata }: FlowSchema | PriorityLevelConfiguration): s
 }
 
 function mandatory<T extends FlowSchema | PriorityLevelConfiguration>(all: readonly T[]): T[] {
-  return all.filter((object) => mandatoryOf(all, nameOf(object)) !== undefined);
+  return all.filter((object) => mandatoryObject(all, nameOf(object)) !== undefined);
 }
 
-/** By name. `seatCount`: of the whole server, to be shared. */
+/** Level plans by name. `seatCount`: total of the server, shared by the levels. */
 export function planLevels(
   { levels }: FlowControlObjects,
-  known: readonly KnownLevel[],
+  active: readonly ActiveLevel[],
   seatCount: number,
 ): Map<string, LevelPlan> {
   const wanted = new Map(levels.map((level) => [nameOf(level), level]));
-  const lasting = new Map(known.map(({ object }) => [nameOf(object), object]));
+  const lasting = new Map(active.map(({ object }) => [nameOf(object), object]));
   for (const level of mandatory(systemPriorityLevels())) {
     const name = nameOf(level);
     if (!wanted.has(name)) wanted.set(name, lasting.get(name) ?? level);
   }
-  const quiescing = known
+  const quiescing = active
     .filter(({ object, isIdle }) => !isIdle && !wanted.has(nameOf(object)))
     .map(({ object }) => object);
   const all = [...wanted.values(), ...quiescing];
@@ -56,7 +56,7 @@ export function planLevels(
   return new Map(
     all.map((object) => {
       const shares = sharesOf(object);
-      // Rounded up: together they may be a few more than there are, and none is without.
+      // Rounded up, so that no level is without a seat; the sum may exceed the total slightly.
       const seats = shares === 0 ? undefined : Math.ceil((seatCount * shares) / sharesTotal);
       const isQuiescing = quiescing.includes(object);
       return [nameOf(object), { object, seatCount: seats, isQuiescing }];
@@ -64,7 +64,7 @@ export function planLevels(
   );
 }
 
-/** 0 for a level that is not limited. */
+/** Returns 0 for an unlimited level. */
 function sharesOf({ spec }: PriorityLevelConfiguration): number {
   return spec?.type === 'Exempt' ? 0 : (spec?.limited?.assuredConcurrencyShares ?? 1);
 }
@@ -73,7 +73,7 @@ export function catchAllOf(schemas: readonly FlowSchema[]): FlowSchema {
   return schemas.find((schema) => nameOf(schema) === 'catch-all')!;
 }
 
-/** Those whose level there is, mandatory ones in any case, in the order in which they count. */
+/** Schemas whose level exists and mandatory schemas, in order of precedence. */
 export function orderSchemas(
   { schemas }: FlowControlObjects,
   levels: ReadonlyMap<string, LevelPlan>,

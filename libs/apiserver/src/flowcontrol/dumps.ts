@@ -1,6 +1,6 @@
 /**
- * What flow control does right now, as tables for people who look for the cause of an overload. Columns
- * are the interface's; cells end in a comma and stand below each other.
+ * The current state of flow control as tables, to find the cause of an overload. Columns match the
+ * interface; cells end in a comma and are aligned.
  */
 import type { Clock } from '@orch/component';
 import { dumpedQueuesMax } from '../limits.js';
@@ -13,7 +13,7 @@ type Row = readonly string[];
 const none = '<none>';
 const cellWidthMin = 8;
 
-export function dumpPriorityLevels(levels: readonly PriorityLevel[]): string {
+export function dumpPriorityLevels(levels: readonly PriorityLevel<FlowRequest>[]): string {
   const headers = [
     'PriorityLevelName',
     'ActiveQueues',
@@ -26,13 +26,13 @@ export function dumpPriorityLevels(levels: readonly PriorityLevel[]): string {
     if (!queues) return [name, ...Array<string>(5).fill(none)];
     const active = [...queues.inUse().values()].filter(({ waiting }) => waiting.length > 0);
     const { waitingCount, executingCount } = queues;
-    const facts = [active.length, isIdle, isQuiescing, waitingCount, executingCount];
-    return [name, ...facts.map(String)];
+    const cells = [active.length, isIdle, isQuiescing, waitingCount, executingCount];
+    return [name, ...cells.map(String)];
   });
   return textTable([headers, ...rows]);
 }
 
-export function dumpQueues(levels: readonly PriorityLevel[]): string {
+export function dumpQueues(levels: readonly PriorityLevel<FlowRequest>[]): string {
   const headers = [
     'PriorityLevelName',
     'Index',
@@ -54,22 +54,22 @@ export function dumpQueues(levels: readonly PriorityLevel[]): string {
 
 const unused = { waiting: { length: 0 }, executingCount: 0, virtualStartMs: 0 };
 
-/** All up to a maximum, beyond it those that are in use. */
+/** All queues up to a maximum, beyond it only those in use. */
 function queueIndexes(
-  { queuing }: PriorityLevel,
+  { queuing }: PriorityLevel<FlowRequest>,
   inUse: ReadonlyMap<number, Queue<FlowRequest>>,
 ): number[] {
   const first = Array.from(
     { length: Math.min(queuing.queueCount, dumpedQueuesMax) },
-    (_, at) => at,
+    (_, index) => index,
   );
   const others = [...inUse.keys()].filter((index) => index >= first.length);
   return [...first, ...others.sort((a, b) => a - b)];
 }
 
-/** Requests that wait. `withDetails`: what they ask for, too. */
+/** Waiting requests. `withDetails`: adds their attributes. */
 export function dumpRequests(
-  levels: readonly PriorityLevel[],
+  levels: readonly PriorityLevel<FlowRequest>[],
   withDetails: boolean,
   clock: Clock,
 ): string {
@@ -96,11 +96,11 @@ export function dumpRequests(
     [...(level.queues?.inUse().values() ?? [])]
       .sort((a, b) => a.index - b.index)
       .flatMap((queue) =>
-        [...queue.waiting].map(({ request, arrivalMs }, at) => [
+        [...queue.waiting].map(({ request, arrivalMs }, position) => [
           level.name,
           request.schema.name,
           `${queue.index}`,
-          `${at}`,
+          `${position}`,
           request.flow?.distinguisher ?? '',
           timeText(startedMs + arrivalMs),
           ...(withDetails ? detailsOf(request) : []),
@@ -110,13 +110,13 @@ export function dumpRequests(
   return textTable([withDetails ? [...headers, ...details] : headers, ...rows]);
 }
 
-function detailsOf({ asked }: FlowRequest): Row {
-  const { verb, path, namespace, name, group, version, resource, subresource } = asked.info;
+function detailsOf({ request }: FlowRequest): Row {
+  const { verb, path, namespace, name, group, version, resource, subresource } = request.info;
   const apiVersion = group === '' ? version : `${group}/${version}`;
-  return [asked.user.name, verb, path, namespace, name, apiVersion, resource, subresource];
+  return [request.user.name, verb, path, namespace, name, apiVersion, resource, subresource];
 }
 
-/** RFC 3339 in UTC, without zeros at the end of its fraction. */
+/** RFC 3339 in UTC, without trailing zeros. */
 function timeText(epochMs: number): string {
   return new Date(epochMs).toISOString().replace(/\.?0*Z$/, 'Z');
 }

@@ -1,4 +1,4 @@
-/** A queue whose items can leave from anywhere in it, in constant time. An item is in one queue at most. */
+/** A queue that removes any item in constant time. An item is in at most one queue. */
 
 export interface Linked<T> {
   previous: T | undefined;

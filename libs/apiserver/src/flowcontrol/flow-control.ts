@@ -1,21 +1,21 @@
 /**
- * Priority and fairness: each request belongs to a flow schema and by it to a priority level, which has
- * a share of what the server does at a time. A request takes a seat of its level or waits for one, is
- * let in in fair turn, and is turned away when its level takes no more or its wait is over. Requests of
- * the exempt level are always let in. Whose turn it is decides the queue set; here are time, promises
- * and what is told to clients and metrics.
+ * Priority and fairness: each request belongs to a flow schema and through it to a priority level,
+ * which has a share of the server's concurrency. A request takes a seat of its level or queues for
+ * one, is dispatched fairly, and is rejected when the queues are full or its wait times out.
+ * Requests of the exempt level are always admitted. The queue set decides which request is next;
+ * time, promises, response headers and metrics are handled here.
  */
 import { type Clock, dialect } from '@orch/component';
-import { seatWaitPart } from '../limits.js';
-import type { FlowControlMetrics, Phase } from '../observability/flow-control-metrics.js';
-import { isCutOff } from '../response/exchange.js';
 import type {
   GateRequest,
-  Place,
   RequestGate,
   RequestKind,
   RequestLimits,
-} from '../server/request-gate.js';
+  Seat,
+} from '../http/request-gate.js';
+import { isClosed } from '../http/respond.js';
+import { seatWaitPart } from '../limits.js';
+import type { FlowControlMetrics, Phase } from '../observability/flow-control-metrics.js';
 import { ActiveSchema } from './active-schema.js';
 import { Classifier } from './classifier.js';
 import {
@@ -29,10 +29,10 @@ import { FlowRequest, type FlowRequestOwner } from './flow-request.js';
 import { PriorityLevel } from './priority-level.js';
 import type { Ticket } from './queue-set.js';
 
-export interface FlowControlSettings {
-  /** Together they are what the levels share. */
+export interface FlowControlDependencies {
+  /** Their sum is shared by the levels. */
   readonly limits: RequestLimits;
-  /** A request waits for a seat during a part of it. */
+  /** A request queues for a fraction of it. */
   readonly requestTimeoutMs: number;
   readonly clock: Clock;
   readonly metrics: FlowControlMetrics;
@@ -48,11 +48,11 @@ export class FlowControl implements RequestGate, FlowRequestOwner {
   private readonly schemaHeader = dialect().header('pf-flowschema-uid');
   private readonly levelHeader = dialect().header('pf-prioritylevel-uid');
   private objects: FlowControlObjects = { schemas: [], levels: [] };
-  private levelsByName: ReadonlyMap<string, PriorityLevel> = new Map();
-  private classifier!: Classifier<ActiveSchema>;
+  private levelsByName: ReadonlyMap<string, PriorityLevel<FlowRequest>> = new Map();
+  private classifier!: Classifier<ActiveSchema<FlowRequest>>;
 
-  /** Until it is configured only the mandatory schemas and levels count. */
-  constructor(private readonly settings: FlowControlSettings) {
+  /** Uses the mandatory schemas and levels until it is configured. */
+  constructor(private readonly dependencies: FlowControlDependencies) {
     this.configure(this.objects);
   }
 
@@ -64,18 +64,18 @@ export class FlowControl implements RequestGate, FlowRequestOwner {
     return this.counts[kind].waiting;
   }
 
-  /** Levels in force, and those that drain. */
-  get levels(): readonly PriorityLevel[] {
+  /** Active levels, including draining ones. */
+  get levels(): readonly PriorityLevel<FlowRequest>[] {
     return [...this.levelsByName.values()];
   }
 
-  /** What counts from now on. Requests that wait stay where they are. */
+  /** Replaces schemas and levels. Queued requests stay in their queues. */
   configure(objects: FlowControlObjects): void {
-    const { limits, metrics } = this.settings;
+    const { limits, metrics } = this.dependencies;
     const nowMs = this.nowMs();
     const plans = planLevels(objects, this.levels, limits.readOnly + limits.mutating);
     this.objects = objects;
-    const levels = new Map<string, PriorityLevel>();
+    const levels = new Map<string, PriorityLevel<FlowRequest>>();
     for (const [name, plan] of plans) levels.set(name, this.levelOf(plan, nowMs));
     this.levelsByName = levels;
     const ordered = orderSchemas(objects, plans);
@@ -93,13 +93,13 @@ export class FlowControl implements RequestGate, FlowRequestOwner {
     metrics.configured(new Map(seatCounts));
   }
 
-  enter(asked: GateRequest): Place | undefined | Promise<Place | undefined> {
-    const nowMs = asked.arrivalMs;
-    const schema = this.classifier.schemaOf(asked.user, asked.info);
-    const request = new FlowRequest(this, asked, schema);
+  enter(gateRequest: GateRequest): Seat | undefined | Promise<Seat | undefined> {
+    const nowMs = this.nowMs();
+    const schema = this.classifier.schemaOf(gateRequest.user, gateRequest.info);
+    const request = new FlowRequest(this, gateRequest, schema, nowMs);
     const { level, series } = schema;
     if (!level.queues) return this.execute(request, nowMs);
-    const flow = schema.flowOf(asked);
+    const flow = schema.flowOf(gateRequest);
     const outcome = level.queues.arrive(request, flow.hand, nowMs);
     series.isLimited = true;
     if (typeof outcome === 'string') {
@@ -128,64 +128,64 @@ export class FlowControl implements RequestGate, FlowRequestOwner {
     this.count(kind, 'executing', -1, nowMs);
     if (!ticket || !level.queues) return;
     series.counts.executing -= 1;
-    this.goOn(level.queues.leave(ticket, nowMs), nowMs);
+    this.dispatch(level.queues.leave(ticket, nowMs), nowMs);
     level.sample(nowMs);
     this.dropWhenDone(level);
   }
 
   refreshMetrics(): void {
-    this.settings.metrics.refresh(this.nowMs());
+    this.dependencies.metrics.refresh(this.nowMs());
   }
 
   private nowMs(): number {
-    return this.settings.clock.monotonicMs();
+    return this.dependencies.clock.monotonicMs();
   }
 
-  private levelOf(plan: LevelPlan, nowMs: number): PriorityLevel {
-    const { metrics, requestTimeoutMs } = this.settings;
+  private levelOf(plan: LevelPlan, nowMs: number): PriorityLevel<FlowRequest> {
+    const { metrics, requestTimeoutMs } = this.dependencies;
     const waitMs = requestTimeoutMs * seatWaitPart;
     const name = plan.object.metadata?.name ?? '';
     const level =
       this.levelsByName.get(name) ??
       new PriorityLevel(plan, waitMs, metrics.ofLevel(name, nowMs), nowMs);
-    this.goOn(level.configure(plan, nowMs), nowMs);
+    this.dispatch(level.configure(plan, nowMs), nowMs);
     level.sample(nowMs);
     return level;
   }
 
-  private execute(request: FlowRequest, nowMs: number): Place {
-    const { kind, schema, asked, arrivalMs } = request;
-    const { headers } = asked.exchange;
+  private execute(request: FlowRequest, nowMs: number): Seat {
+    const { kind, schema, arrivalMs } = request;
+    const { headers } = request.request;
     request.startMs = nowMs;
     if (schema.uid !== '') headers[this.schemaHeader] = schema.uid;
     if (schema.level.uid !== '') headers[this.levelHeader] = schema.level.uid;
     schema.series.dispatched();
-    this.settings.metrics.filter.observe((nowMs - arrivalMs) / 1_000);
+    this.dependencies.metrics.filter.observe((nowMs - arrivalMs) / 1_000);
     this.count(kind, 'executing', 1, nowMs);
     return request;
   }
 
-  private wait(request: FlowRequest, nowMs: number): Promise<Place | undefined> {
-    const { kind, schema, asked } = request;
-    const { response } = asked.exchange;
+  private wait(request: FlowRequest, nowMs: number): Promise<Seat | undefined> {
+    const { kind, schema } = request;
+    const { response } = request.request;
     const { level } = schema;
     schema.series.counts.waiting += 1;
     this.count(kind, 'waiting', 1, nowMs);
     level.sample(nowMs);
     if (!level.expiry) this.watchExpiry(level, nowMs);
     return new Promise((resolve) => {
-      const gone = () => this.giveUp(request);
+      const disconnected = () => this.cancel(request);
       request.decide = (isExecuted) => {
-        response.off('close', gone);
+        response.off('close', disconnected);
         resolve(isExecuted ? request : undefined);
       };
-      response.once('close', gone);
-      if (isCutOff(response)) gone();
+      response.once('close', disconnected);
+      if (isClosed(response)) disconnected();
     });
   }
 
-  /** Tickets that have just got their seats. */
-  private goOn(tickets: readonly Ticket<FlowRequest>[], nowMs: number): void {
+  /** Starts the requests that have received a seat. */
+  private dispatch(tickets: readonly Ticket<FlowRequest>[], nowMs: number): void {
     for (const { request } of tickets) {
       this.decided(request, true, nowMs);
       request.schema.series.counts.executing += 1;
@@ -194,38 +194,38 @@ export class FlowControl implements RequestGate, FlowRequestOwner {
     }
   }
 
-  /** The client waits no longer. */
-  private giveUp(request: FlowRequest): void {
+  /** Cancels the wait of a request whose client has disconnected. */
+  private cancel(request: FlowRequest): void {
     const nowMs = this.nowMs();
     const { ticket, schema } = request;
     schema.level.queues!.cancel(ticket!, nowMs);
-    this.refuse(request, nowMs);
+    this.reject(request, nowMs);
     schema.level.sample(nowMs);
     this.dropWhenDone(schema.level);
   }
 
-  private watchExpiry(level: PriorityLevel, nowMs: number): void {
+  private watchExpiry(level: PriorityLevel<FlowRequest>, nowMs: number): void {
     const nextMs = level.queues!.nextExpiryMs;
     level.expiry =
       nextMs === undefined
         ? undefined
-        : this.settings.clock.setTimer(Math.max(1, Math.ceil(nextMs - nowMs)), () =>
+        : this.dependencies.clock.setTimer(Math.max(1, Math.ceil(nextMs - nowMs)), () =>
             this.expire(level),
           );
   }
 
-  private expire(level: PriorityLevel): void {
+  private expire(level: PriorityLevel<FlowRequest>): void {
     const nowMs = this.nowMs();
     for (const { request } of level.queues!.expire(nowMs)) {
       request.schema.series.rejected('time-out');
-      this.refuse(request, nowMs);
+      this.reject(request, nowMs);
     }
     level.sample(nowMs);
     this.watchExpiry(level, nowMs);
     this.dropWhenDone(level);
   }
 
-  private refuse(request: FlowRequest, nowMs: number): void {
+  private reject(request: FlowRequest, nowMs: number): void {
     this.decided(request, false, nowMs);
     request.decide!(false);
   }
@@ -239,11 +239,11 @@ export class FlowControl implements RequestGate, FlowRequestOwner {
   private count(kind: RequestKind, phase: Phase, change: 1 | -1, nowMs: number): void {
     const counts = this.counts[kind];
     counts[phase] += change;
-    this.settings.metrics.ofKind(kind)[phase].set(counts[phase], nowMs);
+    this.dependencies.metrics.ofKind(kind)[phase].set(counts[phase], nowMs);
   }
 
-  /** Gives the share of a level that is no more to the others. */
-  private dropWhenDone(level: PriorityLevel): void {
+  /** Distributes the share of a removed level among the others. */
+  private dropWhenDone(level: PriorityLevel<FlowRequest>): void {
     if (level.isQuiescing && level.isIdle) this.configure(this.objects);
   }
 }

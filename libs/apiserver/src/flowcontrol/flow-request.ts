@@ -1,36 +1,34 @@
-/** One request in flow control: where it belongs, and its place while it executes. */
-import type { GateRequest, Place, RequestKind } from '../server/request-gate.js';
-import { requestKind } from '../server/request-gate.js';
+/** One request in flow control: its schema, and its seat while it executes. */
+import type { GateRequest, RequestKind, Seat } from '../http/request-gate.js';
+import { requestKind } from '../http/request-gate.js';
 import type { ActiveSchema, Flow } from './active-schema.js';
 import type { Ticket } from './queue-set.js';
 
-/** Told when a request has been answered. */
+/** Notified when a request has finished. */
 export interface FlowRequestOwner {
   ended(request: FlowRequest): void;
 }
 
-export class FlowRequest implements Place {
+export class FlowRequest implements Seat {
   readonly kind: RequestKind;
-  /** Undefined where nothing is limited. */
+  /** Undefined: the level is unlimited. */
   ticket: Ticket<FlowRequest> | undefined;
   flow: Flow | undefined;
   startMs = 0;
-  /** Of a request that waits: whether it may go on. */
+  /** Resolves the wait of a queued request with whether it executes. */
   decide: ((isExecuted: boolean) => void) | undefined;
 
   constructor(
     private readonly owner: FlowRequestOwner,
-    readonly asked: GateRequest,
-    readonly schema: ActiveSchema,
+    readonly request: GateRequest,
+    readonly schema: ActiveSchema<FlowRequest>,
+    /** On the monotonic clock. */
+    readonly arrivalMs: number,
   ) {
-    this.kind = requestKind(asked.info.verb);
+    this.kind = requestKind(request.info.verb);
   }
 
-  get arrivalMs(): number {
-    return this.asked.arrivalMs;
-  }
-
-  leave(): void {
+  release(): void {
     this.owner.ended(this);
   }
 }

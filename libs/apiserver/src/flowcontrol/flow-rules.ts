@@ -1,8 +1,10 @@
 /**
- * What a flow schema matches, compiled: whose requests, and which of them. As in the interface, lists
- * with `*` match everything, a resource with a subresource is `resource/subresource`, and a path matches
- * what is below it as well, with or without `/*` at its end.
+ * The compiled rules of a flow schema: its subjects, and the requests that it matches. As in the
+ * interface, lists with `*` match everything, a resource with a subresource is
+ * `resource/subresource`, and a path matches its subpaths as well, with or without `/*` at its end.
  */
+
+import type { User } from '@orch/security';
 import type {
   FlowSchema,
   NonResourcePolicyRule,
@@ -11,13 +13,12 @@ import type {
   ServiceAccountSubject,
   Subject,
 } from '@orch/types/flowcontrol.apiserver/v1beta1';
-import type { User } from '../authentication/user.js';
-import type { RequestInfo } from '../request/request-info.js';
+import type { RequestInfo } from '../http/request-info.js';
 
 export interface FlowRule {
   readonly isOf: (user: User) => boolean;
   readonly matches: (info: RequestInfo) => boolean;
-  /** Whatever those ask whose rule it is. */
+  /** The rule matches every request of its subjects. */
   readonly matchesAll: boolean;
 }
 
@@ -64,7 +65,7 @@ function isAccount({ namespace, name }: ServiceAccountSubject): Test<User> {
   return (user) => user.name === inNamespace + name;
 }
 
-/** Undefined for a list that holds everything. */
+/** Returns undefined for a list that contains `*`. */
 function setOf(list: readonly string[] | undefined): ReadonlySet<string> | undefined {
   return list?.includes(all) ? undefined : new Set(list);
 }

@@ -1,20 +1,19 @@
 /**
- * The flow schemas and priority levels of this replica's store, told to flow control at every change.
- * Until both have been read, what counts is what counted before.
+ * Configures flow control with the flow schemas and priority levels of this replica's store at
+ * every change. The previous configuration applies until both have been read.
  */
 import type { Logger } from '@orch/component';
-import type { Entry, VersionedStore, WatchEvent } from '@orch/store';
+import type { ResourceTable } from '@orch/registry';
+import { FollowedPrefix, objectOf, type PrefixObserver } from '@orch/registry';
+import type { Entry, StoreReader, WatchEvent } from '@orch/store';
 import type {
   FlowSchema,
   PriorityLevelConfiguration,
 } from '@orch/types/flowcontrol.apiserver/v1beta1';
-import { objectOf } from '../registry/entry-view.js';
-import { FollowedPrefix, type PrefixObserver } from '../registry/followed-prefix.js';
-import type { ResourceTable } from '../registry/resource-table.js';
 import type { FlowControlObjects } from './configuration.js';
 
-export interface FollowedConfigurationSettings {
-  readonly store: VersionedStore;
+export interface FollowedConfigurationDependencies {
+  readonly store: StoreReader;
   readonly table: ResourceTable;
   readonly logger: Logger;
   readonly configure: (objects: FlowControlObjects) => void;
@@ -27,14 +26,14 @@ export class FollowedConfiguration {
   private readonly levels: FollowedKind<PriorityLevelConfiguration>;
   private readonly followed: readonly FollowedPrefix[];
 
-  constructor({ store, table, logger, configure }: FollowedConfigurationSettings) {
-    const tell = () => {
+  constructor({ store, table, logger, configure }: FollowedConfigurationDependencies) {
+    const update = () => {
       const { schemas, levels } = this;
-      if (!schemas.isRead || !levels.isRead) return;
+      if (!this.isSynced) return;
       configure({ schemas: schemas.objects(), levels: levels.objects() });
     };
-    this.schemas = new FollowedKind(tell);
-    this.levels = new FollowedKind(tell);
+    this.schemas = new FollowedKind(update);
+    this.levels = new FollowedKind(update);
     const follow = (plural: string, name: string, observer: PrefixObserver) => {
       const prefix = table.stored(groupHead, plural)!.keyPrefix;
       return new FollowedPrefix({ store, prefix, name, observer, logger });
@@ -45,12 +44,17 @@ export class FollowedConfiguration {
     ];
   }
 
+  /** Whether the stored configuration applies. */
+  get isSynced(): boolean {
+    return this.schemas.isRead && this.levels.isRead;
+  }
+
   start(): void {
-    for (const one of this.followed) one.start();
+    for (const kind of this.followed) kind.start();
   }
 
   stop(): void {
-    for (const one of this.followed) one.stop();
+    for (const kind of this.followed) kind.stop();
   }
 }
 
@@ -58,17 +62,17 @@ class FollowedKind<T extends object> implements PrefixObserver {
   isRead = false;
   private readonly entries = new Map<string, Entry>();
 
-  constructor(private readonly tell: () => void) {}
+  constructor(private readonly onChange: () => void) {}
 
   objects(): T[] {
-    return [...this.entries.values()].map((entry) => objectOf(entry) as T);
+    return [...this.entries.values()].map((entry) => objectOf<T>(entry));
   }
 
   replaced(entries: readonly Entry[]): void {
     this.entries.clear();
     for (const entry of entries) this.entries.set(entry.key, entry);
     this.isRead = true;
-    this.tell();
+    this.onChange();
   }
 
   changed(events: readonly WatchEvent[]): void {
@@ -76,6 +80,6 @@ class FollowedKind<T extends object> implements PrefixObserver {
       if (kind === 'put') this.entries.set(key, entry);
       else this.entries.delete(key);
     }
-    this.tell();
+    this.onChange();
   }
 }

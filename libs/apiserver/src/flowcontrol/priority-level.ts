@@ -1,17 +1,17 @@
-/** A priority level in force: its queues, and how full it is. */
+/** An active priority level: its queues and its utilisation. */
 import type { Timer } from '@orch/component';
 import type { PriorityLevelConfiguration } from '@orch/types/flowcontrol.apiserver/v1beta1';
 import type { Ratios } from '../observability/flow-control-metrics.js';
 import { type LevelPlan, nameOf } from './configuration.js';
-import type { FlowRequest } from './flow-request.js';
 import { QueueSet, type Ticket } from './queue-set.js';
 
-export class PriorityLevel {
+/** `Request`: the items of its queues. */
+export class PriorityLevel<Request> {
   readonly name: string;
-  /** Undefined where nothing is limited. */
-  readonly queues: QueueSet<FlowRequest> | undefined;
+  /** Undefined: the level is unlimited. */
+  readonly queues: QueueSet<Request> | undefined;
   isQuiescing = false;
-  /** Runs while requests wait, until the first of them has waited for too long. */
+  /** Fires when the oldest waiting request times out; undefined while no request waits. */
   expiry: Timer | undefined;
   private current: PriorityLevelConfiguration;
 
@@ -38,15 +38,15 @@ export class PriorityLevel {
     return this.queues?.isIdle ?? true;
   }
 
-  /** No queues where requests are turned away instead. */
+  /** Zero queues if the level rejects excess requests. */
   get queuing(): { readonly queueCount: number; readonly handSize: number } {
     const { type, queuing } = this.current.spec?.limited?.limitResponse ?? {};
     if (type !== 'Queue') return { queueCount: 0, handSize: 0 };
     return { queueCount: queuing?.queues ?? 0, handSize: queuing?.handSize ?? 0 };
   }
 
-  /** Returns those who waited and execute now. */
-  configure({ object, seatCount, isQuiescing }: LevelPlan, nowMs: number): Ticket<FlowRequest>[] {
+  /** Returns the waiting requests that now execute. */
+  configure({ object, seatCount, isQuiescing }: LevelPlan, nowMs: number): Ticket<Request>[] {
     this.current = object;
     this.isQuiescing = isQuiescing;
     if (seatCount === undefined || !this.queues) return [];
@@ -56,7 +56,7 @@ export class PriorityLevel {
     return this.queues.configure(limits, nowMs);
   }
 
-  /** To be told after every change of who waits and who executes. */
+  /** Must be called after every change of the waiting or executing requests. */
   sample(nowMs: number): void {
     if (!this.queues) return;
     this.ratios.waiting.set(this.queues.waitingCount, nowMs);

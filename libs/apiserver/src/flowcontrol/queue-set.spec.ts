@@ -18,17 +18,21 @@ const limitsArbitrary = fc.record({
 });
 
 const actions = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('arrive'), at: fc.nat(50) }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('leave'), at: fc.nat(50) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('cancel'), at: fc.nat(50) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('pass'), at: fc.nat(60) }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('arrive'), choice: fc.nat(50) }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('leave'), choice: fc.nat(50) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('cancel'), choice: fc.nat(50) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('pass'), choice: fc.nat(60) }) },
   {
     weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('configure'), at: fc.nat(50), to: limitsArbitrary }),
+    arbitrary: fc.record({
+      kind: fc.constant('configure'),
+      choice: fc.nat(50),
+      to: limitsArbitrary,
+    }),
   },
 );
 
-/** Follows a queue set from outside, with every request in one list. */
+/** Observes a queue set from outside, with every request in one list. */
 class Observed {
   nowMs = 1_000;
   readonly tickets: Ticket<number>[] = [];
@@ -44,18 +48,18 @@ class Observed {
     return this.tickets.filter((ticket) => ticket.state === state);
   }
 
-  act(action: { kind: string; at: number; to?: QueueSetLimits }): void {
+  act(action: { kind: string; choice: number; to?: QueueSetLimits }): void {
     const executingBefore = this.in('executing').length;
     const { nowMs } = this;
-    const picked = (tickets: Ticket<number>[]) => tickets[action.at % tickets.length];
-    if (action.kind === 'arrive') this.arrive(action.at);
+    const picked = (tickets: Ticket<number>[]) => tickets[action.choice % tickets.length];
+    if (action.kind === 'arrive') this.arrive(action.choice);
     if (action.kind === 'leave') this.leave(picked(this.in('executing')));
     if (action.kind === 'cancel') {
       const ticket = picked(this.in('waiting'));
       if (ticket) this.set.cancel(ticket, nowMs);
       if (ticket) this.ended.add(ticket);
     }
-    if (action.kind === 'pass') this.pass(action.at);
+    if (action.kind === 'pass') this.pass(action.choice);
     if (action.kind === 'configure') {
       this.limits = action.to!;
       this.checkOrder(this.set.configure(action.to!, nowMs));
@@ -63,9 +67,9 @@ class Observed {
     this.check(executingBefore);
   }
 
-  private arrive(at: number): void {
+  private arrive(choice: number): void {
     const { queueCount, queueLengthMax, seatCount } = this.limits;
-    const hand = queueCount > 1 ? [at % queueCount, (at + 1) % queueCount] : [0];
+    const hand = queueCount > 1 ? [choice % queueCount, (choice + 1) % queueCount] : [0];
     const waitingIn = (index: number) =>
       this.in('waiting').filter(({ queue }) => queue?.index === index).length;
     const shortest = Math.min(...hand.map(waitingIn));
@@ -89,7 +93,7 @@ class Observed {
     this.checkOrder(this.set.leave(ticket, this.nowMs));
   }
 
-  /** As the shell does: looks when the next wait is over, not before. */
+  /** Expires requests when the next wait is over, not before, as flow control does. */
   private pass(durationMs: number): void {
     const untilMs = this.nowMs + durationMs;
     for (;;) {
@@ -135,7 +139,7 @@ class Observed {
     for (;;) {
       const [ticket] = this.in('executing');
       if (!ticket) break;
-      this.act({ kind: 'leave', at: 0 });
+      this.act({ kind: 'leave', choice: 0 });
     }
     expect(this.in('waiting')).toEqual([]);
     expect(this.set.isIdle).toBe(true);
@@ -144,7 +148,7 @@ class Observed {
 }
 
 describe('a queue set', () => {
-  it('loses nobody, gives out no seat that there is not and none too few, in any order of things', () => {
+  it('loses no request and uses every seat but no more, in any order of actions', () => {
     fc.assert(
       fc.property(limitsArbitrary, fc.array(actions, { maxLength: 120 }), (first, all) => {
         const observed = new Observed(first);
@@ -155,7 +159,7 @@ describe('a queue set', () => {
     );
   });
 
-  it('turns away at once where nobody waits, and when the queues are full', () => {
+  it('rejects a request if it has no queues or they are full', () => {
     const set = new QueueSet<string>(limits({ queueCount: 0, seatCount: 1 }), 0);
     const first = set.arrive('a', [], 0) as Ticket<string>;
     expect(set.arrive('b', [], 0)).toBe('concurrency-limit');
@@ -166,7 +170,7 @@ describe('a queue set', () => {
     expect(set.leave(first, 1).map(({ request }) => request)).toHaveLength(1);
   });
 
-  it('drains queues that are no more, in turn with the others', () => {
+  it('drains removed queues round-robin with the others', () => {
     const set = new QueueSet<string>(limits({ queueCount: 8, seatCount: 1 }), 0);
     let executing = set.arrive('first', [0], 0) as Ticket<string>;
     for (const name of ['old-1', 'old-2']) set.arrive(name, [7], 0);
@@ -180,12 +184,12 @@ describe('a queue set', () => {
     expect(order).toEqual(['new-1', 'old-1', 'new-2', 'old-2']);
   });
 
-  it('refuses to be told twice that a request has ended', () => {
+  it('rejects the second end of a request', () => {
     const set = new QueueSet<string>(limits(), 0);
     const ticket = set.arrive('a', [0], 0) as Ticket<string>;
     set.leave(ticket, 1);
-    expect(() => set.leave(ticket, 2)).toThrow('a request that is ended left');
-    expect(() => set.cancel(ticket, 2)).toThrow('a request that is ended gave up');
+    expect(() => set.leave(ticket, 2)).toThrow('cannot end a request that is ended');
+    expect(() => set.cancel(ticket, 2)).toThrow('cannot cancel a request that is ended');
   });
 });
 
@@ -194,7 +198,7 @@ interface Load {
   readonly queue: number;
 }
 
-/** Seats' time that each of the loads got, all of them with more to do at any time. */
+/** Seat time of each load, all of which have more requests at any time. */
 function sharesOf(loads: readonly Load[], seatCount: number, durationMs: number): number[] {
   const set = new QueueSet<number>(limits({ seatCount, queueLengthMax: 1_000, waitMs: 1e9 }), 0);
   const shares = loads.map(() => 0);
@@ -229,19 +233,19 @@ describe('fairness', () => {
     .array(fc.integer({ min: 1, max: 50 }), { minLength: 2, maxLength: 6 })
     .map((times) => times.map((executionMs, queue): Load => ({ executionMs, queue })));
 
-  it('gives flows that want more than there is the same time of seats, whatever their requests take', () => {
+  it('gives saturated flows equal seat time whatever the duration of their requests', () => {
     fc.assert(
       fc.property(loads, fc.integer({ min: 1, max: 8 }), (all, seatCount) => {
         const shares = sharesOf(all, seatCount, 2_000);
         const longestMs = Math.max(...all.map(({ executionMs }) => executionMs));
-        // Who comes first may have all seats once; after that nobody gets ahead of others.
+        // The first flow may hold all seats once; after that no flow gets ahead of others.
         const aheadMs = longestMs * (seatCount + 1);
         expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(aheadMs);
       }),
     );
   });
 
-  it('lets a flow of one request at a time through beside one that fills its queues', () => {
+  it('admits a flow of single requests beside one that fills its queues', () => {
     const set = new QueueSet<string>(limits({ seatCount: 4, queueLengthMax: 50, waitMs: 1e9 }), 0);
     const executing: Ticket<string>[] = [];
     const arrive = (name: string, hand: number[], nowMs: number) => {
@@ -251,7 +255,7 @@ describe('fairness', () => {
     };
     const waitsMs: number[] = [];
     let quiet: Ticket<string> | undefined;
-    // Every millisecond one of four requests ends that take four.
+    // Every millisecond one of four requests ends, each of which takes four.
     for (let nowMs = 0; nowMs < 1_000; nowMs += 1) {
       while (typeof arrive('noisy', [1, 2, 3], nowMs) !== 'string');
       if (!quiet) quiet = arrive('quiet', [3, 5], nowMs) as Ticket<string>;

@@ -1,27 +1,28 @@
 /**
- * The requests of one priority level: as many as it has seats are executing, others wait in queues, each
- * in the shortest of its flow's hand. Fair queuing decides who is next: every queue has a virtual start
- * time, which each of its requests moves on by the time it held a seat, and the queue that is least far
- * goes first. So queues in use share the seats' time evenly, however many requests wait in each.
+ * The requests of one priority level: at most its number of seats execute, others wait in queues,
+ * each in the shortest queue of its flow's hand. Fair queuing selects the next request: each queue
+ * has a virtual start time, which advances by the seat time of its requests, and the queue with the
+ * lowest one is next. Queues in use therefore share the seat time evenly, however many requests
+ * wait in each.
  *
- * Invariants: no more requests execute than there are seats, but for those that executed when seats were
- * taken away; while anyone waits, no seat is free; who came first to a queue leaves it first. Pure: the
- * time is passed in, in milliseconds that never go back; who is dispatched is returned.
+ * Invariants: no more requests execute than there are seats, except after a reduction of the seats;
+ * while a request waits, no seat is free; each queue is first in, first out. Pure: time is passed
+ * in, in monotonic milliseconds; dispatched requests are returned.
  */
 import { Fifo, type Linked } from './fifo.js';
 
 export interface QueueSetLimits {
-  /** Requests that execute at a time. */
+  /** Maximum number of executing requests. */
   readonly seatCount: number;
-  /** 0: nobody waits. */
+  /** 0: no request waits. */
   readonly queueCount: number;
-  /** Requests that wait in one queue. */
+  /** Maximum number of waiting requests in one queue. */
   readonly queueLengthMax: number;
-  /** Who has waited that long is turned away. */
+  /** A request that waits for longer is rejected. */
   readonly waitMs: number;
 }
 
-/** A request is taken to hold its seat that long until it is known how long it did. */
+/** Assumed execution time of a request until its real one is measured. */
 const estimatedExecutionMs = 60_000;
 
 /** One request. */
@@ -33,13 +34,13 @@ export class Ticket<T> implements Linked<Ticket<T>> {
 
   constructor(
     readonly request: T,
-    /** Undefined for a request that came when there were no queues. */
+    /** Undefined for a request that arrived when the level had no queues. */
     readonly queue: Queue<T> | undefined,
     readonly arrivalMs: number,
   ) {}
 }
 
-/** In use: it has requests that wait or execute. */
+/** A queue with waiting or executing requests. */
 export class Queue<T> {
   readonly waiting = new Fifo<Ticket<T>>();
   executingCount = 0;
@@ -50,14 +51,14 @@ export class Queue<T> {
   ) {}
 }
 
-/** Why a request was turned away at once. */
+/** Why a request is rejected on arrival. */
 export type Refusal = 'queue-full' | 'concurrency-limit';
 
 export class QueueSet<T> {
   private readonly queues = new Map<number, Queue<T>>();
   private readonly queuesWithWaiting = new Set<Queue<T>>();
   private executing = 0;
-  /** Of `executing`, those that came through a queue. */
+  /** The number of `executing` requests that arrived through a queue. */
   private queuedExecuting = 0;
   private waiting = 0;
   private virtualMs = 0;
@@ -80,7 +81,7 @@ export class QueueSet<T> {
     return this.executing === 0 && this.waiting === 0;
   }
 
-  /** Queues beyond the new number drain; the limits of queues that go away stay for them. */
+  /** Changes the limits. Removed queues drain under their previous limits. */
   configure(limits: QueueSetLimits, nowMs: number): Ticket<T>[] {
     this.advance(nowMs);
     const { queueLengthMax } = this.limits;
@@ -88,7 +89,10 @@ export class QueueSet<T> {
     return this.dispatch();
   }
 
-  /** `hand`: indexes of the flow's queues. The ticket says whether the request executes or waits. */
+  /**
+   * Adds a request. `hand`: indexes of the flow's queues. The state of the ticket says whether it
+   * executes or waits.
+   */
   arrive(request: T, hand: readonly number[], nowMs: number): Ticket<T> | Refusal {
     this.advance(nowMs);
     const { seatCount, queueCount, queueLengthMax } = this.limits;
@@ -109,9 +113,10 @@ export class QueueSet<T> {
     return ticket;
   }
 
-  /** A request that executed has ended. Returns who executes now instead. */
+  /** Ends an executing request. Returns the requests that start instead. */
   leave(ticket: Ticket<T>, nowMs: number): readonly Ticket<T>[] {
-    if (ticket.state !== 'executing') throw new Error(`a request that is ${ticket.state} left`);
+    if (ticket.state !== 'executing')
+      throw new Error(`cannot end a request that is ${ticket.state}`);
     this.advance(nowMs);
     ticket.state = 'ended';
     this.executing -= 1;
@@ -125,16 +130,17 @@ export class QueueSet<T> {
     return this.waiting === 0 ? nobody : this.dispatch();
   }
 
-  /** A request that waits gives up; nothing for others. */
+  /** Removes a waiting request. No other request starts. */
   cancel(ticket: Ticket<T>, nowMs: number): void {
-    if (ticket.state !== 'waiting') throw new Error(`a request that is ${ticket.state} gave up`);
+    if (ticket.state !== 'waiting')
+      throw new Error(`cannot cancel a request that is ${ticket.state}`);
     this.advance(nowMs);
     this.takeOut(ticket);
     ticket.state = 'ended';
     this.dropUnused(ticket.queue!);
   }
 
-  /** Ends the wait of those who have waited for too long, and returns them. */
+  /** Removes and returns the requests whose wait is over. */
   expire(nowMs: number): Ticket<T>[] {
     this.advance(nowMs);
     const expired: Ticket<T>[] = [];
@@ -149,7 +155,7 @@ export class QueueSet<T> {
     return expired;
   }
 
-  /** When the next wait is over; undefined when nobody waits. */
+  /** Time of the next expiry; undefined if no request waits. */
   get nextExpiryMs(): number | undefined {
     let earliestMs: number | undefined;
     for (const { waiting } of this.queuesWithWaiting) {
@@ -164,7 +170,7 @@ export class QueueSet<T> {
     return this.queues;
   }
 
-  /** Virtual time goes as fast as a queue in use gets seats' time. */
+  /** Advances virtual time at the rate at which a queue in use gets seat time. */
   private advance(nowMs: number): void {
     const elapsedMs = nowMs - this.nowMs;
     this.nowMs = nowMs;
@@ -176,7 +182,7 @@ export class QueueSet<T> {
 
   private shortestOf(hand: readonly number[]): number {
     let shortest = hand[0]!;
-    // Who finds a seat free finds nobody waiting.
+    // A free seat implies that no request waits.
     if (this.waiting === 0) return shortest;
     let lengthMin = Number.POSITIVE_INFINITY;
     for (const index of hand) {
@@ -221,7 +227,7 @@ export class QueueSet<T> {
     return dispatched;
   }
 
-  /** The one least far; of several, the next after the last one in a round through all. */
+  /** The queue with the lowest virtual start; among equals, the next one round-robin. */
   private nextQueue(): Queue<T> {
     let next: Queue<T> | undefined;
     for (const queue of this.queuesWithWaiting) {

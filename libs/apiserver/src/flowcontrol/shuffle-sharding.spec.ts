@@ -7,7 +7,7 @@ const decks = fc
   .integer({ min: 1, max: 512 })
   .chain((size) => fc.tuple(fc.constant(size), fc.integer({ min: 1, max: Math.min(size, 6) })));
 
-/** Takes cards out of a deck that is there. */
+/** Draws cards from an explicit deck. */
 function dealtFromDeck(hash: bigint, deckSize: number, handSize: number): number[] {
   const deck = Array.from({ length: deckSize }, (_, card) => card);
   let rest = hash;
@@ -39,7 +39,7 @@ it('deals every hand equally often', () => {
   expect(new Set(counts.values())).toEqual(new Set([7]));
 });
 
-it('tells flows apart by both of their names', () => {
+it('hashes flows by both of their names', () => {
   const hashed = [flowHash('ab', 'c'), flowHash('a', 'bc'), flowHash('ab', ''), flowHash('', 'ab')];
   expect(new Set(hashed).size).toBe(4);
   expect(flowHash('ab', 'c')).toBe(hashed[0]);

@@ -1,10 +1,10 @@
 /**
- * Shuffle sharding: each flow is dealt a hand of a few queues, always the same. Two flows rarely share
- * the whole hand, so that a flow that fills its queues leaves others at least one.
+ * Shuffle sharding: each flow is always dealt the same hand of a few queues. Two flows rarely share
+ * the whole hand, so that a flow that fills its queues leaves at least one to others.
  */
 import { createHash } from 'node:crypto';
 
-/** What a flow is dealt by: 64 bits of its schema's name and what tells it from others of the schema. */
+/** A 64-bit hash of the name of the schema and the distinguisher of the flow. */
 export function flowHash(schemaName: string, distinguisher: string): bigint {
   return createHash('sha256')
     .update(schemaName)
@@ -14,10 +14,13 @@ export function flowHash(schemaName: string, distinguisher: string): bigint {
     .readBigUInt64LE();
 }
 
-/** `handSize` different numbers below `deckSize`; hashes spread evenly deal all hands alike. */
+/**
+ * Returns `handSize` different numbers below `deckSize`. Evenly distributed hashes deal all hands
+ * equally often.
+ */
 export function dealHand(hash: bigint, deckSize: number, handSize: number): number[] {
   const hand: number[] = [];
-  // Ascending: the cards that are no longer in the deck.
+  // The cards already dealt, ascending.
   const dealt: number[] = [];
   let rest = hash;
   for (let size = deckSize; hand.length < handSize; size -= 1) {

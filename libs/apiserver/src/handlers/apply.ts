@@ -1,11 +1,12 @@
 /**
- * Server-side apply: the client's configuration is merged into the stored object, or makes it. Who owns
- * what is settled here; the rest is an update or a creation like any other.
+ * Server-side apply: merges the client's configuration into the stored object, or creates it. Field
+ * ownership is decided here; the write is then an update or a create like any other, without
+ * ownership tracking of its own.
  */
-import type { ApiObject } from '@orch/api';
+import { type ApiObject, dropDisabledFields } from '@orch/api';
 import {
-  type Applied,
   ApplyConflictError,
+  type ApplyResult,
   badRequest,
   conflict,
   conflictStatus,
@@ -15,72 +16,91 @@ import {
   SchemaError,
   TypedError,
 } from '@orch/apimachinery';
+import type { Features } from '@orch/component';
+import {
+  applyTo,
+  checkIdentity,
+  metadataOf,
+  type ResourceStore,
+  type ServedResource,
+  toStoredShape,
+  type UpdateStrategy,
+} from '@orch/registry';
 import type { Entry } from '@orch/store';
+import type { RequestContext } from '../http/request-context.js';
 import { applyAttemptsMax } from '../limits.js';
-import { createObject } from '../registry/create.js';
-import { applyTo } from '../registry/field-ownership.js';
-import { checkIdentity, metadataOf } from '../registry/object-metadata.js';
-import { type UpdateStrategy, updateObject } from '../registry/update.js';
-import { expectedOf, toStoredShape } from '../request/decode-object.js';
+import { type Expected, expectedOf } from '../request/decode-object.js';
 import { checkConfig, parseConfig } from '../request/parse-config.js';
+import type { ViewOptions } from '../request/representation.js';
+import { requireCreate } from '../request/require-create.js';
 import type { PatchOptions } from '../request/write-options.js';
-import type { ViewOptions } from '../response/encode-object.js';
-import { type Call, sendObject, targetOf, writeContext } from './call.js';
+import { sendObject } from '../response/send-object.js';
 
-/** `view`: how the answer shows the object. */
+/** `view`: how the client wants the object. */
 export async function applyPatch(
-  call: Call,
+  context: RequestContext,
+  store: ResourceStore,
   strategy: UpdateStrategy,
   request: { readonly text: string; readonly options: PatchOptions; readonly view: ViewOptions },
 ): Promise<void> {
-  const { parts, served } = call;
+  const { served } = store;
   const { options, view } = request;
-  const context = writeContext(call, options.dryRun);
   let config: JsonObject | undefined;
-  /** Read at first use: whether there is something to apply to comes first. */
+  /** The text is read at first use: whether the object exists is reported first. */
   const applied = (existing: ApiObject | undefined) => {
-    config ??= readConfig(call, request.text);
-    return appliedObject(call, strategy, existing, config, options);
+    config ??= readConfig(served, request.text);
+    const { features } = context.options;
+    const enabled = withoutDisabledFields(served, existing, config, features);
+    return appliedObject(served, strategy, existing, enabled, options, context.nowMs);
   };
   const mayCreate = strategy.subresource === '';
   for (let attempt = 1; ; attempt += 1) {
     try {
       const update = { strategy, produce: applied, uid: '' };
-      const entry = await updateObject(parts, targetOf(call), update, context);
-      return sendObject(call, 200, entry, view);
+      const entry = await store.update(context.key, update, context);
+      return sendObject(context, served, 200, entry, view);
     } catch (error) {
       if (!mayCreate || !isStatus(error, 'NotFound')) throw error;
     }
-    const entry = await create(call, applied(undefined), options);
-    // Somebody made it in the meantime: it is there to be changed now.
-    if (entry !== undefined) return sendObject(call, 201, entry, view);
-    if (attempt === applyAttemptsMax) throw conflict(served.groupResource, call.info.name);
+    await requireCreate(context);
+    const entry = await create(context, store, applied(undefined));
+    // Undefined: another writer created the object first, so that it can be updated now.
+    if (entry !== undefined) return sendObject(context, served, 201, entry, view);
+    if (attempt === applyAttemptsMax) throw conflict(served.groupResource, context.info.name);
   }
 }
 
-function readConfig({ served }: Call, text: string): JsonObject {
+function readConfig(served: ServedResource, text: string): JsonObject {
   const config = parseConfig(text);
   const { apiVersion, kind, shape, definition } = served;
   checkConfig(config, { apiVersion, kind, shape, isCustom: definition.custom !== undefined });
   return config;
 }
 
-function appliedObject(
-  call: Call,
-  strategy: UpdateStrategy,
+/** Fields of disabled features have no owner. */
+function withoutDisabledFields(
+  { definition }: ServedResource,
   existing: ApiObject | undefined,
   config: JsonObject,
-  options: PatchOptions,
+  features: Features,
+): JsonObject {
+  const { gatedFields = [] } = definition;
+  if (gatedFields.length === 0) return config;
+  const enabled = deepCopy(config);
+  dropDisabledFields(enabled, existing, gatedFields, features);
+  return enabled;
+}
+
+function appliedObject(
+  served: ServedResource,
+  { resetFields }: UpdateStrategy,
+  existing: ApiObject | undefined,
+  config: JsonObject,
+  { fieldManager: manager, force }: PatchOptions,
+  nowMs: number,
 ): ApiObject {
-  const { served, parts } = call;
   const result = applying(() =>
-    applyTo(served, existing, {
-      config,
-      manager: options.fieldManager,
-      force: options.force,
-      nowMs: parts.clock.nowMs(),
-      resetFields: strategy.resetFields,
-    }),
+    applyTo(served, existing, { config, manager, force, nowMs, resetFields }),
   );
   const object = toStoredShape(served, decodeApplied(result.object, expectedOf(served)));
   if (result.managedFields) metadataOf(object).managedFields = result.managedFields;
@@ -88,7 +108,7 @@ function appliedObject(
 }
 
 /** Throws 409 with the conflicts, and 400 for stored objects that cannot be merged into. */
-export function applying(apply: () => Applied): Applied {
+export function applying(apply: () => ApplyResult): ApplyResult {
   try {
     return apply();
   } catch (error) {
@@ -99,12 +119,12 @@ export function applying(apply: () => Applied): Applied {
 }
 
 /** The merged document as an object. Throws 400. */
-export function decodeApplied(
+export function decodeApplied<T extends object>(
   merged: JsonObject,
-  { codec }: Pick<ReturnType<typeof expectedOf>, 'codec'>,
-): ApiObject {
+  { codec }: Pick<Expected<T>, 'codec'>,
+): T {
   try {
-    // Values may be shared with the configuration, which another attempt needs as it is.
+    // The document may share values with the configuration, which the next attempt needs unchanged.
     return codec.fromJson(deepCopy(merged));
   } catch (error) {
     if (error instanceof SchemaError) throw badRequest(error.message);
@@ -112,26 +132,26 @@ export function decodeApplied(
   }
 }
 
-/** Undefined: somebody else was faster. */
+/** Undefined: another writer was faster. */
 async function create(
-  call: Call,
+  context: RequestContext,
+  store: ResourceStore,
   object: ApiObject,
-  options: PatchOptions,
 ): Promise<Entry | undefined> {
-  const { parts, served, info } = call;
+  const { namespace, name } = context.info;
+  const { served } = store;
   const { uid } = metadataOf(object);
   if (uid) {
     throw conflict(
       served.groupResource,
-      info.name,
+      name,
       `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
     );
   }
-  checkIdentity(served, object, info.namespace, info.name);
+  checkIdentity(object, namespace, name);
   delete object.metadata?.resourceVersion;
-  const context = writeContext(call, options.dryRun);
   try {
-    return await createObject(parts, served, info.namespace, object, context);
+    return await store.create(namespace, object, context);
   } catch (error) {
     if (isStatus(error, 'AlreadyExists')) return undefined;
     throw error;

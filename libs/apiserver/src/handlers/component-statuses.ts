@@ -1,63 +1,82 @@
-/** Reads of component statuses, which are made when they are asked for: of leases, and of the store itself. */
+/** Reads of component statuses, computed from leases and from the store itself. */
 import { componentStatus, electedComponents, electedStatus, storeComponent } from '@orch/api';
 import { notFound } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
+import {
+  detachedEntry,
+  objectOf,
+  parseSelection,
+  type Registry,
+  type ServedResource,
+} from '@orch/registry';
 import { type Entry, StoreError } from '@orch/store';
 import type { Lease } from '@orch/types/coordination/v1';
 import type { ComponentStatus } from '@orch/types/core/v1';
+import type { RequestContext } from '../http/request-context.js';
 import { componentCheckTimeoutMs } from '../limits.js';
-import { objectOf } from '../registry/entry-view.js';
-import { detachedEntry } from '../registry/object-bytes.js';
-import { timeLeftMs } from '../registry/registry-parts.js';
-import { parseSelection } from '../registry/selection.js';
+import { contentTypeOf } from '../request/accept.js';
 import { parseListRequest } from '../request/list-options.js';
-import { checkViewFits, contentTypeOf } from '../request/media-types.js';
+import { listView, singleView } from '../request/representation.js';
 import { encodeList } from '../response/encode-list.js';
 import { sendGathered } from '../response/gather.js';
-import { type Call, objectRepresentation, sendObject, viewOptions } from './call.js';
+import { sendObject } from '../response/send-object.js';
+import type { Handler } from './handler.js';
 
-export async function handleComponentStatuses(call: Call): Promise<void> {
-  const { parts, served, info, query } = call;
-  const isList = info.verb === 'list';
-  const representation = objectRepresentation(call);
-  checkViewFits(representation, isList);
-  const options = viewOptions(call, representation);
-  const names = [...electedComponents, storeComponent];
-  if (!isList) {
-    if (!names.some((name) => name === info.name)) throw notFound(served.groupResource, info.name);
-    return sendObject(call, 200, entryOf(call, await statusOf(call, info.name)), options);
-  }
-  const request = parseListRequest(query, parts.features.enabled('APIListChunking'));
-  const selection = parseSelection(served, request.labelSelector, request.fieldSelector);
-  const statuses = await Promise.all(names.map((name) => statusOf(call, name)));
-  const entries = statuses
-    .map((status) => entryOf(call, status))
-    .filter((entry) => selection.everything || selection.matches(entry));
-  const revision = parts.store.revision();
-  const outcome = { entries, revision, continueToken: '', remainingCount: undefined };
-  const gathered = await encodeList(served, outcome, options);
-  const leftMs = timeLeftMs(parts, call.deadlineMs);
-  return sendGathered(call.exchange, contentTypeOf(representation.format), gathered, leftMs);
+const names = [...electedComponents, storeComponent];
+
+export function componentStatusHandler(registry: Registry): Handler {
+  return async (context, { served }) => {
+    if (context.info.verb === 'list') return listStatuses(registry, context, served);
+    const { name } = context.info;
+    const view = singleView(context);
+    if (!names.some((known) => known === name)) throw notFound(served.groupResource, name);
+    const entry = entryOf(served, await readStatus(registry, context, name));
+    return sendObject(context, served, 200, entry, view);
+  };
 }
 
-function entryOf({ served: { resource } }: Call, status: ComponentStatus): Entry {
+async function listStatuses(
+  registry: Registry,
+  context: RequestContext,
+  served: ServedResource,
+): Promise<void> {
+  const { query, features } = context;
+  const view = listView(context);
+  const request = parseListRequest(query, features.enabled('APIListChunking'));
+  const selection = parseSelection(served, request.labelSelector, request.fieldSelector);
+  const statuses = await Promise.all(names.map((name) => readStatus(registry, context, name)));
+  const entries = statuses
+    .map((status) => entryOf(served, status))
+    .filter((entry) => selection.everything || selection.matches(entry));
+  const revision = registry.rawStore.revision();
+  const list = { entries, revision, continueToken: '', remainingCount: undefined };
+  const gathered = await encodeList(served, list, view);
+  const contentType = contentTypeOf(view.representation.format);
+  return sendGathered(context, contentType, gathered, context.timeLeftMs);
+}
+
+function entryOf({ resource }: ServedResource, status: ComponentStatus): Entry {
   return detachedEntry(resource, status, resource.key('', status.metadata?.name ?? ''));
 }
 
-async function statusOf(call: Call, name: string): Promise<ComponentStatus> {
+async function readStatus(
+  registry: Registry,
+  context: RequestContext,
+  name: string,
+): Promise<ComponentStatus> {
   const isStore = name === storeComponent;
-  const [namespace, leaseName] = [dialect().systemNamespace, dialect().systemName(name)];
-  const leases = call.parts.table.stored('coordination', 'leases');
-  if (!leases) throw new Error('leases are not known');
-  const kind = isStore ? 'quorum' : 'any';
+  const { systemNamespace: namespace } = dialect();
+  const leaseName = dialect().systemName(name);
+  const leases = registry.storeOf('leases', 'coordination').served.resource;
   try {
-    const { entry } = await call.parts.store.get(leases.key(namespace, leaseName), {
-      consistency: { kind },
-      timeoutMs: Math.min(componentCheckTimeoutMs, timeLeftMs(call.parts, call.deadlineMs)),
+    // A quorum read shows that the store works; the lease itself may be read from memory.
+    const { entry } = await registry.rawStore.get(leases.key(namespace, leaseName), {
+      consistency: { kind: isStore ? 'quorum' : 'any' },
+      timeoutMs: Math.min(componentCheckTimeoutMs, context.timeLeftMs),
     });
     if (isStore) return componentStatus(name, '{"health":"true"}', '');
-    const lease = entry && (objectOf(entry) as Lease);
-    return electedStatus(name, `${namespace}/${leaseName}`, lease, call.parts.clock.nowMs());
+    const lease = entry && objectOf<Lease>(entry);
+    return electedStatus(name, `${namespace}/${leaseName}`, lease, context.nowMs);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return componentStatus(name, '', error.message);

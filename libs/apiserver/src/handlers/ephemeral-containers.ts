@@ -1,22 +1,25 @@
-/** The `ephemeralcontainers` subresource: the containers added to a pod that runs, as a list of its own. */
+/** The `ephemeralcontainers` subresource: the containers added to a running pod. */
 import type { ApiObject, SubresourceStatus } from '@orch/api';
 import { codecFor } from '@orch/apimachinery';
+import { partStrategy, type ServedResource } from '@orch/registry';
 import type { EphemeralContainers, Pod } from '@orch/types/core/v1';
-import { partStrategy } from '../registry/strategies.js';
-import type { Handler } from './call.js';
+import type { Handler } from './handler.js';
 import { type View, viewHandler, viewMetadata } from './view.js';
 
 export const ephemeralContainersName = 'ephemeralcontainers';
 
 const schemaType = 'core/v1.EphemeralContainers';
 
-export function ephemeralContainersHandler(part: SubresourceStatus<ApiObject>): Handler {
+export function ephemeralContainersHandler(
+  served: ServedResource,
+  part: SubresourceStatus<ApiObject>,
+): Handler {
   const codec = codecFor<EphemeralContainers & ApiObject>(schemaType);
   const kind = 'EphemeralContainers';
   const view: View<EphemeralContainers & ApiObject> = {
     schemaType,
     expected: { apiVersion: 'v1', kind, groupHead: 'core', codec },
-    strategy: partStrategy(ephemeralContainersName, part as SubresourceStatus<object>),
+    strategy: partStrategy(served, ephemeralContainersName, part),
     of: (object: Pod) => ({
       kind,
       apiVersion: 'v1',

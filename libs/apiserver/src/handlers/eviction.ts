@@ -1,153 +1,176 @@
 /**
- * The `eviction` subresource of pods: a deletion that asks the disruption budgets first. A disruption is
- * taken out of the budget before the pod is deleted, so that budgets are kept however many ask at once.
+ * The `eviction` subresource of pods: a delete that respects disruption budgets. A disruption is
+ * taken from the budget before the pod is deleted, so that concurrent evictions never exceed the
+ * budget.
  */
 import {
   type ApiObject,
-  covers,
-  isBeyondBudgets,
-  isEnding,
-  isSpare,
-  stillProcessed,
-  takeDisruption,
+  budgetNotProcessed,
+  consumeDisruption,
+  coversPod,
+  isExemptFromBudgets,
+  isTerminating,
+  isUnreadyAndUnneeded,
 } from '@orch/api';
-import { conflict, formatTime, isStatus, StatusError, setOfFields } from '@orch/apimachinery';
-import type { Pod } from '@orch/types/core/v1';
-import type { PodDisruptionBudget } from '@orch/types/policy/v1';
-import { updateAttemptsMax } from '../limits.js';
-import { deleteObject } from '../registry/delete.js';
-import { freshObject, objectOf } from '../registry/entry-view.js';
-import { timeLeftMs } from '../registry/registry-parts.js';
-import type { ServedResource } from '../registry/resource.js';
-import { type UpdateStrategy, updateObject } from '../registry/update.js';
+import {
+  codecFor,
+  conflict,
+  fieldSetOf,
+  formatTime,
+  isStatus,
+  StatusError,
+} from '@orch/apimachinery';
 import {
   type DeleteOptions,
+  freshObject,
+  objectOf,
+  type Registry,
+  type ResourceStore,
+  type UpdateStrategy,
+  updateAttemptsMax,
+} from '@orch/registry';
+import type { Entry } from '@orch/store';
+import type { Pod } from '@orch/types/core/v1';
+import type { PodDisruptionBudget } from '@orch/types/policy/v1';
+import type { RequestContext } from '../http/request-context.js';
+import { admitAction } from '../request/admit-action.js';
+import { plainRepresentation } from '../request/representation.js';
+import {
   type DeleteOptionsBody,
   parseDeleteOptions,
   parseWriteOptions,
 } from '../request/write-options.js';
-import { type Call, plainRepresentation, targetOf, writeContext } from './call.js';
+import type { Handler } from './handler.js';
 import { readPod } from './node-agents.js';
 import { checkName, readObject, sendCreated } from './pod-actions.js';
 
-interface Eviction extends ApiObject {
+const schemaType = 'policy/v1beta1.Eviction';
+
+interface EvictionBody extends ApiObject {
   deleteOptions?: DeleteOptionsBody;
 }
 
-export async function handleEviction(call: Call): Promise<void> {
-  plainRepresentation(call);
-  const eviction = (await readObject(call, 'policy/v1beta1.Eviction')) as Eviction;
-  parseWriteOptions(call.query, 'CreateOptions');
-  checkName(call, eviction, 'Eviction');
-  const options = parseDeleteOptions(call.query, eviction.deleteOptions ?? {});
-  const pod = await readPod(call);
-  if (isBeyondBudgets(pod)) await evictBeyond(call, pod, options);
-  else await evictWithin(call, pod, options);
-  sendCreated(call);
+export function evictionHandler(registry: Registry): Handler {
+  return async (context, pods) => {
+    plainRepresentation(context);
+    const body = await readObject(context, codecFor<EvictionBody>(schemaType));
+    context.setOptions(parseWriteOptions(context.query, 'CreateOptions'));
+    checkName(context.key, body, 'Eviction');
+    const options = parseDeleteOptions(context.query, body.deleteOptions ?? {});
+    context.dryRun = options.dryRun;
+    await admitAction(context, registry.admission, pods.served, { object: body, schemaType });
+    await new Eviction(registry, pods, context, options).run();
+    sendCreated(context);
+  };
 }
 
-/** A pod that has begun to work meanwhile is not deleted by what was said of it before. */
-async function evictBeyond(call: Call, seen: Pod, options: DeleteOptions): Promise<void> {
-  let pod = seen;
-  for (let attempt = 1; attempt <= updateAttemptsMax; attempt += 1) {
-    if (!isBeyondBudgets(pod)) return evictWithin(call, pod, options);
-    try {
-      return await remove(call, isEnding(pod) ? options : onlyAsSeen(options, pod));
-    } catch (error) {
-      if (!isStatus(error, 'Conflict')) throw error;
-      const now = await readPod(call);
-      if (now.metadata?.resourceVersion === pod.metadata?.resourceVersion) throw error;
-      pod = now;
-    }
-  }
-  throw conflict(call.served.groupResource, call.info.name);
-}
-
-async function evictWithin(call: Call, pod: Pod, options: DeleteOptions): Promise<void> {
-  const served = call.parts.table.inStoredVersion('policy', 'poddisruptionbudgets');
-  const budgets = served ? await budgetsOf(call, served, pod) : [];
-  const [budget] = budgets;
-  if (!served || !budget) return remove(call, options);
-  if (budgets.length > 1) {
-    throw new StatusError({
-      code: 500,
-      message:
-        'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
-    });
-  }
-  if (isSpare(budget, pod)) return removeSpare(call, pod, budget, options);
-  await take(call, served, budget, options.dryRun);
-  return remove(call, options);
-}
-
-async function budgetsOf(
-  { parts, info, deadlineMs }: Call,
-  served: ServedResource,
-  pod: Pod,
-): Promise<PodDisruptionBudget[]> {
-  const { entries } = await parts.store.list(served.resource.prefix(info.namespace), {
-    consistency: { kind: 'quorum' },
-    timeoutMs: timeLeftMs(parts, deadlineMs),
-  });
-  return entries
-    .map((entry) => objectOf(entry) as PodDisruptionBudget)
-    .filter((budget) => covers(budget, served.version, pod));
-}
-
-/** Only the counts of the status change, and they are the server's. */
+/** Only the counts in the status change; the server owns them. */
 const countStrategy: UpdateStrategy = {
   subresource: 'status',
-  resetFields: setOfFields(),
+  resetFields: fieldSetOf(),
   prepare: () => undefined,
   validate: () => [],
 };
 
-async function take(
-  call: Call,
-  served: ServedResource,
-  { metadata }: PodDisruptionBudget,
-  dryRun: boolean,
-): Promise<void> {
-  const { parts, info } = call;
-  const now = formatTime(parts.clock.nowMs());
-  await updateObject(
-    parts,
-    { served, namespace: info.namespace, name: metadata?.name ?? '' },
-    {
-      strategy: countStrategy,
-      uid: '',
-      produce(_existing, entry) {
-        const budget = freshObject(entry) as PodDisruptionBudget;
-        takeDisruption(budget, info.name, now);
-        return budget;
-      },
-    },
-    writeContext(call, dryRun),
-  );
-}
+class Eviction {
+  constructor(
+    private readonly registry: Registry,
+    private readonly pods: ResourceStore,
+    private readonly context: RequestContext,
+    private readonly options: DeleteOptions,
+  ) {}
 
-/** One that becomes healthy meanwhile has to be asked for again. */
-async function removeSpare(
-  call: Call,
-  pod: Pod,
-  budget: PodDisruptionBudget,
-  options: DeleteOptions,
-): Promise<void> {
-  try {
-    await remove(call, onlyAsSeen(options, pod));
-  } catch (error) {
-    const ours = options.preconditions.resourceVersion === undefined;
-    throw ours && isStatus(error, 'Conflict') ? stillProcessed(budget) : error;
+  async run(): Promise<void> {
+    const pod = await this.readPod();
+    if (isExemptFromBudgets(pod)) await this.evictExempt(pod);
+    else await this.evictWithinBudget(pod);
   }
-}
 
-/** Unless the client says itself which version of the pod it means. */
-function onlyAsSeen(options: DeleteOptions, { metadata }: Pod): DeleteOptions {
-  const { preconditions } = options;
-  const resourceVersion = preconditions.resourceVersion ?? metadata?.resourceVersion;
-  return { ...options, preconditions: { ...preconditions, resourceVersion } };
-}
+  /** A pod that has started in the meantime is no longer exempt. */
+  private async evictExempt(seen: Pod): Promise<void> {
+    let pod = seen;
+    for (let attempt = 1; attempt <= updateAttemptsMax; attempt += 1) {
+      if (!isExemptFromBudgets(pod)) return this.evictWithinBudget(pod);
+      try {
+        return await this.delete(isTerminating(pod) ? this.options : this.onlyAsSeen(pod));
+      } catch (error) {
+        if (!isStatus(error, 'Conflict')) throw error;
+        const current = await this.readPod();
+        if (current.metadata?.resourceVersion === pod.metadata?.resourceVersion) throw error;
+        pod = current;
+      }
+    }
+    throw conflict(this.pods.served.groupResource, this.context.info.name);
+  }
 
-async function remove(call: Call, options: DeleteOptions): Promise<void> {
-  await deleteObject(call.parts, targetOf(call), options, writeContext(call, options.dryRun));
+  private async evictWithinBudget(pod: Pod): Promise<void> {
+    const served = this.registry.table.inStoredVersion('policy', 'poddisruptionbudgets');
+    const store = served && this.registry.store(served);
+    const budgets = store ? await this.budgetsOf(store, pod) : [];
+    const [budget] = budgets;
+    if (!store || !budget) return this.delete(this.options);
+    if (budgets.length > 1) {
+      throw new StatusError({
+        code: 500,
+        message:
+          'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+      });
+    }
+    if (isUnreadyAndUnneeded(budget, pod)) return this.deleteUnneeded(pod, budget);
+    await this.consumeDisruption(store, budget);
+    return this.delete(this.options);
+  }
+
+  private async budgetsOf({ served }: ResourceStore, pod: Pod): Promise<PodDisruptionBudget[]> {
+    const { info, timeLeftMs } = this.context;
+    const { entries } = await this.registry.rawStore.list(served.resource.prefix(info.namespace), {
+      consistency: { kind: 'quorum' },
+      timeoutMs: timeLeftMs,
+    });
+    return entries
+      .map((entry) => objectOf<PodDisruptionBudget>(entry))
+      .filter((budget) => coversPod(budget, served.version, pod));
+  }
+
+  private async consumeDisruption(
+    budgets: ResourceStore,
+    { metadata }: PodDisruptionBudget,
+  ): Promise<void> {
+    const { context } = this;
+    const { namespace, name: podName } = context.info;
+    const key = { namespace, name: metadata?.name ?? '' };
+    const produce = (_existing: ApiObject, entry: Entry) => {
+      const budget = freshObject<PodDisruptionBudget>(entry);
+      consumeDisruption(budget, podName, formatTime(context.nowMs));
+      return budget;
+    };
+    await budgets.update(key, { strategy: countStrategy, uid: '', produce }, context);
+  }
+
+  /** A pod that becomes ready in the meantime has to be evicted again. */
+  private async deleteUnneeded(pod: Pod, budget: PodDisruptionBudget): Promise<void> {
+    try {
+      await this.delete(this.onlyAsSeen(pod));
+    } catch (error) {
+      const isOwnCondition = this.options.preconditions.resourceVersion === undefined;
+      throw isOwnCondition && isStatus(error, 'Conflict') ? budgetNotProcessed(budget) : error;
+    }
+  }
+
+  /** Adds the version of the pod as a precondition unless the client names one. */
+  private onlyAsSeen({ metadata }: Pod): DeleteOptions {
+    const { preconditions } = this.options;
+    const resourceVersion = preconditions.resourceVersion ?? metadata?.resourceVersion;
+    return { ...this.options, preconditions: { ...preconditions, resourceVersion } };
+  }
+
+  private async delete(options: DeleteOptions): Promise<void> {
+    // Webhooks have seen the eviction.
+    const reviewed = { ...options, isReviewed: true };
+    await this.pods.delete(this.context.key, reviewed, this.context);
+  }
+
+  private readPod(): Promise<Pod> {
+    return readPod(this.registry, this.context);
+  }
 }

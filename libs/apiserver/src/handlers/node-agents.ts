@@ -1,56 +1,61 @@
-/** The way to the agents of nodes, and the pods and nodes that stand on it. */
+/** Connections to node agents, and the pods and nodes that they are for. */
+import type { ApiObject } from '@orch/api';
 import { badRequest, internalError, notFound } from '@orch/apimachinery';
+import { objectOf, type Registry } from '@orch/registry';
 import type { Node, Pod } from '@orch/types/core/v1';
+import type { RequestContext } from '../http/request-context.js';
 import { dialFailed, type Target } from '../proxy/forward.js';
-import { objectOf } from '../registry/entry-view.js';
-import { timeLeftMs } from '../registry/registry-parts.js';
-import type { Call } from './call.js';
 
 /** How to reach node agents. */
+/** Reloaded credentials change: read the fields at each request. */
 export interface NodeAgentTls {
   readonly certificatePem: string | undefined;
   readonly keyPem: string | undefined;
   /** Undefined: the agent's certificate is not checked. */
   readonly authorityPem: string | undefined;
-  /** Kinds of node addresses, the most wanted first. */
+  /** Types of node addresses, the preferred one first. */
   readonly addressTypes: readonly string[];
+}
+
+/** The present credentials, for a request to an agent whose certificate is not checked. */
+export function withoutAuthority(tls: NodeAgentTls): NodeAgentTls {
+  const { certificatePem, keyPem, addressTypes } = tls;
+  return { certificatePem, keyPem, authorityPem: undefined, addressTypes };
 }
 
 export const defaultAgentPort = 10_250;
 
 /** The object of the core group. Throws 404. */
-export async function readCore<T>(
-  { parts, deadlineMs }: Call,
+export async function readCore<T extends ApiObject>(
+  registry: Registry,
+  { deadlineMs }: RequestContext,
   plural: string,
   namespace: string,
   name: string,
   kind: 'quorum' | 'any' = 'quorum',
 ): Promise<T> {
-  const resource = parts.table.stored('core', plural);
-  const found = resource
-    ? await parts.store.get(resource.key(namespace, name), {
-        consistency: { kind },
-        timeoutMs: timeLeftMs(parts, deadlineMs),
-      })
-    : undefined;
-  if (!found?.entry) throw notFound({ group: '', resource: plural }, name);
-  return objectOf(found.entry) as T;
+  const served = registry.table.inStoredVersion('core', plural);
+  const key = { namespace, name };
+  const entry = served && (await registry.store(served).get(key, { kind }, deadlineMs));
+  if (!entry) throw notFound({ group: '', resource: plural }, name);
+  return objectOf<T>(entry);
 }
 
-/** The pod of the call. Throws 404. */
-export function readPod(call: Call): Promise<Pod> {
-  return readCore<Pod>(call, 'pods', call.info.namespace, call.info.name);
+/** The pod that the path names. Throws 404. */
+export function readPod(registry: Registry, context: RequestContext): Promise<Pod> {
+  const { namespace, name } = context.info;
+  return readCore<Pod>(registry, context, 'pods', namespace, name);
 }
 
-export function readNode(call: Call, name: string): Promise<Node> {
-  return readCore<Node>(call, 'nodes', '', name, 'any');
+export function readNode(registry: Registry, context: RequestContext, name: string): Promise<Node> {
+  return readCore<Node>(registry, context, 'nodes', '', name, 'any');
 }
 
-/** The container asked for, or the only one. Throws 400. */
-export function containerOf(pod: Pod, asked: string): string {
+/** The requested container, or the only one. Throws 400. */
+export function containerOf(pod: Pod, requested: string): string {
   const { containers = [], initContainers = [], ephemeralContainers = [] } = pod.spec ?? {};
   const podName = pod.metadata?.name ?? '';
-  if (asked === '') {
+  if (requested === '') {
     if (containers.length === 1) return containers[0]!.name ?? '';
     const initial =
       initContainers.length > 0 ? ` or one of the init containers: ${listed(initContainers)}` : '';
@@ -59,10 +64,10 @@ export function containerOf(pod: Pod, asked: string): string {
     );
   }
   const all = [...containers, ...initContainers, ...ephemeralContainers];
-  if (!all.some(({ name }) => name === asked)) {
-    throw badRequest(`container ${asked} is not valid for pod ${podName}`);
+  if (!all.some(({ name }) => name === requested)) {
+    throw badRequest(`container ${requested} is not valid for pod ${podName}`);
   }
-  return asked;
+  return requested;
 }
 
 function listed(containers: readonly { readonly name?: string }[]): string {
@@ -82,7 +87,7 @@ export function agentPort(node: Node): number {
   return node.status?.daemonEndpoints?.kubeletEndpoint?.Port ?? defaultAgentPort;
 }
 
-/** The agent of a node at this path. */
+/** The agent of the node as the target of a request for `path`. */
 export function agentTarget(node: Node, path: string, tls: NodeAgentTls): Target {
   return {
     scheme: 'https',

@@ -1,80 +1,65 @@
 /**
- * Patches: the stored object in the version the client speaks, changed by JSON patch, merge patch or
- * strategic merge patch, then decoded, defaulted and written like a replace. A patch that names a
- * resource version takes effect on that version only. Apply has a file of its own.
+ * Patches: the stored object in the version the client speaks, changed by a JSON patch, merge patch
+ * or strategic merge patch, then decoded, defaulted and written like a replace. A patch that sets a
+ * resource version takes effect on that version only. Server-side apply is in `apply.ts`.
  */
-import type { ApiObject } from '@orch/api';
 import {
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
   badRequest,
-  deepCopy,
   fieldError,
   invalid,
   isJsonObject,
   type Json,
   type JsonObject,
+  mergeSchemaOf,
   SchemaError,
 } from '@orch/apimachinery';
-import { objectStrategy } from '../registry/strategies.js';
-import { type UpdateStrategy, updateObject } from '../registry/update.js';
+import { objectStrategy, type ResourceStore, type UpdateStrategy } from '@orch/registry';
+import type { RequestContext } from '../http/request-context.js';
+import { type PatchType, patchType } from '../request/body-format.js';
 import {
   checkCustomType,
   checkFields,
   type Expected,
   expectedOf,
-  toStoredShape,
 } from '../request/decode-object.js';
-import { checkViewFits, type PatchType, patchType } from '../request/media-types.js';
-import { mergeSchemaOf } from '../request/merge-schema.js';
+import { fieldCheck } from '../request/field-validation.js';
 import { readBody } from '../request/read-body.js';
+import { singleView } from '../request/representation.js';
 import { type PatchOptions, parsePatchOptions } from '../request/write-options.js';
+import { sendObject } from '../response/send-object.js';
 import { applyPatch } from './apply.js';
-import {
-  type Call,
-  fieldCheck,
-  managedContext,
-  objectRepresentation,
-  sendObject,
-  targetOf,
-  viewOptions,
-} from './call.js';
 
-export function handlePatch(call: Call): Promise<void> {
-  return patchWith(call, objectStrategy(call.served));
+export function handlePatch(context: RequestContext, store: ResourceStore): Promise<void> {
+  return patchPart(context, store, objectStrategy(store.served));
 }
 
 /** Patches the object, or the part of it that `strategy` writes. */
-export async function patchWith(call: Call, strategy: UpdateStrategy): Promise<void> {
-  const { parts, served } = call;
-  const representation = objectRepresentation(call);
-  checkViewFits(representation, false);
-  const options = viewOptions(call, representation);
-  const { type, text, options: patchOptions } = await readPatch(call);
-  if (type === 'apply') {
-    return applyPatch(call, strategy, { text, options: patchOptions, view: options });
-  }
-  const patch = patchFunction(type, text);
+export async function patchPart(
+  context: RequestContext,
+  store: ResourceStore,
+  strategy: UpdateStrategy,
+): Promise<void> {
+  const { served } = store;
+  const view = singleView(context);
+  const { type, text, options } = await readPatch(context);
+  context.setOptions(options);
+  if (type === 'apply') return applyPatch(context, store, strategy, { text, options, view });
   const expected = expectedOf(served);
-  const check = fieldCheck(call);
-  const schema = `${served.schemaPackage}.${served.kind}`;
-  const produce = (existing: ApiObject) => {
-    const current = deepCopy(served.fromStored(existing));
-    const patched = patch(current as unknown as JsonObject, schema);
+  const check = fieldCheck(context);
+  const decode = (patched: Json) => {
     checkFields(patched, expected, check);
-    return toStoredShape(served, decodePatched(patched, expected));
+    return decodePatched(patched, expected);
   };
-  const entry = await updateObject(
-    parts,
-    targetOf(call),
-    { strategy, produce, uid: '' },
-    managedContext(call, patchOptions),
-  );
-  sendObject(call, 200, entry, options);
+  context.trackOwnership(options.fieldManager);
+  const patch = { strategy, apply: patchFunction(type, text), decode };
+  const entry = await store.patch(context.key, patch, context);
+  sendObject(context, served, 200, entry, view);
 }
 
-/** Applies to a document of the type named by `schema`; may throw StatusError. */
+/** Applies the patch to a document of the type named by `schema`. Throws StatusError. */
 export type PatchFunction = (document: JsonObject, schema: string) => Json;
 
 export interface PatchRequest {
@@ -83,16 +68,17 @@ export interface PatchRequest {
   readonly options: PatchOptions;
 }
 
-export async function readPatch(call: Call): Promise<PatchRequest> {
-  const { exchange, query } = call;
-  const isCustom = call.served.definition.custom !== undefined;
-  const contentType = exchange.request.headers['content-type'];
-  const type = patchType(contentType, call.parts.features, isCustom);
-  const body = await readBody(exchange);
+export async function readPatch(context: RequestContext): Promise<PatchRequest> {
+  const { request, query, served, features } = context;
+  const isCustom = served?.definition.custom !== undefined;
+  const type = patchType(request.headers['content-type'], features, isCustom);
+  const body = await readBody(context);
   return { type, text: body.toString(), options: parsePatchOptions(query, type) };
 }
 
-/** The text is read at first use: whether there is something to patch comes before what it says. */
+/**
+ * The text is parsed at first use: whether the object exists is reported before what the text says.
+ */
 export function patchFunction(type: Exclude<PatchType, 'apply'>, text: string): PatchFunction {
   let parsed: { readonly patch: Json } | undefined;
   return (document, schema) => {
@@ -114,7 +100,7 @@ function parsePatchText(text: string): Json {
   }
 }
 
-/** Where reading stopped, in words that clients of the interface know. */
+/** The syntax error in the wording that clients know. */
 function jsonErrorMessage(text: string, error: SyntaxError): string {
   const trimmed = text.trimStart();
   if (trimmed === '' || error.message.includes('end of JSON input')) {
@@ -126,10 +112,10 @@ function jsonErrorMessage(text: string, error: SyntaxError): string {
   return `invalid character '${character}' ${where}`;
 }
 
-/** The patched document as an object. Throws 422 when it does not fit its type any more. */
-export function decodePatched(patched: Json, expected: Expected): ApiObject {
+/** The patched document as an object. Throws 422 when it is no longer of its type. */
+export function decodePatched<T extends object>(patched: Json, expected: Expected<T>): T {
   const refuse = (detail: string) =>
-    invalid({ group: '', kind: '' }, '', [fieldError.invalid('patch', shown(patched), detail)]);
+    invalid({ group: '', kind: '' }, '', [fieldError.invalid('patch', excerpt(patched), detail)]);
   if (!isJsonObject(patched)) throw refuse('not an object');
   if (expected.isCustom) checkCustomType(patched, expected);
   const { kind, apiVersion } = patched;
@@ -137,15 +123,15 @@ export function decodePatched(patched: Json, expected: Expected): ApiObject {
     throw refuse(`kind or apiVersion changed, want ${expected.apiVersion} ${expected.kind}`);
   }
   try {
-    return expected.codec.fromJson(patched) as ApiObject;
+    return expected.codec.fromJson(patched);
   } catch (error) {
     if (error instanceof SchemaError) throw refuse(error.message);
     throw error;
   }
 }
 
-const shownLengthMax = 1_024;
+const excerptLengthMax = 1_024;
 
-function shown(patched: Json): string {
-  return JSON.stringify(patched).slice(0, shownLengthMax);
+function excerpt(patched: Json): string {
+  return JSON.stringify(patched).slice(0, excerptLengthMax);
 }

@@ -1,42 +1,56 @@
-/** Actions on pods: what they share, and assigning a pod to a node. */
+/** Actions on pods: their common steps, and the binding of a pod to a node. */
 import type { ApiObject } from '@orch/api';
 import {
   badRequest,
+  type Codec,
   codecFor,
   conflict,
   fieldError,
   fieldErrorMessage,
+  fieldSetOf,
   formatTime,
   pathNotFound,
-  setOfFields,
 } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
+import {
+  type Admission,
+  checkIdentity,
+  freshObject,
+  type ObjectKey,
+  type Registry,
+  type ResourceStore,
+  type ServedResource,
+  type UpdateStrategy,
+} from '@orch/registry';
 import type { Entry } from '@orch/store';
 import type { Binding, Pod } from '@orch/types/core/v1';
-import { freshObject } from '../registry/entry-view.js';
-import { checkIdentity } from '../registry/object-metadata.js';
-import { type UpdateStrategy, updateObject } from '../registry/update.js';
+import type { RequestContext } from '../http/request-context.js';
+import { admitAction } from '../request/admit-action.js';
 import { decodeBody } from '../request/decode-object.js';
-import { bodyFormat } from '../request/media-types.js';
-import { readBody } from '../request/read-body.js';
+import { plainRepresentation } from '../request/representation.js';
+import { readSentBody } from '../request/sent-body.js';
 import { parseWriteOptions } from '../request/write-options.js';
 import { sendStatus } from '../response/status.js';
-import { type Call, plainRepresentation, targetOf, writeContext } from './call.js';
+import type { Handler } from './handler.js';
 
-export async function readObject(call: Call, schemaType: string): Promise<ApiObject> {
-  const at = schemaType.lastIndexOf('.');
-  const [groupHead = '', version = ''] = schemaType.slice(0, at).split('/');
-  const format = bodyFormat(call.exchange.request.headers['content-type']);
-  return decodeBody(await readBody(call.exchange), format, {
+/** The object in the body, which must be of the type of the codec. */
+export async function readObject<T extends ApiObject>(
+  context: RequestContext,
+  codec: Codec<T>,
+): Promise<T> {
+  const dot = codec.name.lastIndexOf('.');
+  const [groupHead = '', version = ''] = codec.name.slice(0, dot).split('/');
+  const { bytes, format } = await readSentBody(context);
+  return decodeBody(bytes, format, {
     apiVersion: dialect().apiVersion(groupHead, version),
-    kind: schemaType.slice(at + 1),
+    kind: codec.name.slice(dot + 1),
     groupHead,
-    codec: codecFor(schemaType),
+    codec,
   });
 }
 
-export function sendCreated(call: Call): void {
-  sendStatus(call.exchange, 201, plainRepresentation(call), {
+export function sendCreated(context: RequestContext): void {
+  sendStatus(context, 201, plainRepresentation(context), {
     kind: 'Status',
     apiVersion: 'v1',
     metadata: {},
@@ -45,13 +59,16 @@ export function sendCreated(call: Call): void {
   });
 }
 
-export function checkName(call: Call, object: ApiObject, kind: string): void {
+/** The object in the body must be about the pod in the path. Throws 400. */
+export function checkName(key: ObjectKey, object: ApiObject, kind: string): void {
   const { name = '' } = object.metadata ?? {};
-  if (name !== call.info.name) {
+  if (name !== key.name) {
     throw badRequest(`name in URL does not match name in ${kind} object`);
   }
-  checkIdentity(call.served, object, call.info.namespace, call.info.name);
+  checkIdentity(object, key.namespace, key.name);
 }
+
+const bindingType = 'core/v1.Binding';
 
 function bindingErrors(binding: Binding): string[] {
   const { kind = '', name = '' } = binding.target ?? {};
@@ -63,54 +80,69 @@ function bindingErrors(binding: Binding): string[] {
   return errors.map(fieldErrorMessage);
 }
 
-/** A binding writes the node's name and, with it, annotations and the condition that it is scheduled. */
+/** A binding writes the node's name, annotations and the condition that the pod is scheduled. */
 const bindingStrategy: UpdateStrategy = {
   subresource: 'binding',
-  resetFields: setOfFields(),
+  resetFields: fieldSetOf(),
   prepare: () => undefined,
   validate: () => [],
 };
 
-export async function handleBinding(call: Call): Promise<void> {
-  plainRepresentation(call);
-  await bindPod(call, (await readObject(call, 'core/v1.Binding')) as Binding);
+export function bindingHandler({ admission }: Registry): Handler {
+  return async (context, store) => {
+    plainRepresentation(context);
+    const binding = await readObject(context, codecFor<Binding>(bindingType));
+    await bindPod(context, admission, { pods: store, sentTo: store.served }, binding);
+  };
 }
 
-/** The older way to do it, where the body alone names the pod. */
-export async function handleNamedBinding(call: Call): Promise<void> {
-  plainRepresentation(call);
-  const binding = (await readObject(call, 'core/v1.Binding')) as Binding;
-  const { name = '' } = binding.metadata ?? {};
-  if (name === '') throw badRequest('Name parameter required.');
-  const pods = call.parts.table.inStoredVersion('core', 'pods');
-  if (!pods) throw pathNotFound();
-  await bindPod({ ...call, served: pods, info: { ...call.info, name } }, binding);
+/** The older form, where only the body names the pod. */
+export function namedBindingHandler(registry: Registry): Handler {
+  return async (context) => {
+    plainRepresentation(context);
+    const binding = await readObject(context, codecFor<Binding>(bindingType));
+    const { name = '' } = binding.metadata ?? {};
+    if (name === '') throw badRequest('Name parameter required.');
+    const pods = registry.table.inStoredVersion('core', 'pods');
+    if (!pods) throw pathNotFound();
+    const sentTo = context.served ?? pods;
+    await bindPod(context, registry.admission, { pods: registry.store(pods), sentTo }, binding);
+  };
 }
 
-/** `call`: on the pod. */
-async function bindPod(call: Call, binding: Binding): Promise<void> {
-  const { parts, query, info } = call;
-  const { dryRun } = parseWriteOptions(query, 'CreateOptions');
-  checkName(call, binding, 'Binding');
+interface BindingTarget {
+  readonly pods: ResourceStore;
+  /** The resource that the request names. */
+  readonly sentTo: ServedResource;
+}
+
+async function bindPod(
+  context: RequestContext,
+  admission: Admission,
+  { pods, sentTo }: BindingTarget,
+  binding: Binding,
+): Promise<void> {
+  const key = { namespace: context.info.namespace, name: binding.metadata?.name ?? '' };
+  if (context.info.name !== '') key.name = context.info.name;
+  context.setOptions(parseWriteOptions(context.query, 'CreateOptions'));
+  checkName(key, binding, 'Binding');
+  const sent = { object: binding, schemaType: bindingType };
+  await admitAction(context, admission, sentTo, sent);
   const errors = bindingErrors(binding);
   if (errors.length > 0) throw badRequest(errors.join(', '));
   const produce = (_existing: ApiObject, entry: Entry) => {
-    const pod = freshObject(entry) as Pod;
-    const refusal = bindingRefusal(pod, info.name);
+    const pod = freshObject<Pod>(entry);
+    const refusal = bindingRefusal(pod, key.name);
     if (refusal !== '') {
-      throw conflict({ group: '', resource: 'pods/binding' }, info.name, refusal);
+      throw conflict({ group: '', resource: 'pods/binding' }, key.name, refusal);
     }
-    bind(pod, binding, parts.clock.nowMs());
+    bind(pod, binding, context.nowMs);
     pod.metadata!.resourceVersion = '';
     return pod;
   };
-  await updateObject(
-    parts,
-    targetOf(call),
-    { strategy: bindingStrategy, produce, uid: '' },
-    writeContext(call, dryRun),
-  );
-  sendCreated(call);
+  const update = { strategy: bindingStrategy, produce, uid: '', review: 'none' } as const;
+  await pods.update(key, update, context);
+  sendCreated(context);
 }
 
 function bindingRefusal(pod: Pod, name: string): string {
@@ -125,7 +157,7 @@ function bindingRefusal(pod: Pod, name: string): string {
 
 function bind(pod: Pod, binding: Binding, nowMs: number): void {
   const metadata = pod.metadata!;
-  pod.spec = { ...pod.spec, nodeName: binding.target?.name } as NonNullable<Pod['spec']>;
+  pod.spec = { ...pod.spec, nodeName: binding.target?.name };
   const { annotations } = binding.metadata ?? {};
   if (annotations) metadata.annotations = { ...metadata.annotations, ...annotations };
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled');

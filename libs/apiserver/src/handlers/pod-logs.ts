@@ -1,19 +1,21 @@
 /**
- * Logs of a pod: passed through from the agent of its node, as the body of the answer or as messages of a
- * WebSocket. Bytes go from one socket to the other with back-pressure; when the client leaves, so does
- * the request to the agent. What the agent refuses is told in a Status.
+ * Logs of a pod, passed through from the agent of its node as the response body or as WebSocket
+ * messages. Bytes flow from one socket to the other with back-pressure; when the client
+ * disconnects, the request to the agent is cancelled. An error of the agent becomes a Status.
  */
 import type { IncomingMessage } from 'node:http';
 import { badRequest, internalError, StatusError } from '@orch/apimachinery';
+import type { Registry } from '@orch/registry';
 import { chooseProtocol, listedValues, sendStream, webSocketLogProtocols } from '@orch/streaming';
+import type { RequestContext } from '../http/request-context.js';
+import { headersFor, isClosed, writeHead } from '../http/respond.js';
+import type { ClientUpgrade } from '../http/upgrade.js';
+import { openWebSocket, webSocketUpgrade } from '../http/web-socket.js';
 import { logRefusalBytesMax } from '../limits.js';
 import type { PodLogMetrics } from '../observability/pod-log-metrics.js';
-import { askForAnswer, sendAnswer } from '../proxy/forward.js';
+import { requestWithoutUpgrade, sendResponse } from '../proxy/forward.js';
 import { parseLogOptions } from '../request/log-options.js';
-import { type Exchange, headersFor, isCutOff, writeHead } from '../response/exchange.js';
-import type { ClientUpgrade } from '../server/upgrade.js';
-import { openWebSocket, webSocketUpgrade } from '../server/web-socket.js';
-import type { Handler } from './call.js';
+import type { Handler } from './handler.js';
 import {
   agentPath,
   agentTarget,
@@ -21,63 +23,68 @@ import {
   type NodeAgentTls,
   readNode,
   readPod,
+  withoutAuthority,
 } from './node-agents.js';
 
-export function podLogHandler(tls: NodeAgentTls, metrics: PodLogMetrics): Handler {
-  return async (call) => {
-    const { exchange, info, query } = call;
+export function podLogHandler(
+  registry: Registry,
+  tls: NodeAgentTls,
+  metrics: PodLogMetrics,
+): Handler {
+  return async (context) => {
+    const { info, query } = context;
     const options = parseLogOptions(query, info.name);
-    const pod = await readPod(call);
+    const pod = await readPod(registry, context);
     const nodeName = pod.spec?.nodeName ?? '';
     const container = containerOf(pod, options.container);
     if (nodeName === '') {
-      writeHead(exchange, 204, headersFor(exchange, 'text/plain'));
-      exchange.response.end();
+      writeHead(context, 204, headersFor(context, 'text/plain'));
+      context.response.end();
       return;
     }
-    const node = await readNode(call, nodeName);
+    const node = await readNode(registry, context, nodeName);
     const names = [info.namespace, info.name, container];
     const path = agentPath('containerLogs', names, options.parameters);
-    const trusted = options.skipsTlsVerification ? { ...tls, authorityPem: undefined } : tls;
+    const trusted = options.skipsTlsVerification ? withoutAuthority(tls) : tls;
     const target = agentTarget(node, path, trusted);
     const url = `https://${target.host}:${target.port}${target.path}`;
-    const unreachable = (reason: string, isNotBelieved: boolean) => {
-      if (isNotBelieved) metrics.notBelieved();
+    const unreachable = (reason: string, isUntrusted: boolean) => {
+      if (isUntrusted) metrics.untrusted();
       return internalError(`Get "${url}": ${reason}`);
     };
     metrics.requested(trusted.authorityPem !== undefined);
-    const answer = await askForAnswer(exchange, { ...target, unreachable });
-    if (answer.statusCode !== 200) throw await refusalOf(answer, info.name);
-    const upgrade = webSocketUpgrade(exchange);
-    if (upgrade) return sendMessages(exchange, upgrade, answer);
-    return sendAnswer(exchange, answer, () => ({ headers: headersFor(exchange, 'text/plain') }));
+    const log = await requestWithoutUpgrade(context, { ...target, unreachable });
+    if (log.statusCode !== 200) throw await agentError(log, info.name);
+    const upgrade = webSocketUpgrade(context);
+    if (upgrade) return sendMessages(context, upgrade, log);
+    return sendResponse(context, log, () => ({ headers: headersFor(context, 'text/plain') }));
   };
 }
 
 async function sendMessages(
-  exchange: Exchange,
+  context: RequestContext,
   upgrade: ClientUpgrade,
-  answer: IncomingMessage,
+  log: IncomingMessage,
 ): Promise<void> {
   try {
-    const offered = listedValues(exchange.request.headers['sec-websocket-protocol']);
+    const offered = listedValues(context.request.headers['sec-websocket-protocol']);
     const protocol = chooseProtocol(offered, webSocketLogProtocols());
     if (!protocol) {
-      const message = `none of the protocols ${offered.join(', ')} is spoken here`;
+      const message = `none of the protocols ${offered.join(', ')} is supported`;
       throw new StatusError({ code: 403, reason: 'Forbidden', message });
     }
-    if (isCutOff(exchange.response)) return;
-    const webSocket = openWebSocket(exchange, upgrade, protocol.name);
-    await sendStream(webSocket, answer, protocol.base64);
+    if (isClosed(context.response)) return;
+    const webSocket = openWebSocket(context, upgrade, protocol.name);
+    await sendStream(webSocket, log, protocol.base64);
   } finally {
-    answer.destroy();
+    log.destroy();
   }
 }
 
-/** What the agent says is the message where it is the client's mistake, or its own. */
-async function refusalOf(answer: IncomingMessage, podName: string): Promise<StatusError> {
-  const { statusCode: code = 502 } = answer;
-  const text = await textOf(answer);
+/** The error of the agent as a Status; the agent's text is the message for 400 and 500. */
+async function agentError(response: IncomingMessage, podName: string): Promise<StatusError> {
+  const { statusCode: code = 502 } = response;
+  const text = await textOf(response);
   if (code === 400) return badRequest(text);
   if (code === 500) return internalError(text);
   const subject = `( pods/log ${podName})`;
@@ -94,13 +101,13 @@ async function refusalOf(answer: IncomingMessage, podName: string): Promise<Stat
   return new StatusError({ code, reason: 'InternalError', message, details });
 }
 
-/** As much of it as is handed on. */
-async function textOf(answer: IncomingMessage): Promise<string> {
+/** The beginning of the body. */
+async function textOf(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of answer) {
-    chunks.push(chunk as Buffer);
-    bytes += (chunk as Buffer).length;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
     if (bytes >= logRefusalBytesMax) break;
   }
   return Buffer.concat(chunks).toString('utf8', 0, logRefusalBytesMax);

@@ -1,99 +1,80 @@
 /** Get, list and watch. */
 import { badRequest, notFound } from '@orch/apimachinery';
+import { parseSelection, type ResourceStore, type Selection } from '@orch/registry';
 import type { Entry } from '@orch/store';
-import { resourceVersionWaitMs } from '../limits.js';
-import { listObjects, versionFailure } from '../registry/list.js';
-import { timeLeftMs } from '../registry/registry-parts.js';
-import { parseSelection, type Selection } from '../registry/selection.js';
+import type { RequestContext } from '../http/request-context.js';
+import { isClosed } from '../http/respond.js';
+import { contentTypeOf } from '../request/accept.js';
 import { getConsistency, parseListRequest, parseWatchRequest } from '../request/list-options.js';
-import { checkViewFits, contentTypeOf } from '../request/media-types.js';
-import { encodeList } from '../response/encode-list.js';
-import { isCutOff } from '../response/exchange.js';
-import { sendGathered } from '../response/gather.js';
-import { ActiveWatch, type WatchObserver, watchStart } from '../watch/serve-watch.js';
 import {
-  type Call,
+  checkViewFits,
   includeOf,
-  objectRepresentation,
-  sendObject,
+  listView,
+  singleView,
   streamRepresentation,
-  viewOptions,
-} from './call.js';
+} from '../request/representation.js';
+import { encodeList } from '../response/encode-list.js';
+import { sendGathered } from '../response/gather.js';
+import { sendObject } from '../response/send-object.js';
+import { ActiveWatch, type WatchDependencies, watchStart } from '../watch/serve-watch.js';
+import type { Handler } from './handler.js';
 
-export async function handleGet(call: Call): Promise<void> {
-  const { served, info } = call;
-  const representation = objectRepresentation(call);
-  checkViewFits(representation, false);
-  const options = viewOptions(call, representation);
-  const entry = await readEntry(call);
-  if (!entry) throw notFound(served.groupResource, info.name);
-  sendObject(call, 200, entry, options);
+export async function handleGet(context: RequestContext, store: ResourceStore): Promise<void> {
+  const { served } = store;
+  const view = singleView(context);
+  const entry = await readEntry(context, store);
+  if (!entry) throw notFound(served.groupResource, context.info.name);
+  sendObject(context, served, 200, entry, view);
 }
 
-/** The object of the call at the version it asks for. Throws 400 for what is no version, 504. */
-export async function readEntry(call: Call): Promise<Entry | undefined> {
-  const { parts, served, info, query } = call;
-  const consistency = getConsistency(query);
-  const leftMs = timeLeftMs(parts, call.deadlineMs);
-  const waits = consistency.kind === 'notOlderThan';
-  try {
-    const { entry } = await parts.store.get(served.resource.key(info.namespace, info.name), {
-      consistency,
-      timeoutMs: waits ? Math.min(leftMs, resourceVersionWaitMs) : leftMs,
-    });
-    return entry;
-  } catch (error) {
-    throw versionFailure(error, consistency, false);
-  }
+/** The object of the request at the version that the query names. Throws 400 and 504. */
+export function readEntry(
+  context: RequestContext,
+  store: ResourceStore,
+): Promise<Entry | undefined> {
+  return store.get(context.key, getConsistency(context.query), context.deadlineMs);
 }
 
-export async function handleList(call: Call): Promise<void> {
-  const { parts, served, info, query, exchange } = call;
-  const representation = objectRepresentation(call);
-  checkViewFits(representation, true);
-  const options = viewOptions(call, representation);
-  const request = parseListRequest(query, parts.features.enabled('APIListChunking'));
+export async function handleList(context: RequestContext, store: ResourceStore): Promise<void> {
+  const { query, info, features, startMs } = context;
+  const { served } = store;
+  const view = listView(context);
+  const request = parseListRequest(query, features.enabled('APIListChunking'));
   const selection = parseSelection(served, request.labelSelector, request.fieldSelector);
+  const { timeoutSeconds } = request;
   const deadlineMs =
-    request.timeoutSeconds > 0
-      ? Math.min(call.deadlineMs, parts.clock.monotonicMs() + request.timeoutSeconds * 1_000)
-      : call.deadlineMs;
-  const outcome = await listObjects(parts, served, info.namespace, request, selection, deadlineMs);
-  const gathered = await encodeList(served, outcome, options);
-  await sendGathered(
-    exchange,
-    contentTypeOf(representation.format),
-    gathered,
-    timeLeftMs(parts, call.deadlineMs),
-  );
+    timeoutSeconds > 0
+      ? Math.min(context.deadlineMs, startMs + timeoutSeconds * 1_000)
+      : context.deadlineMs;
+  const { namespace } = info;
+  const list = await store.list({ namespace, request, selection, deadlineMs });
+  const gathered = await encodeList(served, list, view);
+  const contentType = contentTypeOf(view.representation.format);
+  await sendGathered(context, contentType, gathered, context.timeLeftMs);
 }
 
-/** Resolves when the watch has begun; it goes on by itself. */
-export async function handleWatch(call: Call, observer: WatchObserver): Promise<void> {
-  const { parts, served, info, query, exchange } = call;
-  const representation = streamRepresentation(call);
-  checkViewFits(representation, false);
-  const include = includeOf(call, representation);
-  const request = parseWatchRequest(query);
-  const selection = parseSelection(served, request.labelSelector, request.fieldSelector);
-  const name = info.watchPath ? info.name : '';
-  checkNameFits(selection, name);
-  const target = {
-    served,
-    namespace: info.namespace,
-    name,
-    selection,
-    request,
-    representation,
-    include,
+/** Resolves when the watch has started; the watch continues on its own. */
+export function watchHandler(dependencies: WatchDependencies): Handler {
+  return async (context, store) => {
+    const { query, info, response, deadlineMs } = context;
+    const { served } = store;
+    const representation = streamRepresentation(context);
+    checkViewFits(representation, false);
+    const include = includeOf(context, representation);
+    const request = parseWatchRequest(query);
+    const selection = parseSelection(served, request.labelSelector, request.fieldSelector);
+    const name = info.watchPath ? info.name : '';
+    checkNameFits(selection, name);
+    const { namespace } = info;
+    const target = { store, namespace, name, selection, request, representation, include };
+    const { initial, revision } = await watchStart(dependencies.revisions, target, deadlineMs);
+    if (isClosed(response)) return;
+    const watch = new ActiveWatch(dependencies, context, target);
+    await watch.run(initial, revision);
   };
-  const { initial, revision } = await watchStart(parts, target, call.deadlineMs);
-  if (isCutOff(exchange.response)) return;
-  const watch = new ActiveWatch(parts, exchange, target, observer);
-  await watch.run(initial, revision);
 }
 
-/** A field selector beside a name in the path must ask for that name. Throws 400. */
+/** A field selector beside a name in the path must select that name. Throws 400. */
 function checkNameFits({ fields, name: selected }: Selection, name: string): void {
   if (name === '' || fields.everything || selected === name) return;
   throw badRequest("fieldSelector metadata.name doesn't match requested name");

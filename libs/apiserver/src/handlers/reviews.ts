@@ -1,9 +1,27 @@
 /**
- * Kinds of which nothing is stored: what is sent is a question about users, and the answer is made of
- * what this server's authenticators and its authorizer say.
+ * Reviews: kinds that are not stored. A client sends a question about a user; the response is what
+ * the authenticators and authorizers of this server decide.
  */
 import type { ApiObject } from '@orch/api';
 import { badRequest, invalid } from '@orch/apimachinery';
+import {
+  type Admission,
+  objectStrategy,
+  type Registry,
+  type ResourceStore,
+  toStoredShape,
+  trackWrite,
+} from '@orch/registry';
+import {
+  type Attributes,
+  AuthorizationError,
+  type Authorizer,
+  type RequestAttributes,
+  type RuleLister,
+  type TokenAuthenticator,
+  TokenError,
+  type User,
+} from '@orch/security';
 import type { TokenReview } from '@orch/types/authentication/v1';
 import type {
   LocalSubjectAccessReview,
@@ -11,95 +29,112 @@ import type {
   SelfSubjectRulesReview,
   SubjectAccessReview,
   SubjectAccessReviewSpec,
+  SubjectAccessReviewStatus,
 } from '@orch/types/authorization/v1';
-import type { Authenticator } from '../authentication/authenticator.js';
-import type { User } from '../authentication/user.js';
-import type { Authorizer, PermissionLister } from '../authorization/authorizer.js';
-import { trackWrite } from '../registry/field-ownership.js';
-import { requestContext } from '../registry/registry-parts.js';
-import { objectStrategy } from '../registry/strategies.js';
-import { decodeBody, expectedOf, toStoredShape } from '../request/decode-object.js';
-import { bodyFormat } from '../request/media-types.js';
-import { readBody } from '../request/read-body.js';
-import type { RequestInfo } from '../request/request-info.js';
+import type { RequestContext } from '../http/request-context.js';
+import { expectedOf } from '../request/decode-object.js';
+import { plainRepresentation } from '../request/representation.js';
+import { decodeSent, readSentBody } from '../request/sent-body.js';
 import { parseWriteOptions } from '../request/write-options.js';
-import {
-  type Call,
-  fieldCheck,
-  type Handler,
-  managedContext,
-  plainRepresentation,
-  sendUnstored,
-} from './call.js';
+import { sendUnstored } from '../response/send-object.js';
+import type { Handler } from './handler.js';
 
-export interface ReviewParts {
-  readonly authenticator: Authenticator;
-  readonly authorizer: Authorizer;
-  readonly permissions: PermissionLister;
+export interface ReviewDependencies {
+  readonly registry: Registry;
+  readonly authenticateToken: TokenAuthenticator;
+  /** The audiences of the API itself. */
+  readonly apiAudiences: readonly string[];
+  readonly authorize: Authorizer;
+  readonly listRules: RuleLister;
 }
 
-/** Answers a question, which is in the stored shape. Throws StatusError. */
-type Answer = (call: Call, question: ApiObject) => ApiObject | Promise<ApiObject>;
+interface Reviewers {
+  /** Decides a review in the stored shape and returns it with its status. Throws StatusError. */
+  [kind: string]: { decide(context: RequestContext, review: ApiObject): Promise<ApiObject> };
+}
 
-/** Creates of every virtual kind. */
-export function reviewHandler(parts: ReviewParts): Handler {
-  const answers: Readonly<Record<string, Answer>> = {
-    TokenReview: (_call, question) => tokenAnswer(parts, question as TokenReview),
-    SubjectAccessReview: (_call, question) => subjectAnswer(parts, question as SubjectAccessReview),
-    LocalSubjectAccessReview: (call, question) =>
-      localAnswer(parts, call, question as LocalSubjectAccessReview),
-    SelfSubjectAccessReview: ({ user }, question) =>
-      accessAnswer(parts, user, question as SelfSubjectAccessReview),
-    SelfSubjectRulesReview: (call, question) =>
-      rulesAnswer(parts, call, question as SelfSubjectRulesReview),
+/** A review of access, with the fields that all its kinds share. */
+type AccessReview = ApiObject & Pick<SelfSubjectAccessReview, 'spec' | 'status'>;
+
+/** Handles creates of every review kind. */
+export function reviewHandler(dependencies: ReviewDependencies): Handler {
+  const { authorize, listRules, registry } = dependencies;
+  const reviewers: Reviewers = {
+    TokenReview: {
+      decide: (_context, review: TokenReview) => reviewToken(dependencies, review),
+    },
+    SubjectAccessReview: {
+      decide: (_context, review: SubjectAccessReview) =>
+        reviewAccess(authorize, subjectOf(review), review),
+    },
+    LocalSubjectAccessReview: {
+      decide: (context, review: LocalSubjectAccessReview) =>
+        reviewLocalAccess(authorize, context, review),
+    },
+    SelfSubjectAccessReview: {
+      decide: ({ user }, review: SelfSubjectAccessReview) => reviewAccess(authorize, user, review),
+    },
+    SelfSubjectRulesReview: {
+      decide: ({ user }, review: SelfSubjectRulesReview) => reviewRules(listRules, user, review),
+    },
   };
-  return async (call) => {
-    const { served } = call;
-    const answer = answers[served.kind];
-    if (!answer) throw new Error(`nothing answers ${served.kind}`);
-    plainRepresentation(call);
-    const answered = await answer(call, await readQuestion(call));
-    sendUnstored(call, 201, served, served.fromStored(answered));
+  return async (context, store) => {
+    const { served } = store;
+    const reviewer = reviewers[served.kind];
+    if (!reviewer) throw new Error(`no reviewer for ${served.kind}`);
+    plainRepresentation(context);
+    const { admission } = registry;
+    const decided = await reviewer.decide(context, await readReview(context, store, admission));
+    sendUnstored(context, 201, served, served.fromStored(decided));
   };
 }
 
-async function readQuestion(call: Call): Promise<ApiObject> {
-  const { parts, served, exchange, query } = call;
-  const format = bodyFormat(exchange.request.headers['content-type']);
-  const body = await readBody(exchange);
-  const context = managedContext(call, parseWriteOptions(query, 'CreateOptions'));
-  const question = toStoredShape(
-    served,
-    decodeBody(body, format, expectedOf(served), fieldCheck(call)),
-  );
-  if (context.manager !== undefined) {
-    trackWrite(served, question, undefined, {
-      manager: context.manager,
-      nowMs: parts.clock.nowMs(),
+async function readReview(
+  context: RequestContext,
+  { served }: ResourceStore,
+  admission: Admission,
+): Promise<ApiObject> {
+  const body = await readSentBody(context);
+  const options = parseWriteOptions(context.query, 'CreateOptions');
+  context.setOptions(options);
+  context.trackOwnership(options.fieldManager);
+  const review = toStoredShape(served, decodeSent(context, body, expectedOf(served)));
+  if (context.fieldManager !== undefined) {
+    trackWrite(served, review, undefined, {
+      manager: context.fieldManager,
+      nowMs: context.nowMs,
       resetFields: objectStrategy(served).resetFields,
-      takesSent: true,
+      acceptsSentFields: true,
     });
   }
-  const errors = served.definition.validate?.(question, requestContext(parts, context, served));
-  // Clients know these refusals without the kind.
+  const { namespace } = context.info;
+  const operation = 'CREATE' as const;
+  const request = { operation, served, namespace, name: '', subresource: '', context };
+  const admitted = { ...request, object: review, old: undefined };
+  await admission.mutate(admitted);
+  const errors = served.definition.validate?.(review, context);
+  // Clients expect these errors without the kind.
   if (errors && errors.length > 0) throw invalid({ group: served.group, kind: '' }, '', errors);
-  return question;
+  await admission.validate(admitted);
+  return review;
 }
 
-async function tokenAnswer(
-  { authenticator }: ReviewParts,
-  question: TokenReview,
+async function reviewToken(
+  { authenticateToken, apiAudiences }: ReviewDependencies,
+  review: TokenReview,
 ): Promise<TokenReview> {
-  const { token = '', audiences = [] } = question.spec;
+  const { token = '', audiences = [] } = review.spec;
   if (token === '') throw badRequest('token is required for TokenReview in authentication');
-  const wanted = audiences.length > 0 ? audiences : authenticator.apiAudiences;
-  const identity = await authenticator.authenticateToken(token, wanted);
-  if (!identity) {
-    return { ...question, status: { user: {}, error: 'invalid bearer token' } };
+  const wanted = audiences.length > 0 ? audiences : apiAudiences;
+  const identity = await identityOrError(authenticateToken, token, wanted);
+  if (typeof identity === 'string') {
+    // Upstream leaves the other fields of the request as they are.
+    const { user = {}, audiences: sent } = review.status ?? {};
+    return { ...review, status: { user, ...(sent && { audiences: sent }), error: identity } };
   }
   const { name, uid, groups, extra } = identity.user;
   return {
-    ...question,
+    ...review,
     status: {
       authenticated: true,
       user: {
@@ -113,40 +148,71 @@ async function tokenAnswer(
   };
 }
 
+const invalidToken = 'invalid bearer token';
+
+/** The error if the token proves nothing. */
+async function identityOrError(
+  authenticate: TokenAuthenticator,
+  token: string,
+  audiences: readonly string[],
+) {
+  try {
+    return (await authenticate(token, audiences)) ?? invalidToken;
+  } catch (error) {
+    if (error instanceof TokenError) return `[${invalidToken}, ${error.message}]`;
+    throw error;
+  }
+}
+
 function listsOf(extra: User['extra']): Record<string, string[]> {
   return Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]]));
 }
 
-function subjectOf({ user, groups, uid, extra }: SubjectAccessReviewSpec): User {
-  return { name: user ?? '', uid: uid ?? '', groups: groups ?? [], extra: extra ?? {} };
+function subjectOf({ spec }: { readonly spec: SubjectAccessReviewSpec }): User {
+  const { user = '', uid = '', groups = [], extra = {} } = spec;
+  return { name: user, uid, groups, extra };
 }
 
-function subjectAnswer(parts: ReviewParts, question: SubjectAccessReview): SubjectAccessReview {
-  return accessAnswer(parts, subjectOf(question.spec), question);
-}
-
-function localAnswer(
-  parts: ReviewParts,
-  { info }: Call,
-  question: LocalSubjectAccessReview,
-): LocalSubjectAccessReview {
-  if (info.namespace !== (question.metadata?.namespace ?? '')) {
+async function reviewLocalAccess(
+  authorize: Authorizer,
+  { info }: RequestContext,
+  review: LocalSubjectAccessReview,
+): Promise<ApiObject> {
+  if (info.namespace !== (review.metadata?.namespace ?? '')) {
     throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${info.namespace}`);
   }
-  return accessAnswer(parts, subjectOf(question.spec), question);
+  return reviewAccess(authorize, subjectOf(review), review);
 }
 
-function accessAnswer<T extends Pick<SelfSubjectAccessReview, 'spec' | 'status'>>(
-  { authorizer }: ReviewParts,
+async function reviewAccess(
+  authorize: Authorizer,
   user: User,
-  question: T,
-): T {
-  const { allowed, reason } = authorizer({ user, info: askedInfo(question.spec) });
-  return { ...question, status: { allowed, ...(reason !== '' && { reason }) } };
+  review: AccessReview,
+): Promise<AccessReview> {
+  const status = await accessStatus(authorize, { user, info: attributesOf(review.spec) });
+  return { ...review, status };
 }
 
-/** The request that is asked about. */
-function askedInfo(spec: SelfSubjectAccessReview['spec']): RequestInfo {
+async function accessStatus(
+  authorize: Authorizer,
+  attributes: Attributes,
+): Promise<SubjectAccessReviewStatus> {
+  try {
+    const { verdict, reason } = await authorize(attributes);
+    return {
+      allowed: verdict === 'allow',
+      ...(verdict === 'deny' && { denied: true }),
+      ...(reason !== '' && { reason }),
+    };
+  } catch (error) {
+    if (!(error instanceof AuthorizationError)) throw error;
+    const { message: evaluationError, isDenial } = error;
+    return { allowed: false, ...(isDenial && { denied: true }), evaluationError };
+  }
+}
+
+/** The request that the review is about. */
+function attributesOf(spec: SelfSubjectAccessReview['spec']): RequestAttributes {
   const { resourceAttributes, nonResourceAttributes } = spec;
   const { verb = '', path = '' } = nonResourceAttributes ?? {};
   return {
@@ -159,18 +225,16 @@ function askedInfo(spec: SelfSubjectAccessReview['spec']): RequestInfo {
     resource: resourceAttributes?.resource ?? '',
     subresource: resourceAttributes?.subresource ?? '',
     name: resourceAttributes?.name ?? '',
-    rest: [],
-    watchPath: false,
   };
 }
 
-/** The answer repeats nothing of the question. */
-function rulesAnswer(
-  { permissions }: ReviewParts,
-  { user }: Call,
+/** The response repeats nothing of the request. */
+async function reviewRules(
+  listRules: RuleLister,
+  user: User,
   { spec }: SelfSubjectRulesReview,
-): SelfSubjectRulesReview {
+): Promise<SelfSubjectRulesReview> {
   const { namespace = '' } = spec;
   if (namespace === '') throw badRequest('no namespace on request');
-  return { metadata: {}, spec: {}, status: { ...permissions(user, namespace) } };
+  return { metadata: {}, spec: {}, status: { ...(await listRules(user, namespace)) } };
 }

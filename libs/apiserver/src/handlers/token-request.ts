@@ -1,4 +1,7 @@
-/** The `token` subresource of service accounts: signs a token, bound to a pod or secret when asked to. */
+/**
+ * The `token` subresource of service accounts: signs a token, bound to a pod or secret if
+ * requested.
+ */
 import type { ApiObject } from '@orch/api';
 import {
   badRequest,
@@ -11,34 +14,32 @@ import {
   notFound,
 } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
+import { objectOf, type Registry } from '@orch/registry';
+import type { ObjectIdentity, ServiceAccountTokens, TokenSubject } from '@orch/security';
 import type { BoundObjectReference, TokenRequest } from '@orch/types/authentication/v1';
 import type { Pod } from '@orch/types/core/v1';
-import type {
-  ObjectIdentity,
-  ServiceAccountTokens,
-  TokenSubject,
-} from '../authentication/service-account-tokens.js';
-import { objectOf } from '../registry/entry-view.js';
-import { timeLeftMs } from '../registry/registry-parts.js';
-import type { Resource } from '../registry/resource.js';
+import type { RequestContext } from '../http/request-context.js';
+import { admitAction } from '../request/admit-action.js';
 import { decodeBody, type Expected } from '../request/decode-object.js';
-import { bodyFormat } from '../request/media-types.js';
-import { readBody } from '../request/read-body.js';
+import { plainRepresentation } from '../request/representation.js';
+import { readSentBody } from '../request/sent-body.js';
 import { parseWriteOptions } from '../request/write-options.js';
-import { type Call, type Handler, plainRepresentation, sendUnstored } from './call.js';
+import { sendUnstored } from '../response/send-object.js';
+import type { Handler } from './handler.js';
 
 const schemaType = 'authentication/v1.TokenRequest';
 const kind = 'TokenRequest';
 const lifetimeSecondsMin = 600;
 const lifetimeSecondsMax = 2 ** 32;
 
-export function tokenRequestHandler(tokens: ServiceAccountTokens): Handler {
-  return async (call) => {
-    plainRepresentation(call);
-    const request = await sentRequest(call);
-    parseWriteOptions(call.query, 'CreateOptions');
-    const { served, info } = call;
-    const account = await read(call, served.resource, info.name);
+export function tokenRequestHandler(registry: Registry, tokens: ServiceAccountTokens): Handler {
+  return async (context, { served }) => {
+    plainRepresentation(context);
+    const request = await readTokenRequest(context);
+    context.setOptions(parseWriteOptions(context.query, 'CreateOptions'));
+    await admitAction(context, registry.admission, served, { object: request, schemaType });
+    const { info } = context;
+    const account = await read(registry, context, 'serviceaccounts', info.name);
     const { audiences = [], expirationSeconds = 0, boundObjectRef } = request.spec;
     const wanted = audiences.length > 0 ? audiences : [...tokens.apiAudiences];
     const errors = lifetimeErrors(expirationSeconds);
@@ -48,32 +49,37 @@ export function tokenRequestHandler(tokens: ServiceAccountTokens): Handler {
     const subject: TokenSubject = {
       namespace: info.namespace,
       account: identityOf(account),
-      ...(boundObjectRef && (await boundTo(call, boundObjectRef))),
+      ...(boundObjectRef && (await boundTo(registry, context, boundObjectRef))),
     };
-    const { token, expiresMs } = await tokens.issue(subject, wanted, expirationSeconds);
-    const answer: TokenRequest = {
+    const { requestedSeconds } = tokens.lifetimeOf(subject, wanted, expirationSeconds);
+    if (requestedSeconds < expirationSeconds) {
+      context.warnings.push(
+        `requested expiration of ${expirationSeconds} seconds shortened to ${requestedSeconds} seconds`,
+      );
+    }
+    const { token, expiresMs } = await tokens.issue(subject, wanted, requestedSeconds);
+    const issued: TokenRequest = {
       ...request,
-      spec: { ...request.spec, audiences: wanted },
+      spec: { ...request.spec, audiences: wanted, expirationSeconds: requestedSeconds },
       status: { token, expirationTimestamp: formatTime(expiresMs) },
     };
-    sendUnstored(call, 201, expectedRequest(), answer);
+    sendUnstored(context, 201, expectedRequest(), issued);
   };
 }
 
-function expectedRequest(): Expected {
+function expectedRequest(): Expected<TokenRequest> {
   return {
     apiVersion: dialect().apiVersion('authentication', 'v1'),
     kind,
     groupHead: 'authentication',
-    codec: codecFor<ApiObject>(schemaType),
+    codec: codecFor<TokenRequest>(schemaType),
   };
 }
 
-async function sentRequest(call: Call): Promise<TokenRequest> {
+async function readTokenRequest(context: RequestContext): Promise<TokenRequest & ApiObject> {
   const expected = expectedRequest();
-  const format = bodyFormat(call.exchange.request.headers['content-type']);
-  const body = await readBody(call.exchange);
-  const request = decodeBody(body, format, expected) as TokenRequest & ApiObject;
+  const { bytes, format } = await readSentBody(context);
+  const request = decodeBody(bytes, format, expected);
   expected.codec.setDefaults(request);
   return { ...request, spec: request.spec ?? {} };
 }
@@ -91,22 +97,25 @@ function lifetimeErrors(seconds: number): FieldError[] {
   return [];
 }
 
-/** Throws 400 for what tokens cannot be bound to, 404 when it is missing, 409 when it is another. */
+/**
+ * Throws 400 for a kind that tokens cannot be bound to, 404 if the object is missing, 409 if its
+ * uid differs.
+ */
 async function boundTo(
-  call: Call,
+  registry: Registry,
+  context: RequestContext,
   reference: BoundObjectReference,
 ): Promise<Pick<TokenSubject, 'pod' | 'secret'>> {
   const { apiVersion = '', kind: boundKind = '', name = '', uid = '' } = reference;
   const plural = { Pod: 'pods', Secret: 'secrets' }[boundKind];
-  const resource = plural && !apiVersion.includes('/') && call.parts.table.stored('core', plural);
-  if (!resource) {
+  if (!plural || apiVersion.includes('/')) {
     const version = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
     throw badRequest(`cannot bind token to object of type ${version}, Kind=${boundKind}`);
   }
-  const object = await read(call, resource, name);
-  if (boundKind === 'Pod' && (object as Pod).spec?.serviceAccountName !== call.info.name) {
+  const object = await read(registry, context, plural, name);
+  if (boundKind === 'Pod' && (object as Pod).spec?.serviceAccountName !== context.info.name) {
     throw badRequest(
-      `cannot bind token for serviceaccount ${JSON.stringify(call.info.name)} to pod running with different serviceaccount name.`,
+      `cannot bind token for serviceaccount ${JSON.stringify(context.info.name)} to pod running with different serviceaccount name.`,
     );
   }
   const identity = identityOf(object);
@@ -120,13 +129,15 @@ async function boundTo(
   return boundKind === 'Pod' ? { pod: identity } : { secret: identity };
 }
 
-async function read(call: Call, resource: Resource, name: string): Promise<ApiObject> {
-  const { parts, info, deadlineMs } = call;
-  const { entry } = await parts.store.get(resource.key(info.namespace, name), {
-    consistency: { kind: 'quorum' },
-    timeoutMs: timeLeftMs(parts, deadlineMs),
-  });
-  if (!entry) throw notFound({ group: '', resource: resource.definition.plural }, name);
+async function read(
+  registry: Registry,
+  { info, deadlineMs }: RequestContext,
+  plural: string,
+  name: string,
+): Promise<ApiObject> {
+  const key = { namespace: info.namespace, name };
+  const entry = await registry.storeOf(plural).get(key, { kind: 'quorum' }, deadlineMs);
+  if (!entry) throw notFound({ group: '', resource: plural }, name);
   return objectOf(entry);
 }
 

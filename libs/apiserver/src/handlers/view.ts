@@ -1,9 +1,9 @@
 /**
- * Subresources that are a part of the object as a kind of its own: read as a view of it, written into it.
- * A view has no managed fields: whoever applies one conflicts with what is there unless it is forced, and
- * no owner is noted.
+ * Subresources that show a part of the object as a kind of its own: read as a view, written into
+ * the object. A view has no managed fields: an apply that changes a field conflicts unless it is
+ * forced, and records no owner.
  */
-import type { ApiObject } from '@orch/api';
+import { type ApiObject, jsonOf } from '@orch/api';
 import {
   applyConfiguration,
   codecFor,
@@ -17,33 +17,43 @@ import {
   wrapUnknown,
 } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
+import {
+  checkIdentity,
+  freshObject,
+  objectOf,
+  type ResourceStore,
+  type UpdateStrategy,
+} from '@orch/registry';
 import type { Entry } from '@orch/store';
-import { freshObject, objectOf } from '../registry/entry-view.js';
-import { checkIdentity } from '../registry/object-metadata.js';
-import { type UpdateStrategy, updateObject } from '../registry/update.js';
+import type { RequestContext } from '../http/request-context.js';
+import { sendBody } from '../http/respond.js';
+import { contentTypeOf } from '../request/accept.js';
 import { decodeBody, type Expected } from '../request/decode-object.js';
-import { bodyFormat, contentTypeOf } from '../request/media-types.js';
 import { checkConfig, parseConfig } from '../request/parse-config.js';
-import { readBody } from '../request/read-body.js';
-import { type PatchOptions, parseWriteOptions } from '../request/write-options.js';
+import { plainRepresentation } from '../request/representation.js';
+import { readSentBody } from '../request/sent-body.js';
+import {
+  type PatchOptions,
+  parseWriteOptions,
+  type WriteOptions,
+} from '../request/write-options.js';
 import { encodeValue } from '../response/encode-object.js';
-import { sendBody } from '../response/exchange.js';
 import { applying, decodeApplied } from './apply.js';
-import { type Call, plainRepresentation, targetOf, writeContext } from './call.js';
+import type { Handler } from './handler.js';
 import { decodePatched, patchFunction, readPatch } from './patch.js';
 import { readEntry } from './read.js';
 
 export interface View<V extends ApiObject> {
-  readonly expected: Expected;
+  readonly expected: Expected<V>;
   readonly schemaType: TypeName;
   readonly strategy: UpdateStrategy;
   of(object: ApiObject): V;
-  /** Throws for an object that has nothing to show. */
+  /** Throws for an object that has no such part. */
   checkRead?(object: ApiObject): void;
   /** Changes the object. Throws for a view that cannot be written. */
-  write(object: ApiObject, view: V, call: Call): void;
-  /** For an object that is not there, where that is said in other words. */
-  notFound?(call: Call): Error;
+  write(object: ApiObject, view: V, name: string): void;
+  /** The error for a missing object, where it differs from the usual one. */
+  notFound?(store: ResourceStore, name: string): Error;
 }
 
 /** The metadata that a view shares with its object. */
@@ -52,8 +62,8 @@ export function viewMetadata(object: ApiObject): ApiObject['metadata'] {
   return { name, namespace, uid, resourceVersion, creationTimestamp };
 }
 
-function sendView<V extends ApiObject>(call: Call, entry: Entry, view: View<V>): void {
-  const representation = plainRepresentation(call);
+function sendView<V extends ApiObject>(context: RequestContext, entry: Entry, view: View<V>): void {
+  const representation = plainRepresentation(context);
   const codec = codecFor<V>(view.schemaType);
   const { apiVersion, kind } = view.expected;
   const shown = codec.fromJson(view.of(objectOf(entry)));
@@ -62,72 +72,88 @@ function sendView<V extends ApiObject>(call: Call, entry: Entry, view: View<V>):
     format === 'protobuf'
       ? wrapUnknown(apiVersion, kind, codec.toProtobuf(shown))
       : encodeValue(shown, representation);
-  sendBody(call.exchange, 200, contentTypeOf(format), body);
+  sendBody(context, 200, contentTypeOf(format), body);
 }
 
 export function viewHandler<V extends ApiObject>(
-  viewOf: (call: Call) => View<V>,
-): (call: Call) => Promise<void> {
-  return async (call) => {
-    plainRepresentation(call);
-    const view = viewOf(call);
-    if (call.info.verb === 'get') return getView(call, view);
+  viewOf: (store: ResourceStore) => View<V>,
+): Handler {
+  return async (context, store) => {
+    plainRepresentation(context);
+    const view = viewOf(store);
+    const { verb } = context.info;
+    if (verb === 'get') return getView(context, store, view);
     const change =
-      call.info.verb === 'patch' ? await patchedBy(call, view) : await sent(call, view);
-    return writeView(call, view, change);
+      verb === 'patch'
+        ? await readPatchedView(context, view)
+        : await readReplacedView(context, view);
+    return writeView(context, store, view, change);
   };
 }
 
-async function getView<V extends ApiObject>(call: Call, view: View<V>): Promise<void> {
-  const entry = await readEntry(call);
-  if (!entry) throw absent(call, view);
+async function getView<V extends ApiObject>(
+  context: RequestContext,
+  store: ResourceStore,
+  view: View<V>,
+): Promise<void> {
+  const entry = await readEntry(context, store);
+  if (!entry) throw absent(context, store, view);
   view.checkRead?.(objectOf(entry));
-  sendView(call, entry, view);
+  sendView(context, entry, view);
 }
 
-function absent<V extends ApiObject>(call: Call, view: View<V>): Error {
-  const { served, info } = call;
-  const { group, plural } = { group: served.served.group, plural: served.definition.plural };
+function absent<V extends ApiObject>(
+  { info }: RequestContext,
+  store: ResourceStore,
+  view: View<V>,
+): Error {
+  const { served, definition } = store.served;
   return (
-    view.notFound?.(call) ??
-    notFound({ group: dialect().group(group), resource: plural }, info.name)
+    view.notFound?.(store, info.name) ??
+    notFound({ group: dialect().group(served.group), resource: definition.plural }, info.name)
   );
 }
 
-/** What to make of the view of the stored object. */
+/** The wanted view of the stored object. */
 interface ViewChange<V> {
-  readonly dryRun: boolean;
+  readonly options: WriteOptions;
   /** The stored object must have this uid; empty: any. */
   readonly uid: string;
   view(existing: ApiObject): V;
 }
 
-async function sent<V extends ApiObject>(call: Call, view: View<V>): Promise<ViewChange<V>> {
-  const format = bodyFormat(call.exchange.request.headers['content-type']);
-  const body = await readBody(call.exchange);
-  const { dryRun } = parseWriteOptions(call.query, 'UpdateOptions');
-  const wanted = decodeBody(body, format, view.expected) as V;
-  checkIdentity(call.served, wanted, call.info.namespace, call.info.name);
-  return { dryRun, uid: wanted.metadata?.uid ?? '', view: () => wanted };
+async function readReplacedView<V extends ApiObject>(
+  context: RequestContext,
+  view: View<V>,
+): Promise<ViewChange<V>> {
+  const { namespace, name } = context.info;
+  const { bytes, format } = await readSentBody(context);
+  const options = parseWriteOptions(context.query, 'UpdateOptions');
+  const wanted = decodeBody(bytes, format, view.expected);
+  checkIdentity(wanted, namespace, name);
+  return { options, uid: wanted.metadata?.uid ?? '', view: () => wanted };
 }
 
-async function patchedBy<V extends ApiObject>(call: Call, view: View<V>): Promise<ViewChange<V>> {
-  const { type, text, options } = await readPatch(call);
-  if (type === 'apply') return appliedBy(call, view, text, options);
+async function readPatchedView<V extends ApiObject>(
+  context: RequestContext,
+  view: View<V>,
+): Promise<ViewChange<V>> {
+  const { type, text, options } = await readPatch(context);
+  if (type === 'apply') return appliedView(context, view, text, options);
   const patch = patchFunction(type, text);
   return {
-    dryRun: options.dryRun,
+    options,
     uid: '',
     view(existing) {
       const document = JSON.parse(JSON.stringify(view.of(existing))) as JsonObject;
-      const wanted = decodePatched(patch(document, view.schemaType), view.expected) as V;
-      return withoutReadVersion(wanted, existing);
+      const wanted = decodePatched(patch(document, view.schemaType), view.expected);
+      return wanted;
     },
   };
 }
 
-function appliedBy<V extends ApiObject>(
-  call: Call,
+function appliedView<V extends ApiObject>(
+  context: RequestContext,
   view: View<V>,
   text: string,
   options: PatchOptions,
@@ -143,7 +169,7 @@ function appliedBy<V extends ApiObject>(
     empty: () => codecFor<JsonObject>(schemaType).fromJson({}),
   };
   return {
-    dryRun: options.dryRun,
+    options,
     uid: '',
     view(existing) {
       const live = JSON.parse(JSON.stringify(view.of(existing))) as JsonObject;
@@ -152,48 +178,53 @@ function appliedBy<V extends ApiObject>(
           type,
           apiVersion,
           manager: options.fieldManager,
-          now: formatTime(call.parts.clock.nowMs()),
+          now: formatTime(context.nowMs),
           live,
           config,
           force: options.force,
         }),
       );
-      return withoutReadVersion(decodeApplied(object, { codec }) as V, existing);
+      return decodeApplied(object, { codec });
     },
   };
 }
 
-/** The version shown is the one read; only one that the patch changed is a condition. */
-function withoutReadVersion<V extends ApiObject>(wanted: V, existing: ApiObject): V {
-  if (wanted.metadata?.resourceVersion === existing.metadata?.resourceVersion) {
-    delete wanted.metadata?.resourceVersion;
-  }
-  return wanted;
-}
-
 async function writeView<V extends ApiObject>(
-  call: Call,
+  context: RequestContext,
+  store: ResourceStore,
   view: View<V>,
   change: ViewChange<V>,
 ): Promise<void> {
+  const { apiVersion, kind, codec } = view.expected;
+  const { name } = context.info;
+  let attempt: { existing: ApiObject; wanted: V; object: ApiObject } | undefined;
+  const write = (object: ApiObject, wanted: V) => {
+    view.write(object, wanted, name);
+    const { resourceVersion } = wanted.metadata ?? {};
+    if (resourceVersion) object.metadata!.resourceVersion = resourceVersion;
+  };
   const produce = (existing: ApiObject, entry: Entry) => {
     const wanted = change.view(existing);
     const object = freshObject(entry);
-    view.write(object, wanted, call);
-    const { resourceVersion } = wanted.metadata ?? {};
-    if (resourceVersion) object.metadata!.resourceVersion = resourceVersion;
+    write(object, wanted);
+    attempt = { existing, wanted, object };
     return object;
   };
+  const jsonOfView = (shown: V) => jsonOf(codec.fromJson(shown));
+  const document = () => jsonOfView(attempt!.wanted);
+  const oldDocument = () => jsonOfView(view.of(attempt!.existing));
+  const accept = (changed: JsonObject) => {
+    const { object, existing } = attempt!;
+    const wanted = codec.fromJson(changed);
+    attempt = { existing, wanted, object };
+    write(object, wanted);
+  };
+  context.setOptions(change.options);
   try {
-    const { strategy } = view;
-    const entry = await updateObject(
-      call.parts,
-      targetOf(call),
-      { strategy, produce, uid: change.uid },
-      writeContext(call, change.dryRun),
-    );
-    sendView(call, entry, view);
+    const review = { apiVersion, kind, document, oldDocument, accept };
+    const update = { strategy: view.strategy, produce, uid: change.uid, review };
+    sendView(context, await store.update(context.key, update, context), view);
   } catch (error) {
-    throw isStatus(error, 'NotFound') ? absent(call, view) : error;
+    throw isStatus(error, 'NotFound') ? absent(context, store, view) : error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Metrics of consensus under their own names: where this replica stands, told when metrics are asked
- * for, and how long its disk, its network and its commits take, told as they happen.
+ * Metrics of consensus: the status of this replica, refreshed before metrics are rendered, and the
+ * durations of its disk writes, network round trips and commits, recorded as they end.
  */
 import type { Metrics } from '@orch/component';
 import type { LogStatus, ReplicaObserver } from '@orch/raft';
@@ -12,7 +12,7 @@ const durationBuckets = [
 const countBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 export class ConsensusMetrics {
-  /** For the log, which is opened before anything it can be asked. */
+  /** The observer of the log. It exists before the log is opened. */
   readonly observer: ReplicaObserver;
   private readonly gauges;
   private readonly peerLag;
@@ -25,16 +25,19 @@ export class ConsensusMetrics {
       hasLeader: gauge('has_leader', '1 while this replica knows a leader, else 0.'),
       learner: gauge('is_learner', '1 while this replica is a learner, else 0.'),
       term: gauge('term', 'Term of this replica.'),
-      commit: gauge('commit_index', 'Newest log entry that this replica knows to be committed.'),
+      commit: gauge(
+        'commit_index',
+        'Newest log entry that is committed as far as this replica knows.',
+      ),
       applied: gauge('applied_index', 'Newest log entry that this replica has applied.'),
-      first: gauge('first_index', 'Oldest log entry kept.'),
+      first: gauge('first_index', 'Oldest log entry retained.'),
       last: gauge('last_index', 'Newest log entry on this replica.'),
       pending: gauge('proposals_pending', 'Proposals of this replica without outcome.'),
       size: gauge('log_size_bytes', 'Bytes of the log on disk.'),
     };
     this.peerLag = metrics.gauge({
       name: 'raft_peer_lag_entries',
-      help: 'At the leader: entries that a replica still has to confirm.',
+      help: 'At the leader: entries that a replica has not confirmed yet.',
       labels: ['peer'],
     });
     this.observer = observerOf(metrics, (term) => this.isNewTerm(term));
@@ -67,62 +70,63 @@ export class ConsensusMetrics {
 }
 
 function observerOf(metrics: Metrics, isNewTerm: (term: number) => boolean): ReplicaObserver {
-  const histogram = <Label extends string = never>(
+  const families = new Families(metrics);
+  return { ...logObserver(families, isNewTerm), ...peerObserver(families) };
+}
+
+class Families {
+  constructor(private readonly metrics: Metrics) {}
+
+  histogram<Label extends string = never>(
     name: string,
     help: string,
     buckets: readonly number[],
     labels: readonly Label[] = [],
-  ) => metrics.histogram({ name: `raft_${name}`, help, buckets, labels });
-  const counter = <Label extends string = never>(
-    name: string,
-    help: string,
-    labels: readonly Label[] = [],
-  ) => metrics.counter({ name: `raft_${name}`, help, labels });
-  const sync = histogram(
+  ) {
+    return this.metrics.histogram({ name: `raft_${name}`, help, buckets, labels });
+  }
+
+  counter<Label extends string = never>(name: string, help: string, labels: readonly Label[] = []) {
+    return this.metrics.counter({ name: `raft_${name}`, help, labels });
+  }
+}
+
+type LogEvents = 'synced' | 'leadershipChanged' | 'committed' | 'refused' | 'loopDelayed';
+
+function logObserver(
+  families: Families,
+  isNewTerm: (term: number) => boolean,
+): Pick<ReplicaObserver, LogEvents> {
+  const sync = families.histogram(
     'log_sync_duration_seconds',
     'Time of one synced write of the log.',
     durationBuckets,
   );
-  const batch = histogram('log_sync_entries', 'Entries in one synced write.', countBuckets);
-  const written = counter('log_written_bytes_total', 'Bytes of entries written to the log.');
-  const commit = histogram(
+  const batch = families.histogram(
+    'log_sync_entries',
+    'Entries in one synced write.',
+    countBuckets,
+  );
+  const written = families.counter(
+    'log_written_bytes_total',
+    'Bytes of entries written to the log.',
+  );
+  const commit = families.histogram(
     'commit_duration_seconds',
-    'At the leader: from the write of entries to their commit.',
+    'At the leader: time from the write of entries to their commit.',
     durationBuckets,
   );
-  const roundTrip = histogram(
-    'peer_round_trip_duration_seconds',
-    'Time of a round of the network to a replica.',
-    durationBuckets,
-    ['peer'],
-  );
-  const delay = histogram(
+  const delay = families.histogram(
     'loop_delay_seconds',
-    'How late timers of the thread of consensus fire.',
+    'Delay of the timers of the consensus thread.',
     durationBuckets,
   );
-  const changes = counter('leader_changes_total', 'Leaders that this replica has seen come.');
-  const failed = counter('proposals_failed_total', 'Proposals that came to nothing, by cause.', [
+  const changes = families.counter(
+    'leader_changes_total',
+    'Leader changes that this replica has seen.',
+  );
+  const failed = families.counter('proposals_failed_total', 'Failed proposals, by cause.', [
     'code',
-  ]);
-  const sent = counter('peer_sent_bytes_total', 'Bytes of messages to a replica.', ['peer']);
-  const received = counter('peer_received_bytes_total', 'Bytes of messages from a replica.', [
-    'peer',
-  ]);
-  const dropped = counter(
-    'peer_dropped_messages_total',
-    'Messages to or from a replica that were dropped here, by cause.',
-    ['peer', 'reason'],
-  );
-  const snapshotBytes = counter(
-    'snapshot_bytes_total',
-    'Bytes of snapshots to and from replicas.',
-    ['direction', 'peer'],
-  );
-  const snapshots = counter('snapshots_total', 'Snapshots to and from replicas, by outcome.', [
-    'direction',
-    'peer',
-    'outcome',
   ]);
   return {
     synced(entryCount, byteCount, durationMs) {
@@ -135,6 +139,41 @@ function observerOf(metrics: Metrics, isNewTerm: (term: number) => boolean): Rep
     },
     committed: (durationMs) => commit.observe(durationMs / 1_000),
     refused: (count, code) => failed.inc({ code }, count),
+    loopDelayed: (durationMs) => delay.observe(durationMs / 1_000),
+  };
+}
+
+function peerObserver(families: Families): Omit<ReplicaObserver, LogEvents> {
+  const roundTrip = families.histogram(
+    'peer_round_trip_duration_seconds',
+    'Time of a network round trip to a replica.',
+    durationBuckets,
+    ['peer'],
+  );
+  const sent = families.counter('peer_sent_bytes_total', 'Bytes of messages to a replica.', [
+    'peer',
+  ]);
+  const received = families.counter(
+    'peer_received_bytes_total',
+    'Bytes of messages from a replica.',
+    ['peer'],
+  );
+  const dropped = families.counter(
+    'peer_dropped_messages_total',
+    'Messages to or from a replica that this replica dropped, by cause.',
+    ['peer', 'reason'],
+  );
+  const snapshotBytes = families.counter(
+    'snapshot_bytes_total',
+    'Bytes of snapshots to and from replicas.',
+    ['direction', 'peer'],
+  );
+  const snapshots = families.counter(
+    'snapshots_total',
+    'Snapshots to and from replicas, by outcome.',
+    ['direction', 'peer', 'outcome'],
+  );
+  return {
     roundTrip: (peer, durationMs) => roundTrip.observe({ peer }, durationMs / 1_000),
     peerSent: (peer, byteCount) => sent.inc({ peer }, byteCount),
     peerReceived: (peer, byteCount) => received.inc({ peer }, byteCount),
@@ -143,6 +182,5 @@ function observerOf(metrics: Metrics, isNewTerm: (term: number) => boolean): Rep
       snapshotBytes.inc({ direction, peer }, byteCount),
     snapshotEnded: (direction, peer, succeeded) =>
       snapshots.inc({ direction, peer, outcome: succeeded ? 'done' : 'failed' }),
-    loopDelayed: (durationMs) => delay.observe(durationMs / 1_000),
   };
 }

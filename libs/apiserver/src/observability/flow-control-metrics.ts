@@ -1,12 +1,12 @@
 /**
- * Metrics of priority and fairness. Names, labels and buckets are the interface's. Requests of one flow
- * schema and priority level share their series. Executing and waiting requests of the level that is
- * never limited are not counted.
+ * Metrics of priority and fairness. Names, labels and buckets are the interface's. Requests of one
+ * flow schema and priority level share their series. Executing and waiting requests of the level
+ * that is never limited are not counted.
  */
 import type { CounterSeries, Histogram, HistogramSeries, Metrics } from '@orch/component';
-import { type RatioHistograms, SampledRatio } from '../flowcontrol/sampled-ratio.js';
-import type { RequestKind, RequestLimits } from '../server/request-gate.js';
+import type { RequestKind, RequestLimits } from '../http/request-gate.js';
 import { filterDurations } from './request-metrics.js';
+import { type RatioHistograms, SampledRatio } from './sampled-ratio.js';
 
 const secondsBuckets = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
 const lengthBuckets = [0, 10, 25, 50, 100, 250, 500, 1_000];
@@ -15,12 +15,12 @@ const phases = ['waiting', 'executing'] as const;
 const ofFlow = ['priority_level', 'flow_schema'] as const;
 
 export type Phase = (typeof phases)[number];
-/** How full something is, by what its requests do. */
+/** The utilisation by phase. */
 export type Ratios = Readonly<Record<Phase, SampledRatio>>;
 type FlowLabels = Readonly<Record<(typeof ofFlow)[number], string>>;
 
 export class FlowControlMetrics {
-  /** Time until a request is let in, in seconds. */
+  /** Time until a request is admitted, in seconds. */
   readonly filter: HistogramSeries;
   private readonly families: ReturnType<typeof flowFamilies>;
   private readonly flows = new Map<string, FlowSeries>();
@@ -33,7 +33,7 @@ export class FlowControlMetrics {
     this.filter = filterDurations(metrics).labels({ filter: 'priorityandfairness' });
     metrics.gauge({
       name: 'apiserver_flowcontrol_request_concurrency_limit',
-      help: 'Requests of a priority level that may execute at a time.',
+      help: 'Requests of a priority level that may execute concurrently.',
       labels: ['priority_level'],
       collect: (gauge) => {
         gauge.reset();
@@ -77,7 +77,7 @@ export class FlowControlMetrics {
     return series;
   }
 
-  /** Brings what is sampled up to date, to be served. */
+  /** Updates the sampled ratios before they are rendered. */
   refresh(nowMs: number): void {
     const kinds = Object.values(this.kindRatios);
     for (const { waiting, executing } of [...kinds, ...this.levelRatios.values()]) {
@@ -103,7 +103,7 @@ export class FlowControlMetrics {
 /** The series of one flow schema's requests in one priority level. */
 export class FlowSeries {
   readonly counts: Record<Phase, number> = { waiting: 0, executing: 0 };
-  /** Requests of it have taken seats or asked for them. */
+  /** Requests of it have taken or waited for seats. */
   isLimited = false;
   private dispatchedSeries: CounterSeries | undefined;
   private executionSeries: HistogramSeries | undefined;
@@ -131,7 +131,7 @@ export class FlowSeries {
     this.queueLengthSeries.observe(length);
   }
 
-  /** A request of a limited level has been decided on. */
+  /** The wait of a request of a limited level has ended. */
   waited(isExecuted: boolean, seconds: number): void {
     let series = this.waitSeries.get(isExecuted);
     if (!series) {
@@ -150,36 +150,36 @@ function flowFamilies(metrics: Metrics) {
   return {
     rejected: metrics.counter({
       name: 'apiserver_flowcontrol_rejected_requests_total',
-      help: 'Requests turned away, by reason.',
+      help: 'Requests rejected, by reason.',
       labels: [...ofFlow, 'reason'],
     }),
     dispatched: metrics.counter({
       name: 'apiserver_flowcontrol_dispatched_requests_total',
-      help: 'Requests let in.',
+      help: 'Requests admitted.',
       labels: ofFlow,
     }),
     queueLengths: metrics.histogram({
       name: 'apiserver_flowcontrol_request_queue_length_after_enqueue',
-      help: 'Requests in a queue when one more has come to it.',
+      help: 'Length of a queue after a request has joined it.',
       labels: ofFlow,
       buckets: lengthBuckets,
     }),
     waits: metrics.histogram({
       name: 'apiserver_flowcontrol_request_wait_duration_seconds',
-      help: 'Time that requests waited, in seconds, by whether they were let in then.',
+      help: 'Time that requests waited, in seconds, by whether they executed afterwards.',
       labels: [...ofFlow, 'execute'],
       buckets: secondsBuckets,
     }),
     executions: metrics.histogram({
       name: 'apiserver_flowcontrol_request_execution_seconds',
-      help: 'Time that requests took to be answered once they were let in, in seconds.',
+      help: 'Time from the admission of requests to their response, in seconds.',
       labels: ofFlow,
       buckets: secondsBuckets,
     }),
   };
 }
 
-/** Makes the ratios of one label's value. */
+/** Creates the ratios of one label value. */
 function ratioFamilies(metrics: Metrics, label: 'priority_level' | 'request_kind', whose: string) {
   const prefix =
     label === 'priority_level'

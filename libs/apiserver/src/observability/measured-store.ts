@@ -1,8 +1,9 @@
 /**
- * A store that tells how long its requests take, by operation and kind. Reads that memory answers at once
- * are none, nor is what the server keeps for itself under other keys.
+ * Measures the duration of store requests by operation and kind. Reads served from memory and the
+ * server's own keys are not measured.
  */
 import type { Clock, HistogramSeries, Metrics } from '@orch/component';
+import type { ResourceTable } from '@orch/registry';
 import type {
   CommitResult,
   GetResult,
@@ -10,13 +11,11 @@ import type {
   ListResult,
   Operation,
   ReadOptions,
+  ReadWriteStore,
   Revision,
-  StoreStatus,
-  VersionedStore,
   WatchHandle,
   WatchOptions,
 } from '@orch/store';
-import type { ResourceTable } from '../registry/resource-table.js';
 
 type StoreOperation = 'get' | 'list' | 'create' | 'update' | 'delete';
 
@@ -24,13 +23,13 @@ const buckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 15, 30, 60];
 
 type SeriesByOperation = Partial<Record<StoreOperation, HistogramSeries>>;
 
-export class MeasuredStore implements VersionedStore {
+export class MeasuredStore implements ReadWriteStore {
   private readonly durations;
   /** By type of object, `*core.Pod`. */
   private readonly byType = new Map<string, SeriesByOperation>();
 
   constructor(
-    private readonly store: VersionedStore,
+    private readonly store: ReadWriteStore,
     private readonly table: ResourceTable,
     private readonly clock: Clock,
     metrics: Metrics,
@@ -75,7 +74,7 @@ export class MeasuredStore implements VersionedStore {
     }
   }
 
-  /** @returns whether the key is that of an object. */
+  /** Records the duration. @returns whether the key is that of an object. */
   private took(operation: StoreOperation, key: string, startMs: number): boolean {
     const end = key.indexOf('/', key.indexOf('/') + 1) + 1;
     const type = this.table.storedUnder(key.slice(0, end))?.typeName;
@@ -90,32 +89,16 @@ export class MeasuredStore implements VersionedStore {
     return true;
   }
 
-  start(): Promise<void> {
-    return this.store.start();
-  }
-
-  stop(): Promise<void> {
-    return this.store.stop();
-  }
-
   watch(options: WatchOptions): WatchHandle {
     return this.store.watch(options);
-  }
-
-  compact(revision: Revision): Promise<void> {
-    return this.store.compact(revision);
   }
 
   revision(): Revision {
     return this.store.revision();
   }
 
-  revisionBefore(ageMs: number): Revision {
-    return this.store.revisionBefore(ageMs);
-  }
-
-  status(): StoreStatus {
-    return this.store.status();
+  compactedRevision(): Revision {
+    return this.store.compactedRevision();
   }
 }
 

@@ -1,4 +1,4 @@
-/** Metrics of pod logs: how sure the server was of the agents that it read them from. */
+/** Metrics of pod logs: whether the certificate of the node agent was verified. */
 import { type CounterSeries, dialect, type Metrics } from '@orch/component';
 
 export class PodLogMetrics {
@@ -12,12 +12,12 @@ export class PodLogMetrics {
     this.failures = metrics
       .counter({
         name: name('backend_tls_failure_total'),
-        help: 'Logs that were not read because the certificate of the node agent was not believed.',
+        help: 'Logs not read because the certificate of the node agent was not trusted.',
       })
       .labels({});
     const requests = metrics.counter({
       name: name('insecure_backend_total'),
-      help: 'Logs asked for, by whether the certificate of the node agent was checked.',
+      help: 'Log requests, by whether the certificate of the node agent was verified.',
       labels: ['usage'],
     });
     this.enforced = requests.labels({ usage: 'enforce_tls' });
@@ -28,7 +28,7 @@ export class PodLogMetrics {
     (isChecked ? this.enforced : this.skipped).inc();
   }
 
-  notBelieved(): void {
+  untrusted(): void {
     this.failures.inc();
   }
 }

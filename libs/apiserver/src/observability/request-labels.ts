@@ -1,6 +1,9 @@
-/** What a request is called in metrics. Every value is one of a few, whatever paths clients make up. */
-import type { Query } from '../request/query.js';
-import type { RequestInfo } from '../request/request-info.js';
+/**
+ * The labels of a request in metrics. Every value is from a fixed set, so that clients cannot add
+ * series.
+ */
+import type { Query } from '../http/query.js';
+import type { RequestInfo } from '../http/request-info.js';
 
 const verbNames: Readonly<Record<string, string>> = {
   create: 'POST',
@@ -16,7 +19,7 @@ const verbNames: Readonly<Record<string, string>> = {
   put: 'PUT',
 };
 
-/** Their requests are connections, by whatever method they are made. */
+/** Subresources whose requests are connections, whatever their method. */
 const connecting: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward', 'proxy']);
 
 const applyMediaType = 'application/apply-patch+yaml';

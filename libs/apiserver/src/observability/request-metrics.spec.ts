@@ -1,11 +1,11 @@
 import { definitions } from '@orch/api';
 import { Metrics } from '@orch/component';
+import { ResourceTable } from '@orch/registry';
 import { expect, it } from 'vitest';
-import { ResourceTable } from '../registry/resource-table.js';
-import { Query } from '../request/query.js';
-import { parseRequestInfo } from '../request/request-info.js';
-import type { Exchange } from '../response/exchange.js';
-import { InFlight } from '../server/in-flight.js';
+import { InFlight } from '../flowcontrol/in-flight.js';
+import { Query } from '../http/query.js';
+import type { RequestContext } from '../http/request-context.js';
+import { parseRequestInfo } from '../http/request-info.js';
 import { dryRunLabel, scopeLabel, verbLabel } from './request-labels.js';
 import { RequestMetrics } from './request-metrics.js';
 
@@ -20,11 +20,11 @@ function measured() {
   };
 }
 
-function answered(statusCode: number, more: Partial<Exchange> = {}): Exchange {
-  return { response: { statusCode }, bodyBytes: 0, aborted: false, ...more } as Exchange;
+function completed(statusCode: number, more: Partial<RequestContext> = {}): RequestContext {
+  return { response: { statusCode }, bodyBytes: 0, aborted: false, ...more } as RequestContext;
 }
 
-it('counts alike requests together and sorts durations and sizes into buckets', async () => {
+it('counts similar requests together and sorts durations and sizes into buckets', async () => {
   const { metrics, requests } = measured();
   for (const [code, seconds, bodyBytes] of [
     [200, 0.01, 900],
@@ -34,7 +34,7 @@ it('counts alike requests together and sorts durations and sizes into buckets', 
   ] as const) {
     requests
       .route(pods, 'GET', 'resource', '', '')
-      .finished(answered(code, { bodyBytes }), seconds);
+      .finished(completed(code, { bodyBytes }), seconds);
   }
   const text = await metrics.render();
   const labels = 'group="",version="v1",resource="pods",subresource="",scope="resource",verb="GET"';
@@ -57,19 +57,19 @@ it('counts alike requests together and sorts durations and sizes into buckets', 
   expect(text).toContain(`${sizes}{le="10000",${labels},component="apiserver"} 4\n`);
 });
 
-it('measures the answers of reads alone', async () => {
+it('measures the responses of reads only', async () => {
   const { metrics, requests } = measured();
-  requests.route(pods, 'POST', 'namespace', '', '').finished(answered(201), 0.1);
-  requests.route(undefined, 'GET', '', '', '').finished(answered(200), 0.1);
+  requests.route(pods, 'POST', 'namespace', '', '').finished(completed(201), 0.1);
+  requests.route(undefined, 'GET', '', '', '').finished(completed(200), 0.1);
   expect(await metrics.render()).not.toContain('apiserver_response_sizes_bucket');
 });
 
-it('tells of refused, given up and cut off requests', async () => {
+it('counts rejected, terminated and aborted requests', async () => {
   const { metrics, requests } = measured();
   const route = requests.route(pods, 'LIST', 'cluster', '', '');
   requests.refused(route, 'readOnly');
   route.terminated('504');
-  route.finished(answered(200, { aborted: true }), 60);
+  route.finished(completed(200, { aborted: true }), 60);
   const text = await metrics.render();
   const labels = 'group="",version="v1",resource="pods",subresource="",scope="cluster",verb="LIST"';
   expect(text).toContain('apiserver_dropped_requests_total{request_kind="readOnly"} 1\n');
@@ -79,7 +79,7 @@ it('tells of refused, given up and cut off requests', async () => {
   expect(text).toContain(`apiserver_request_aborts_total{${labels}} 1\n`);
 });
 
-it('tells which deprecated versions are asked for, until when there are any', async () => {
+it('reports requested deprecated versions with their removed release', async () => {
   const { metrics, requests } = measured();
   const leases = (version: string) => table.find('coordination.orch.io', version, 'leases');
   requests.route(leases('v1'), 'LIST', 'cluster', '', '');
@@ -114,7 +114,7 @@ it.each([
   expect(scopeLabel(info)).toBe(scope);
 });
 
-it('tells trial runs, and those that are asked for wrongly', () => {
+it('labels dry runs and invalid dry-run options', () => {
   expect(dryRunLabel(new Query('watch=1'))).toBe('');
   expect(dryRunLabel(new Query('dryRun=All&dryRun=All'))).toBe('All');
   expect(dryRunLabel(new Query('dryRun=All&dryRun=Some'))).toBe('invalid');

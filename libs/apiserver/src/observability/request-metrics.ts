@@ -1,8 +1,8 @@
 /**
- * Metrics of requests. Names, labels and buckets are the interface's. Requests that are alike share a
- * route, which keeps its series: counting a request costs a look through the few routes of its resource.
- * There are as many series as the server has resources, subresources and verbs: what it does not serve is
- * counted together.
+ * Metrics of requests. Names, labels and buckets are the interface's. Similar requests share a
+ * route, which retains its series, so that counting a request costs a lookup in the few routes of
+ * its resource. The number of series is bounded by the resources, subresources and verbs of the
+ * server: requests for other resources share one series.
  */
 import type {
   Counter,
@@ -12,9 +12,9 @@ import type {
   HistogramSeries,
   Metrics,
 } from '@orch/component';
-import type { ServedResource } from '../registry/resource.js';
-import type { Exchange } from '../response/exchange.js';
-import { type RequestCounts, type RequestKind, requestKinds } from '../server/request-gate.js';
+import type { ServedResource } from '@orch/registry';
+import { type RequestCounts, type RequestKind, requestKinds } from '../http/request-gate.js';
+import type { FinishedRequest, RequestRecorder } from '../http/request-recorder.js';
 
 const durationBuckets = [
   0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
@@ -23,26 +23,26 @@ const durationBuckets = [
 const sizeBuckets = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 const filterBuckets = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5];
 
-const asked = ['group', 'resource', 'scope', 'subresource', 'verb', 'version'] as const;
-const answered = ['component', ...asked] as const;
+const requestLabels = ['group', 'resource', 'scope', 'subresource', 'verb', 'version'] as const;
+const answered = ['component', ...requestLabels] as const;
 const counted = ['dry_run', ...answered] as const;
 const deprecated = ['group', 'removed_release', 'resource', 'subresource', 'version'] as const;
 const component = 'apiserver';
 const tooManyRequests = '429';
 
-/** By what requests are alike, besides their resource. */
+/** The attributes that similar requests share, besides their resource. */
 export interface RouteKey {
   readonly verb: string;
   readonly scope: string;
-  /** Empty, or one that the resource has. */
+  /** Empty, or a subresource of the resource. */
   readonly subresource: string;
   readonly dryRun: string;
 }
 
-type AskedLabels = Readonly<Record<(typeof asked)[number], string>>;
+type RequestLabels = Readonly<Record<(typeof requestLabels)[number], string>>;
 
-/** Requests that are alike, and their series. */
-export class Route {
+/** Similar requests and their series. */
+export class Route implements RequestRecorder {
   private readonly durations: HistogramSeries;
   private readonly sizes: HistogramSeries | undefined;
   private readonly byCode = new Map<number, CounterSeries>();
@@ -50,7 +50,7 @@ export class Route {
   constructor(
     private readonly families: RequestFamilies,
     readonly key: RouteKey,
-    private readonly labels: AskedLabels,
+    private readonly labels: RequestLabels,
   ) {
     const { verb, dryRun } = key;
     this.durations = families.durations.labels({ ...labels, component, dry_run: dryRun });
@@ -58,7 +58,7 @@ export class Route {
     if (isRead) this.sizes = families.sizes.labels({ ...labels, component });
   }
 
-  finished({ response, bodyBytes, aborted }: Exchange, seconds: number): void {
+  finished({ response, bodyBytes, aborted }: FinishedRequest, seconds: number): void {
     const { statusCode } = response;
     let count = this.byCode.get(statusCode);
     if (!count) {
@@ -73,12 +73,12 @@ export class Route {
     if (aborted) this.families.aborts.inc(this.labels);
   }
 
-  /** A request that goes on for long: 1 when it begins, -1 when it ends. */
+  /** Counts a long-running request: 1 when it starts, -1 when it ends. */
   longRunning(change: 1 | -1): void {
     this.families.longRunning.inc({ ...this.labels, component }, change);
   }
 
-  /** The server gave it up to protect itself. */
+  /** The server terminated the request to protect itself. */
   terminated(code: string): void {
     this.families.terminations.inc({ ...this.labels, code, component });
   }
@@ -89,12 +89,12 @@ interface RequestFamilies {
   readonly durations: Histogram<(typeof counted)[number]>;
   readonly sizes: Histogram<(typeof answered)[number]>;
   readonly longRunning: Gauge<(typeof answered)[number]>;
-  readonly aborts: Counter<(typeof asked)[number]>;
+  readonly aborts: Counter<(typeof requestLabels)[number]>;
   readonly terminations: Counter<'code' | (typeof answered)[number]>;
 }
 
 export class RequestMetrics {
-  /** Time to find out who asks, and whether they may, in seconds. */
+  /** Time of authentication and authorization, in seconds. */
   readonly authentication: HistogramSeries;
   readonly authorization: HistogramSeries;
   private readonly families: RequestFamilies;
@@ -109,7 +109,7 @@ export class RequestMetrics {
     this.authorization = filters.labels({ filter: 'authorization' });
     metrics.gauge({
       name: 'apiserver_current_inflight_requests',
-      help: 'Requests being worked on, by kind.',
+      help: 'Requests in flight, by kind.',
       labels: ['request_kind'],
       collect(gauge) {
         for (const kind of requestKinds) {
@@ -119,7 +119,7 @@ export class RequestMetrics {
     });
     metrics.gauge({
       name: 'apiserver_current_inqueue_requests',
-      help: 'Requests that wait to be worked on, by kind.',
+      help: 'Requests waiting for a seat, by kind.',
       labels: ['request_kind'],
       collect(gauge) {
         for (const kind of requestKinds) {
@@ -129,17 +129,17 @@ export class RequestMetrics {
     });
     this.dropped = metrics.counter({
       name: 'apiserver_dropped_requests_total',
-      help: 'Requests refused because too many were being worked on, by kind.',
+      help: 'Requests rejected because too many were in flight, by kind.',
       labels: ['request_kind'],
     });
     this.deprecatedApis = metrics.gauge({
       name: 'apiserver_requested_deprecated_apis',
-      help: 'Deprecated APIs that were asked for, by the release that no longer has them; always 1.',
+      help: 'Deprecated APIs that were requested, by the release that removes them; always 1.',
       labels: deprecated,
     });
   }
 
-  /** `served`: undefined for what is no resource of this server. */
+  /** `served`: undefined for a request that is not for a resource of this server. */
   route(
     served: ServedResource | undefined,
     verb: string,
@@ -159,16 +159,16 @@ export class RequestMetrics {
         return route;
       }
     }
-    const made = this.newRoute(served, { verb, scope, subresource, dryRun });
-    alike.push(made);
+    const route = this.newRoute(served, { verb, scope, subresource, dryRun });
+    alike.push(route);
     this.routes.set(served ?? noResource, alike);
-    return made;
+    return route;
   }
 
-  /** Too many requests of its kind were being worked on. */
-  refused(route: Route, kind: RequestKind): void {
+  /** A request was rejected because too many of its kind were in flight. */
+  refused(recorder: RequestRecorder, kind: RequestKind): void {
     this.dropped.inc({ request_kind: kind });
-    route.terminated(tooManyRequests);
+    recorder.terminated(tooManyRequests);
   }
 
   private newRoute(served: ServedResource | undefined, key: RouteKey): Route {
@@ -185,14 +185,14 @@ export class RequestMetrics {
   }
 }
 
-/** Stands for what is no resource of this server. */
+/** The key of requests that are not for a resource of this server. */
 const noResource = {};
 
-/** What a request spends its time on before it is answered. */
+/** Time that a request spends in each filter. */
 export function filterDurations(metrics: Metrics): Histogram<'filter'> {
   return metrics.histogram({
     name: 'apiserver_request_filter_duration_seconds',
-    help: 'Time that a request spends in a filter before it is answered, in seconds, by filter.',
+    help: 'Time that a request spends in a filter before its response, in seconds, by filter.',
     labels: ['filter'],
     buckets: filterBuckets,
   });
@@ -202,36 +202,36 @@ function requestFamilies(metrics: Metrics): RequestFamilies {
   return {
     requests: metrics.counter({
       name: 'apiserver_request_total',
-      help: 'Requests answered, by what they asked for and by status code.',
+      help: 'Completed requests, by resource, verb and status code.',
       stability: 'STABLE',
       labels: ['code', ...counted],
     }),
     durations: metrics.histogram({
       name: 'apiserver_request_duration_seconds',
-      help: 'Time from the request to the end of its answer, in seconds.',
+      help: 'Time from the request to the end of its response, in seconds.',
       stability: 'STABLE',
       labels: counted,
       buckets: durationBuckets,
     }),
     sizes: metrics.histogram({
       name: 'apiserver_response_sizes',
-      help: 'Bytes of the bodies of answers to reads.',
+      help: 'Bytes of the response bodies of reads.',
       labels: answered,
       buckets: sizeBuckets,
     }),
     longRunning: metrics.gauge({
       name: 'apiserver_longrunning_gauge',
-      help: 'Requests that go on for long and are open.',
+      help: 'Open long-running requests.',
       labels: answered,
     }),
     aborts: metrics.counter({
       name: 'apiserver_request_aborts_total',
-      help: 'Requests whose answers were cut off, as when their time was over.',
-      labels: asked,
+      help: 'Requests whose responses were aborted, as by a timeout.',
+      labels: requestLabels,
     }),
     terminations: metrics.counter({
       name: 'apiserver_request_terminations_total',
-      help: 'Requests given up by the server to protect itself.',
+      help: 'Requests terminated by the server to protect itself.',
       labels: ['code', ...answered],
     }),
   };

@@ -1,10 +1,10 @@
 /**
- * Metrics of the store under the API: what it holds, told when metrics are asked for, and how long its
- * commits, quorum rounds and disk writes take, told as they happen.
+ * Metrics of the store: its contents, refreshed before metrics are rendered, and the durations of
+ * commits, quorum rounds and disk writes, recorded as they end.
  */
 import type { Metrics } from '@orch/component';
-import type { StoreObserver, VersionedStore } from '@orch/store';
-import type { ResourceTable } from '../registry/resource-table.js';
+import type { ResourceTable } from '@orch/registry';
+import type { StoreAdministration, StoreObserver, StoreReader } from '@orch/store';
 
 /** Seconds: from a commit in memory to a disk that stalls. */
 const durationBuckets = [
@@ -14,7 +14,7 @@ const countBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const countTimeoutMs = 5_000;
 
 export class StorageMetrics {
-  /** For the store, which is opened before anything it can be asked. */
+  /** The observer of the store. It exists before the store is opened. */
   readonly observer: StoreObserver;
   private readonly objects;
   private readonly objectCounts;
@@ -58,13 +58,11 @@ export class StorageMetrics {
       const series = operations.labels({ operation });
       return (durationMs: number) => series.observe(durationMs / 1_000);
     };
-    const [commit, apply, barrier, state, checkpoint] = [
-      'commit',
-      'apply',
-      'read_barrier',
-      'state_write',
-      'checkpoint',
-    ].map(timer) as [Timer, Timer, Timer, Timer, Timer];
+    const commit = timer('commit');
+    const apply = timer('apply');
+    const barrier = timer('read_barrier');
+    const state = timer('state_write');
+    const checkpoint = timer('checkpoint');
     const readers = batches.labels({ operation: 'read_barrier' });
     this.observer = {
       committed: commit,
@@ -79,8 +77,8 @@ export class StorageMetrics {
     };
   }
 
-  /** Counts what is stored; before metrics are rendered. */
-  async refresh(store: VersionedStore, table: ResourceTable): Promise<void> {
+  /** Counts the stored objects, before metrics are rendered. */
+  async refresh(store: StoreReader & StoreAdministration, table: ResourceTable): Promise<void> {
     this.sizes.set(store.status().valueBytes);
     for (const { keyPrefix, definition, storedApiVersion } of table.resources) {
       if (definition.virtual) continue;
@@ -97,5 +95,3 @@ export class StorageMetrics {
     }
   }
 }
-
-type Timer = (durationMs: number) => void;

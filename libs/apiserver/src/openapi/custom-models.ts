@@ -1,15 +1,9 @@
-/** Definitions of custom resources: made from the schemas that came with them. */
+/** Definitions of custom resources, from the schemas of their CustomResourceDefinitions. */
 import type { JsonObject, TypeName } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
-import type { ServedResource } from '../registry/resource.js';
-import type { OpenApiVersion, Schema } from './schema.js';
-
-const prefix = 'custom:';
-
-/** Where the types of a custom resource's version would be. `group`: on the wire. */
-export function customPackage(group: string, version: string): string {
-  return `${prefix}${group}/${version}`;
-}
+import type { ServedResource } from '@orch/registry';
+import { customPackagePrefix as prefix } from '@orch/registry';
+import type { OpenApiVersion, Schema } from './schema-types.js';
 
 export function isCustomType(name: TypeName): boolean {
   return name.startsWith(prefix);
@@ -25,10 +19,10 @@ export function customModelName(name: TypeName): string {
 /** Types that the definitions of custom resources refer to. */
 export const customReferences: readonly TypeName[] = ['meta/v1.ObjectMeta', 'meta/v1.ListMeta'];
 
-/** Makes references to other definitions. */
+/** Creates references to other definitions. */
 type Reference = (type: TypeName) => Schema;
 
-/** The definition of the objects or, for a name that is not the kind's, of their list. */
+/** The definition of the objects or, for a name other than the kind's, of their list. */
 export function customSchema(
   version: OpenApiVersion,
   served: ServedResource,
@@ -44,7 +38,7 @@ export function customSchema(
     required: ['items'],
     properties: {
       ...names,
-      metadata: described(version, reference('meta/v1.ListMeta'), 'What is known of the list.'),
+      metadata: described(version, reference('meta/v1.ListMeta'), 'Metadata of the list.'),
       items: {
         description: 'The elements of the list.',
         type: 'array',
@@ -63,17 +57,17 @@ function objectSchema(
   const metadata = described(
     version,
     reference('meta/v1.ObjectMeta'),
-    'Name, labels and what else every object has.',
+    'Standard object metadata, such as name and labels.',
   );
-  const envelope = { ...typeMembers(), metadata } as Record<
-    'apiVersion' | 'kind' | 'metadata',
-    Schema
-  >;
+  const envelope: Record<'apiVersion' | 'kind' | 'metadata', Schema> = {
+    ...typeMembers(),
+    metadata,
+  };
   const schema = served.served.schema?.openApi(
     version,
     envelope as unknown as Record<'apiVersion' | 'kind' | 'metadata', JsonObject>,
   );
-  return { ...(schema as Schema | undefined), ...kindExtension(served, served.kind) };
+  return { ...schema, ...kindExtension(served, served.kind) };
 }
 
 function typeMembers(): Record<'apiVersion' | 'kind', Schema> {
@@ -83,7 +77,7 @@ function typeMembers(): Record<'apiVersion' | 'kind', Schema> {
       type: 'string',
     },
     kind: {
-      description: 'What the object is: its kind within the group and version.',
+      description: 'Kind of the object within its group and version.',
       type: 'string',
     },
   };

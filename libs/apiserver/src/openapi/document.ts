@@ -1,30 +1,25 @@
 /**
- * The documents, piece by piece: one path or one definition at a time, so that whoever writes a document
- * can let other work in between. Nothing is kept here.
+ * The documents in pieces: one path or one definition at a time, so that a writer can yield to the
+ * event loop in between. Stateless.
  */
 import type { TypeName } from '@orch/apimachinery';
 import { dialect, interfaceVersion } from '@orch/component';
+import type { ServedResource } from '@orch/registry';
 import type { Subresource } from '../handlers/subresources.js';
-import type { ServedResource } from '../registry/resource.js';
-import { acceptedTypes } from '../request/media-types.js';
+import { acceptedTypes } from '../request/accept.js';
 import { customSchema } from './custom-models.js';
 import { reachableModels } from './models.js';
 import { idOfVersion, type Operation, type PathOperations, tagOf } from './operations.js';
 import { type PathItem, pathItem } from './path-items.js';
 import { pathsOf } from './resource-paths.js';
-import {
-  type GroupVersion,
-  type OpenApiVersion,
-  referenceTo,
-  type Schema,
-  typeSchema,
-} from './schema.js';
+import { referenceTo, typeSchema } from './schema.js';
+import type { GroupVersion, OpenApiVersion, Schema } from './schema-types.js';
 
-/** What a document is about. */
+/** The served resources that a document describes. */
 export interface Contents {
   readonly served: readonly ServedResource[];
   readonly subresourcesOf: (served: ServedResource) => readonly Subresource[];
-  /** Every group version served, whatever the document holds. */
+  /** Every served group version, independent of the document's own resources. */
   readonly groupVersions: readonly GroupVersion[];
 }
 
@@ -52,7 +47,7 @@ export const securityScheme = {
   in: 'header',
 } as const;
 
-/** Paths first, then the definitions that they need, by name. */
+/** Paths first, then the definitions that they reference, sorted by name. */
 export function* documentPieces(version: OpenApiVersion, contents: Contents): Generator<Piece> {
   const types = new Set<TypeName>();
   for (const path of allPaths(contents)) {

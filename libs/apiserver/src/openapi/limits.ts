@@ -1,6 +1,11 @@
-/** Named maximums of the OpenAPI documents. */
+/** Named maxima of the OpenAPI documents. */
 
-/** Work on a document before other work gets its turn. Higher delays requests; lower the document. */
+/**
+ * Time of work on a document before it yields to the event loop. Higher: requests wait longer.
+ * Lower: the document takes longer.
+ */
 export const sliceMs = 5;
-/** Bytes of a document. Beyond it the document is refused instead of filling memory. */
+/** Size of a document. Higher: more memory. Lower: fewer custom resources fit. */
 export const documentBytesMax = 64 * 1024 * 1024;
+/** Nesting of a schema of another server; deeper parts are left out. Higher: deeper recursion. */
+export const foreignSchemaDepthMax = 64;

@@ -1,25 +1,25 @@
 /**
- * Definitions by name: which type has which, and which a document needs: those of the types named in it
- * and of all that their fields lead to.
+ * Definitions by name: the definition of each type, and the definitions that a document needs: the
+ * types that it names and all types that their fields reference.
  */
 import { schemaFile, schemaType, type TypeName } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import { customModelName, customReferences, isCustomType } from './custom-models.js';
 
-export interface TypeParts {
+export interface SplitTypeName {
   readonly file: string;
   readonly type: string;
 }
 
-/** The file and the bare name of a type, aliases followed. */
-export function partsOf(name: TypeName): TypeParts {
-  const at = name.lastIndexOf('.');
-  const parts = { file: name.slice(0, at), type: name.slice(at + 1) };
+/** The file and the bare name of a type, with aliases resolved. */
+export function partsOf(name: TypeName): SplitTypeName {
+  const dot = name.lastIndexOf('.');
+  const parts = { file: name.slice(0, dot), type: name.slice(dot + 1) };
   const alias = schemaFile(parts.file).types[parts.type]?.aliasOf;
   return alias === undefined ? parts : partsOf(alias);
 }
 
-/** Name of the type's definition; undefined for those that have none. */
+/** Name of the type's definition; undefined for a type without one. */
 export function modelName(name: TypeName): string | undefined {
   if (isCustomType(name)) return customModelName(name);
   const { file, type } = partsOf(name);

@@ -1,13 +1,14 @@
 import { definitions } from '@orch/api';
-import { type Clock, selectDialect } from '@orch/component';
+import { type Clock, selectDialect, systemClock } from '@orch/component';
+import type { ServedResource } from '@orch/registry';
+import { ResourceTable } from '@orch/registry';
 import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
 import type { Subresource } from '../handlers/subresources.js';
-import type { ServedResource } from '../registry/resource.js';
-import { ResourceTable } from '../registry/resource-table.js';
+import { noAggregation } from '../testing/no-aggregation.js';
 import { OpenApiDocuments } from './openapi-documents.js';
 import type { OperationItem, PathItem } from './path-items.js';
-import type { Schema } from './schema.js';
+import type { Schema } from './schema-types.js';
 
 selectDialect('kubernetes');
 
@@ -32,10 +33,9 @@ function subresourcesOf({ kind }: ServedResource): Subresource[] {
   return kind === 'Pod' ? [log] : [];
 }
 
-const realClock = { monotonicMs: () => performance.now() } as Clock;
-
-function newDocuments(clock: Clock = realClock): OpenApiDocuments {
-  return new OpenApiDocuments(new ResourceTable(definitions), subresourcesOf, clock);
+function newDocuments(clock: Pick<Clock, 'monotonicMs'> = systemClock): OpenApiDocuments {
+  const table = new ResourceTable(definitions);
+  return new OpenApiDocuments({ ...noAggregation, table, subresourcesOf, clock });
 }
 
 interface Version2 {
@@ -61,7 +61,7 @@ function referencesIn(document: unknown): string[] {
 
 const deployment = '/apis/apps/v1/namespaces/{namespace}/deployments/{name}';
 
-/** What of the public OpenAPIv2.proto a client of the binary form reads. */
+/** The subset of the public OpenAPIv2.proto that a client of the binary form reads. */
 const reader = protobuf.parse(
   `syntax = "proto3";
   message Document { string swagger = 1; Paths paths = 8; Definitions definitions = 9; }
@@ -155,7 +155,7 @@ describe('version 2', () => {
     expect(paths['/api/v1/namespaces']?.delete).toBeUndefined();
   });
 
-  it('tells which answers there may be, by the interface', async () => {
+  it('lists the possible responses of the interface', async () => {
     const { paths } = await parsed<Version2>(newDocuments().whole('json'));
     const codes = (path: string) =>
       Object.fromEntries(
@@ -176,7 +176,7 @@ describe('version 2', () => {
     });
   });
 
-  it('gives every operation a name of its own', async () => {
+  it('gives every operation a unique name', async () => {
     const { paths } = await parsed<Version2>(newDocuments().whole('json'));
     const ids = Object.values(paths).flatMap(({ parameters, ...operations }) =>
       Object.values(operations as Record<string, OperationItem>).map(
@@ -186,7 +186,7 @@ describe('version 2', () => {
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
   });
 
-  it('says the same in its binary form', async () => {
+  it('has the same contents in its binary form', async () => {
     const documents = newDocuments();
     const text = await parsed<Version2>(documents.whole('json'));
     const message = await binary(documents);
@@ -218,7 +218,7 @@ describe('version 2', () => {
 });
 
 describe('version 3', () => {
-  it('has a document of its own for each group version, found through the index', async () => {
+  it('has a document for each group version, listed in the index', async () => {
     const documents = newDocuments();
     const { paths } = await parsed<{ paths: Record<string, { serverRelativeURL: string }> }>(
       documents.index(),
@@ -233,32 +233,31 @@ describe('version 3', () => {
     }
   });
 
-  it('knows nothing of groups that are not served', () => {
+  it('omits groups that are not served', () => {
     expect(newDocuments().ofGroupVersion('apis/nope/v1')).toBeUndefined();
   });
 });
 
-describe('making documents', () => {
-  it('makes each once, with the same bytes on every server', async () => {
+describe('rendering documents', () => {
+  it('renders each document once, with the same bytes on every server', async () => {
     const [one, other] = [newDocuments(), newDocuments()];
     expect(one.whole('json')).toBe(one.whole('json'));
     expect((await one.whole('json')).hash).toBe((await other.whole('json')).hash);
     expect((await one.whole('json')).hash).not.toBe((await one.whole('protobuf')).hash);
   });
 
-  it('lets other work go in between', async () => {
+  it('yields to the event loop between slices', async () => {
     let nowMs = 0;
-    // Every look at the clock is a whole slice later.
+    // Every reading of the clock is a whole slice later.
     const later = () => {
       nowMs += 1_000;
       return nowMs;
     };
-    const clock = { monotonicMs: later } as Clock;
     let turns = 0;
     const timer = setInterval(() => {
       turns += 1;
     }, 0);
-    await newDocuments(clock).whole('json');
+    await newDocuments({ monotonicMs: later }).whole('json');
     clearInterval(timer);
     expect(turns).toBeGreaterThan(1);
   });

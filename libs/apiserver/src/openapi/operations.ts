@@ -1,8 +1,8 @@
-/** Operations on paths as the documents are made of them, and how they are named. */
+/** Operations on paths, the input of the documents, and how they are named. */
 import type { TypeName } from '@orch/apimachinery';
-import type { ServedResource } from '../registry/resource.js';
+import type { ServedResource } from '@orch/registry';
 import type { Parameter } from './parameters.js';
-import type { GroupVersionKind } from './schema.js';
+import type { GroupVersionKind } from './schema-types.js';
 
 export type Method = 'get' | 'put' | 'post' | 'delete' | 'patch';
 
@@ -18,13 +18,13 @@ export interface Operation {
   readonly body?: { readonly type: TypeName; readonly required: boolean };
   readonly consumes: readonly string[];
   readonly produces: readonly string[];
-  /** Type of the answer's body by status code; plain text without one. */
+  /** Type of the response body by status code; plain text if undefined. */
   readonly responses: Readonly<Record<string, TypeName | undefined>>;
 }
 
 export interface PathOperations {
   readonly path: string;
-  /** Of every operation. */
+  /** Parameters of every operation. */
   readonly parameters: readonly Parameter[];
   readonly operations: readonly Operation[];
 }

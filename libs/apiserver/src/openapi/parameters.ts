@@ -1,4 +1,4 @@
-/** The parameters that requests take in their path and query, in the words of their documentation. */
+/** The parameters of requests in their path and query, with their descriptions. */
 
 export interface Parameter {
   readonly name: string;
@@ -19,22 +19,22 @@ export const pretty = query('pretty', 'string', "If 'true', JSON is indented.");
 const dryRun = query(
   'dryRun',
   'string',
-  'All: the request goes through every step, but nothing is kept.',
+  'All: the request passes every step, but nothing is stored.',
 );
 const fieldManager = query(
   'fieldManager',
   'string',
-  'Who makes this change, for the record of field owners. At most 128 printable characters.',
+  'Name of the manager of this change, for field ownership. At most 128 printable characters.',
 );
 const fieldValidation = query(
   'fieldValidation',
   'string',
-  'What becomes of fields that the type does not have: Ignore drops them, Warn also tells, Strict refuses.',
+  'How unknown fields are handled: Ignore drops them, Warn also warns, Strict rejects the request.',
 );
 const resourceVersion = query(
   'resourceVersion',
   'string',
-  'The version of the data to answer from. Unset: the newest. 0: whatever this server has.',
+  'Version of the data to read. Unset: the newest. 0: any version of this server.',
 );
 
 export const inNamespace = path('namespace', 'Namespace of the object.');
@@ -46,50 +46,54 @@ export function named(kind: string): Parameter {
 export const getParameters: readonly Parameter[] = [resourceVersion];
 
 export const listParameters: readonly Parameter[] = [
-  query('allowWatchBookmarks', 'boolean', 'A watch also gets events that only tell the version.'),
-  query('continue', 'string', 'Where the page before ended, as that page said.'),
+  query(
+    'allowWatchBookmarks',
+    'boolean',
+    'A watch also receives bookmark events, which only carry the version.',
+  ),
+  query('continue', 'string', 'Continue token of the previous page.'),
   query('fieldSelector', 'string', 'Only objects whose fields have these values.'),
-  query('labelSelector', 'string', 'Only objects whose labels fit.'),
-  query('limit', 'integer', 'How many objects to answer with at most; the rest by continue.'),
+  query('labelSelector', 'string', 'Only objects whose labels match.'),
+  query('limit', 'integer', 'Maximum number of returned objects; continue returns the rest.'),
   resourceVersion,
-  query('resourceVersionMatch', 'string', 'How resourceVersion is meant: NotOlderThan or Exact.'),
-  query('timeoutSeconds', 'integer', 'How long the request may take.'),
-  query('watch', 'boolean', 'Answer with a stream of changes.'),
+  query('resourceVersionMatch', 'string', 'How resourceVersion is matched: NotOlderThan or Exact.'),
+  query('timeoutSeconds', 'integer', 'Time limit of the request.'),
+  query('watch', 'boolean', 'Stream changes instead of listing.'),
 ];
 
-/** Of writes that take no look at unknown fields. */
+/** The parameters of writes that do not validate unknown fields. */
 export const actionParameters: readonly Parameter[] = [dryRun, fieldManager];
 export const writeParameters: readonly Parameter[] = [...actionParameters, fieldValidation];
 
 const force = query(
   'force',
   'boolean',
-  'Only for apply: take over fields that others own and that the configuration changes.',
+  'Only for apply: take ownership of conflicting fields of other managers.',
 );
 
-/** Of patches with these parameters. */
+/** The parameters of a patch, with `force`. */
 export function patchParameters(parameters: readonly Parameter[]): readonly Parameter[] {
   return [...parameters, force];
 }
 
 export const deleteParameters: readonly Parameter[] = [
   dryRun,
-  query('gracePeriodSeconds', 'integer', 'Seconds the object gets to end by itself; 0 is at once.'),
+  query('gracePeriodSeconds', 'integer', 'Seconds that the object has to terminate; 0: immediate.'),
   query('orphanDependents', 'boolean', 'Deprecated: use propagationPolicy.'),
   query(
     'propagationPolicy',
     'string',
-    'What becomes of objects that this one owns: Orphan, Background or Foreground.',
+    'How dependents of the object are deleted: Orphan, Background or Foreground.',
   ),
 ];
 
 export const logParameters: readonly Parameter[] = [
-  query('container', 'string', 'The container; may be left out when the pod has one.'),
-  query('follow', 'boolean', 'Go on with what is written from now on.'),
-  query('limitBytes', 'integer', 'How many bytes to answer with at most.'),
-  query('previous', 'boolean', 'The run of the container before this one.'),
-  query('sinceSeconds', 'integer', 'Only what was written in these last seconds.'),
-  query('sinceTime', 'string', 'Only what was written since then.'),
-  query('tailLines', 'integer', 'Only so many of the last lines.'),
-  query('timestamps', 'boolean', 'Begin each line with its time.'),
+  query('container', 'string', 'Name of the container; optional if the pod has only one.'),
+  query('follow', 'boolean', 'Stream further output.'),
+  query('limitBytes', 'integer', 'Maximum number of returned bytes.'),
+  query('previous', 'boolean', 'The previous instance of the container.'),
+  query('sinceSeconds', 'integer', 'Only output of the last seconds.'),
+  query('sinceTime', 'string', 'Only output since this time.'),
+  query('tailLines', 'integer', 'Number of lines from the end.'),
+  query('timestamps', 'boolean', 'Prefix each line with its time.'),
 ];

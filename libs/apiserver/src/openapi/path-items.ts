@@ -3,7 +3,8 @@ import type { TypeName } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { Operation, PathOperations } from './operations.js';
 import type { Parameter } from './parameters.js';
-import { type OpenApiVersion, referenceTo, type Schema } from './schema.js';
+import { referenceTo } from './schema.js';
+import type { OpenApiVersion, Schema } from './schema-types.js';
 
 export interface ParameterItem {
   readonly name: string;

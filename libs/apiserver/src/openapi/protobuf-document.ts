@@ -1,12 +1,12 @@
 /**
- * The version 2 document in its binary form: a protobuf message `Document` whose members are those of
- * the JSON form, maps being lists of named values and extensions YAML text. Field numbers as in the
- * public OpenAPIv2.proto; only what our documents hold is written.
+ * The version 2 document in its binary form: a protobuf message `Document` with the members of the
+ * JSON form; maps are lists of named values and extensions are YAML text. Field numbers match the
+ * public OpenAPIv2.proto; only fields that our documents use are written.
  */
 import protobuf from 'protobufjs/minimal.js';
 import { documentInfo, type Piece, securityScheme } from './document.js';
 import type { OperationItem, ParameterItem, PathItem, ResponseItem } from './path-items.js';
-import type { Schema } from './schema.js';
+import type { Schema } from './schema-types.js';
 
 type Writer = protobuf.Writer;
 
@@ -112,7 +112,7 @@ function writeSchema(writer: Writer, schema: Schema): void {
   extensions(writer, 31, schema);
 }
 
-/** Path and query parameters have messages of their own that differ in numbers. */
+/** Path and query parameters have separate messages with different field numbers. */
 const placedParameters = {
   query: { choice: 3, type: 6, uniqueItems: 20 },
   path: { choice: 4, type: 5, uniqueItems: 19 },
@@ -210,8 +210,8 @@ export function protobufFrame(): Uint8Array {
 }
 
 /**
- * A path or a definition as a whole field of the document. A message that comes in several parts is
- * read as one, so every piece can bring its own `Paths` or `Definitions`.
+ * A path or definition as a complete field of the document. Protobuf merges repeated occurrences of
+ * a message, so each piece can have its own `Paths` or `Definitions`.
  */
 export function protobufPiece(piece: Piece): Uint8Array {
   const writer = protobuf.Writer.create();

@@ -1,10 +1,10 @@
-/** Puts an OpenAPI document together. */
+/** Assembles an OpenAPI document. */
 import { createHash } from 'node:crypto';
 import { RenderedDocument } from '../response/rendered-document.js';
 import { documentBytesMax } from './limits.js';
 import { inSlices } from './sliced.js';
 
-/** Puts a document together from its parts. Throws RangeError when it gets too long. */
+/** Assembles a document from its parts. Throws RangeError if it is too long. */
 export async function renderDocument(
   parts: Iterable<string | Uint8Array>,
   contentType: string,
@@ -16,7 +16,8 @@ export async function renderDocument(
   const take = (part: string | Uint8Array) => {
     const chunk = typeof part === 'string' ? Buffer.from(part) : part;
     bytes += chunk.length;
-    if (bytes > documentBytesMax) throw new RangeError('the OpenAPI document is too long');
+    if (bytes > documentBytesMax)
+      throw new RangeError(`the OpenAPI document is longer than ${documentBytesMax} bytes`);
     hash.update(chunk);
     chunks.push(chunk);
   };

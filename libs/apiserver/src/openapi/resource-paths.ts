@@ -1,12 +1,9 @@
-/**
- * What can be done with a served resource, path by path. Taken from the same tables that requests are
- * answered from.
- */
+/** The operations of a served resource, path by path, from the same tables that serve requests. */
 import type { TypeName } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
+import type { ServedResource } from '@orch/registry';
 import type { Subresource } from '../handlers/subresources.js';
-import type { ServedResource } from '../registry/resource.js';
-import { acceptedTypes } from '../request/media-types.js';
+import { acceptedTypes } from '../request/accept.js';
 import {
   capitalised,
   idOfVersion,
@@ -27,7 +24,7 @@ import {
   pretty,
   writeParameters,
 } from './parameters.js';
-import type { GroupVersionKind } from './schema.js';
+import type { GroupVersionKind } from './schema-types.js';
 
 const strategicType = 'application/strategic-merge-patch+json';
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', strategicType];
@@ -42,7 +39,9 @@ function streamTypes(): string[] {
   return ['application/json;stream=watch', `${protobufMediaType};stream=watch`];
 }
 
-/** Every path of the resource: collections, objects, subresources, then the older paths for watches. */
+/**
+ * Every path of the resource: collections, objects, subresources, then the older paths for watches.
+ */
 export function pathsOf(
   served: ServedResource,
   subresources: readonly Subresource[],
@@ -117,7 +116,7 @@ class ResourcePaths {
   }
 
   private allows(verb: string): boolean {
-    return (this.served.resource.verbs as ReadonlySet<string>).has(verb);
+    return this.served.resource.verbs.has(verb);
   }
 
   /** Custom resources have no protobuf form. */
@@ -209,18 +208,18 @@ class ResourcePaths {
 
   private deleteOne(): Operation | undefined {
     if (!this.allows('delete')) return undefined;
-    const answer = this.served.definition.deleteReturnsObject ? this.type : statusType;
+    const response = this.served.definition.deleteReturnsObject ? this.type : statusType;
     return this.operation('delete', {
       method: 'delete',
       id: `delete${this.version}${this.scope}${this.kind.kind}`,
       description: `delete a ${this.kind.kind}`,
       parameters: deleteParameters,
       body: { type: 'meta/v1.DeleteOptions', required: false },
-      responses: { 200: answer, 202: answer },
+      responses: { 200: response, 202: response },
     });
   }
 
-  /** Parts with a kind of their own take no look at unknown fields. */
+  /** Subresources with their own kind do not validate unknown fields. */
   private writeParametersOf({ kind }: GroupVersionKind): readonly Parameter[] {
     return kind === this.kind.kind ? writeParameters : actionParameters;
   }
@@ -270,17 +269,17 @@ class ResourcePaths {
   private subresourceOperations(subresource: Subresource): Operation[] {
     const { name, kind, from, verbs, longRunning } = subresource;
     const { group, version } = this.kind;
-    const shown = from
+    const body = from
       ? { group: dialect().group(from.groupHead), kind, version: from.version }
       : { group, kind, version };
-    if (longRunning) return this.streams(name, verbs, shown);
+    if (longRunning) return this.streams(name, verbs, body);
     const home = from ? `${from.groupHead}/${from.version}` : this.served.schemaPackage;
     const type = `${home}.${kind}`;
     const operations: Operation[] = [];
-    if (verbs.includes('get')) operations.push(this.read(name, type, shown));
-    if (verbs.includes('update')) operations.push(this.replacement(name, type, shown));
-    if (verbs.includes('patch')) operations.push(this.patching(name, type, shown));
-    if (verbs.includes('create')) operations.push(this.action(name, type, shown));
+    if (verbs.includes('get')) operations.push(this.read(name, type, body));
+    if (verbs.includes('update')) operations.push(this.replacement(name, type, body));
+    if (verbs.includes('patch')) operations.push(this.patching(name, type, body));
+    if (verbs.includes('create')) operations.push(this.action(name, type, body));
     return operations;
   }
 
@@ -292,7 +291,7 @@ class ResourcePaths {
       kind,
       parameters: actionParameters,
       body: { type, required: true },
-      responses: { 201: answeredWithStatus.has(name) ? statusType : type },
+      responses: { 201: statusActions.has(name) ? statusType : type },
     });
   }
 
@@ -321,8 +320,8 @@ class ResourcePaths {
   }
 }
 
-/** Actions whose answer says no more than that they were done. */
-const answeredWithStatus: ReadonlySet<string> = new Set(['binding', 'eviction']);
+/** Actions whose response is only a status. */
+const statusActions: ReadonlySet<string> = new Set(['binding', 'eviction']);
 const watchOnly: ReadonlySet<string> = new Set(['allowWatchBookmarks', 'watch']);
 
 function of(part: string): string {

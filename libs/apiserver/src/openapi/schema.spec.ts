@@ -1,7 +1,8 @@
 import { selectDialect } from '@orch/component';
 import { describe, expect, it } from 'vitest';
 import { modelName, reachableModels } from './models.js';
-import { type OpenApiVersion, typeSchema } from './schema.js';
+import { typeSchema } from './schema.js';
+import type { OpenApiVersion } from './schema-types.js';
 
 selectDialect('kubernetes');
 
@@ -28,7 +29,7 @@ describe('typeSchema', () => {
     });
   });
 
-  it('says how patches and applies merge lists', () => {
+  it('describes how patches and applies merge lists', () => {
     expect(property(2, 'core/v1.Container', 'ports')).toMatchObject({
       type: 'array',
       'x-kubernetes-patch-merge-key': 'containerPort',
@@ -62,7 +63,7 @@ describe('typeSchema', () => {
     });
   });
 
-  it('keeps what stands beside a reference in version 3', () => {
+  it('retains siblings of a reference in version 3', () => {
     expect(property(3, 'apps/v1.DeploymentSpec', 'strategy')).toMatchObject({
       allOf: [{ $ref: '#/components/schemas/io.k8s.api.apps.v1.DeploymentStrategy' }],
       'x-kubernetes-patch-strategy': 'retainKeys',
@@ -71,13 +72,13 @@ describe('typeSchema', () => {
     expect(property(3, 'apps/v1.DeploymentStrategy', 'type')?.default).toBe('RollingUpdate');
   });
 
-  it('describes fields by their comment and by what is known of them', () => {
+  it('describes fields by their comment and their constraints', () => {
     expect(property(2, 'apps/v1.DeploymentStrategy', 'type')?.description).toMatch(
-      /^`RollingUpdate` changes over .* Known values: Recreate, RollingUpdate. Default: RollingUpdate.$/,
+      /^`RollingUpdate` replaces pods .* Known values: Recreate, RollingUpdate. Default: RollingUpdate.$/,
     );
   });
 
-  it('says of an older version what the stable one says, and nothing where there is nothing to say', () => {
+  it('describes an older version like the stable one, and omits missing descriptions', () => {
     const schedule = (version: string) =>
       property(2, `batch/${version}.CronJobSpec`, 'schedule')?.description;
     expect(schedule('v1')).toContain('cron');
@@ -85,7 +86,7 @@ describe('typeSchema', () => {
     expect(property(2, 'apps/v1.DeploymentList', 'metadata')).not.toHaveProperty('description');
   });
 
-  it('puts types without a definition where they are used', () => {
+  it('inlines types without a definition', () => {
     expect(modelName('meta/v1.Verbs')).toBeUndefined();
     expect(property(2, 'meta/v1.APIResource', 'verbs')).toMatchObject({
       type: 'array',

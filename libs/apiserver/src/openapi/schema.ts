@@ -1,7 +1,7 @@
 /**
- * One API type as a schema of OpenAPI, made from its descriptor; version 2 and 3 differ in where
- * definitions stand, in what may stand beside a reference and in types that are one of several.
- * Internal types have no definition of their own: their schema stands where they are used.
+ * The OpenAPI schema of an API type, from its descriptor. Versions 2 and 3 differ in the location
+ * of definitions, in siblings of references and in unions. Internal types have no definition: their
+ * schema is inlined.
  */
 import {
   type Encoding,
@@ -14,50 +14,7 @@ import {
 import { dialect } from '@orch/component';
 import { describeField, describeType } from './descriptions.js';
 import { modelName, partsOf } from './models.js';
-
-export type OpenApiVersion = 2 | 3;
-
-export interface Schema {
-  $ref?: string;
-  description?: string;
-  type?: string;
-  format?: string;
-  default?: unknown;
-  required?: readonly string[];
-  items?: Schema;
-  additionalProperties?: Schema | boolean;
-  properties?: Record<string, Schema>;
-  allOf?: readonly Schema[];
-  oneOf?: readonly Schema[];
-  anyOf?: readonly Schema[];
-  not?: Schema;
-  nullable?: boolean;
-  uniqueItems?: boolean;
-  title?: string;
-  multipleOf?: number;
-  maximum?: number;
-  exclusiveMaximum?: boolean;
-  minimum?: number;
-  exclusiveMinimum?: boolean;
-  maxLength?: number;
-  minLength?: number;
-  pattern?: string;
-  maxItems?: number;
-  minItems?: number;
-  maxProperties?: number;
-  minProperties?: number;
-  enum?: readonly unknown[];
-  [extension: `x-${string}`]: unknown;
-}
-
-export interface GroupVersionKind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-}
-
-/** Group on the wire and version. */
-export type GroupVersion = Omit<GroupVersionKind, 'kind'>;
+import type { GroupVersion, GroupVersionKind, OpenApiVersion, Schema } from './schema-types.js';
 
 const string: Schema = { type: 'string' };
 
@@ -87,13 +44,13 @@ const encoded: Readonly<Record<Encoding, Schema>> = {
   unknownEnvelope: { type: 'object' },
 };
 
-/** What version 2 cannot say. */
+/** Encodings that version 2 cannot describe. */
 const encodedSinceVersion3: Partial<Record<Encoding, Schema>> = {
   quantity: { oneOf: [{ type: 'string' }, { type: 'number' }] },
   intOrString: { oneOf: [{ type: 'integer' }, { type: 'string' }], format: 'int-or-string' },
 };
 
-/** Reference to the type's definition, or what stands in its place. */
+/** A reference to the type's definition, or its inlined schema. */
 export function referenceTo(version: OpenApiVersion, name: TypeName): Schema {
   const model = modelName(name);
   if (model === undefined) return typeSchema(version, name, []);
@@ -159,7 +116,7 @@ function members(version: OpenApiVersion, name: TypeName): Members {
       type: 'string',
     };
     properties.kind = {
-      description: 'What the object is: its kind within the group and version.',
+      description: 'Kind of the object within its group and version.',
       type: 'string',
     };
   }

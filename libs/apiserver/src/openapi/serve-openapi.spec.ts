@@ -7,11 +7,12 @@ import {
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { definitions } from '@orch/api';
-import { type Clock, selectDialect } from '@orch/component';
+import { selectDialect, systemClock } from '@orch/component';
+import { ResourceTable } from '@orch/registry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ResourceTable } from '../registry/resource-table.js';
-import { splitTarget } from '../request/query.js';
-import { newExchange } from '../response/exchange.js';
+import { splitTarget } from '../http/query.js';
+import { noAggregation } from '../testing/no-aggregation.js';
+import { testContext } from '../testing/test-context.js';
 import { OpenApiDocuments } from './openapi-documents.js';
 import {
   documentFormat,
@@ -38,7 +39,7 @@ describe('documentFormat', () => {
   });
 });
 
-interface Answer {
+interface Fetched {
   readonly statusCode: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -47,20 +48,24 @@ interface Answer {
 describe('serving', () => {
   let server: Server;
   beforeAll(async () => {
-    const clock = { monotonicMs: () => performance.now() } as Clock;
-    const documents = new OpenApiDocuments(new ResourceTable(definitions), () => [], clock);
+    const documents = new OpenApiDocuments({
+      ...noAggregation,
+      table: new ResourceTable(definitions),
+      subresourcesOf: () => [],
+      clock: systemClock,
+    });
     server = createServer((request, response) => {
-      const exchange = newExchange(request, response);
+      const context = testContext(request, response);
       const { path, query } = splitTarget(request.url!);
-      if (path === '/openapi/v2') void serveWholeDocument(documents, exchange);
-      else if (path === '/openapi/v3') void serveIndex(documents, exchange);
-      else void serveGroupVersion(documents, exchange, path.slice('/openapi/v3/'.length), query);
+      if (path === '/openapi/v2') void serveWholeDocument(documents, context);
+      else if (path === '/openapi/v3') void serveIndex(documents, context);
+      else void serveGroupVersion(documents, context, path.slice('/openapi/v3/'.length), query);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-  function get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+  function get(path: string, headers: Record<string, string> = {}): Promise<Fetched> {
     const { port } = server.address() as AddressInfo;
     return new Promise((resolve, reject) => {
       const request = httpRequest({ port, path, headers, host: '127.0.0.1' }, (response) => {
@@ -78,7 +83,7 @@ describe('serving', () => {
     });
   }
 
-  it('compresses for those who can read it, and sends nothing to those who have it', async () => {
+  it('compresses for clients that accept gzip, and sends 304 for a matching ETag', async () => {
     const plain = await get('/openapi/v2');
     const compressed = await get('/openapi/v2', { 'accept-encoding': 'gzip' });
     expect(compressed.headers['content-encoding']).toBe('gzip');
@@ -96,12 +101,12 @@ describe('serving', () => {
     );
   });
 
-  it('refuses other forms', async () => {
+  it('rejects other formats', async () => {
     expect((await get('/openapi/v2', { accept: 'text/html' })).statusCode).toBe(406);
     expect((await get('/openapi/v3', { accept: binaryType })).statusCode).toBe(406);
   });
 
-  it('lets documents be kept under the address with their hash, and leads there', async () => {
+  it('serves documents as immutable under the address with their hash, and redirects to it', async () => {
     const { paths } = JSON.parse((await get('/openapi/v3')).body.toString()) as {
       paths: Record<string, { serverRelativeURL: string }>;
     };

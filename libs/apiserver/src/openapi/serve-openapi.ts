@@ -1,7 +1,7 @@
-/** Answers with OpenAPI documents, in the form that the client wants. */
+/** Serves OpenAPI documents in the format that the client accepts. */
 
-import type { Query } from '../request/query.js';
-import type { Exchange } from '../response/exchange.js';
+import type { Query } from '../http/query.js';
+import type { RequestContext } from '../http/request-context.js';
 import { sendDocument, sendEmpty } from '../response/rendered-document.js';
 import { sendNotFoundText } from '../response/unknown-path.js';
 import { type DocumentFormat, type OpenApiDocuments, urlOf } from './openapi-documents.js';
@@ -16,7 +16,7 @@ const formatsByType: Readonly<Record<string, DocumentFormat>> = {
   'application/com.github.proto-openapi.spec.v2.v1.0+protobuf': 'protobuf',
 };
 
-/** The most wanted format that there is; undefined when there is none. `accept`: of the header. */
+/** The preferred supported format; undefined if none is supported. `accept`: the header. */
 export function documentFormat(accept: string | undefined): DocumentFormat | undefined {
   if (accept === undefined || accept.trim() === '') return 'json';
   const clauses = accept.split(',').map((text) => {
@@ -35,40 +35,43 @@ export function documentFormat(accept: string | undefined): DocumentFormat | und
 /** `/openapi/v2`. */
 export async function serveWholeDocument(
   documents: OpenApiDocuments,
-  exchange: Exchange,
+  context: RequestContext,
 ): Promise<void> {
-  const format = documentFormat(exchange.request.headers.accept);
-  if (!format) return sendEmpty(exchange, 406);
-  return sendDocument(exchange, await documents.whole(format));
+  const format = documentFormat(context.request.headers.accept);
+  if (!format) return sendEmpty(context, 406);
+  return sendDocument(context, await documents.whole(format));
 }
 
 /** `/openapi/v3`. */
-export async function serveIndex(documents: OpenApiDocuments, exchange: Exchange): Promise<void> {
-  if (documentFormat(exchange.request.headers.accept) !== 'json') return sendEmpty(exchange, 406);
-  return sendDocument(exchange, await documents.index());
+export async function serveIndex(
+  documents: OpenApiDocuments,
+  context: RequestContext,
+): Promise<void> {
+  if (documentFormat(context.request.headers.accept) !== 'json') return sendEmpty(context, 406);
+  return sendDocument(context, await documents.index());
 }
 
 /**
- * `/openapi/v3/<place>`. A request that names the hash of the document may keep the answer for ever;
- * one that names another hash is sent to the right address.
+ * `/openapi/v3/<place>`. The response to a request with the hash of the document may be cached
+ * permanently; a request with another hash is redirected.
  */
 export async function serveGroupVersion(
   documents: OpenApiDocuments,
-  exchange: Exchange,
+  context: RequestContext,
   place: string,
   query: Query,
 ): Promise<void> {
   const pending = documents.ofGroupVersion(place);
-  if (!pending) return sendNotFoundText(exchange);
-  if (documentFormat(exchange.request.headers.accept) !== 'json') return sendEmpty(exchange, 406);
+  if (!pending) return sendNotFoundText(context);
+  if (documentFormat(context.request.headers.accept) !== 'json') return sendEmpty(context, 406);
   const document = await pending;
   const hash = query.get('hash');
   if (hash !== '' && hash !== document.hash) {
-    exchange.headers.location = urlOf(place, document.hash);
-    return sendEmpty(exchange, 301);
+    context.headers.location = urlOf(place, document.hash);
+    return sendEmpty(context, 301);
   }
   if (hash !== '') {
-    exchange.headers['cache-control'] = `public, immutable, max-age=${secondsOfYear}`;
+    context.headers['cache-control'] = `public, immutable, max-age=${secondsOfYear}`;
   }
-  return sendDocument(exchange, document);
+  return sendDocument(context, document);
 }

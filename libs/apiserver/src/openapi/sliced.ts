@@ -1,4 +1,4 @@
-/** Long work in short slices: other work of the event loop gets its turn in between. */
+/** Long work in short slices, which yields to the event loop in between. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sliceMs } from './limits.js';
 

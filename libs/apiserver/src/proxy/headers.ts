@@ -1,8 +1,8 @@
-/** Which headers go through a proxy. Pure. */
+/** The headers that a proxy forwards. Pure. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { listedValues } from '@orch/streaming';
 
-/** They are about one connection, not about the request. */
+/** Headers of one connection, not of the request. */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'expect',
@@ -17,10 +17,13 @@ const hopByHop: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** The API's own business: the target must not act as the client towards the API. */
-const ownBusiness: ReadonlySet<string> = new Set(['authorization', 'host']);
+/**
+ * Headers for the API server: the target must get neither the client's credentials nor the user
+ * that it impersonates.
+ */
+const ownBusiness = /^(?:authorization|host|impersonate-.*)$/;
 
-/** Who may call the API from a browser is not for what stands behind it to say. */
+/** The API server decides on cross-origin access, not the target. */
 const crossOrigin = /^access-control-allow-(?:credentials|headers|methods|origin)$/;
 
 function endToEnd(headers: IncomingHttpHeaders): [string, string | string[]][] {
@@ -32,24 +35,24 @@ function endToEnd(headers: IncomingHttpHeaders): [string, string | string[]][] {
 }
 
 export interface ForwardedFor {
-  /** Of the client. */
+  /** The client's address. */
   readonly address: string;
   readonly host: string;
   /** As the client sent it, with its query. */
   readonly uri: string;
 }
 
-/** The headers of the request to the target; `upgrade`: what the connection shall become. */
+/** The headers of the request to the target; `upgrade`: the requested protocol. */
 export function requestHeaders(
   headers: IncomingHttpHeaders,
   client: ForwardedFor,
   targetHost: string,
   upgrade: string | undefined,
 ): OutgoingHttpHeaders {
-  const kept = endToEnd(headers).filter(([name]) => !ownBusiness.has(name));
+  const forwarded = endToEnd(headers).filter(([name]) => !ownBusiness.test(name));
   const before = listedValues(headers['x-forwarded-for']);
   return {
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries(forwarded),
     host: targetHost,
     'x-forwarded-for': [...before, client.address].join(', '),
     'x-forwarded-host': client.host,
@@ -59,8 +62,8 @@ export function requestHeaders(
   };
 }
 
-/** The headers of the answer to the client. */
+/** The headers of the response to the client. */
 export function responseHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
-  const kept = endToEnd(headers).filter(([name]) => !crossOrigin.test(name));
-  return { 'cache-control': 'no-cache, private', ...Object.fromEntries(kept) };
+  const forwarded = endToEnd(headers).filter(([name]) => !crossOrigin.test(name));
+  return { 'cache-control': 'no-cache, private', ...Object.fromEntries(forwarded) };
 }

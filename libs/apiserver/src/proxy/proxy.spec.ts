@@ -11,8 +11,8 @@ import { text } from 'node:stream/consumers';
 import { StatusError } from '@orch/apimachinery';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Call } from '../handlers/call.js';
-import { upgradeExchange } from '../server/upgrade.js';
+import { acceptUpgrade, type ClientUpgrade } from '../http/upgrade.js';
+import { testContext } from '../testing/test-context.js';
 import { forward, notReached } from './forward.js';
 import { requestHeaders, responseHeaders } from './headers.js';
 import { proxiedUrl, rewriteTags } from './rewrite.js';
@@ -32,7 +32,7 @@ describe('names of targets', () => {
     expect(() => parseTargetName(given, 'pod')).toThrow(StatusError);
   });
 
-  it('leave what is below as it is written', () => {
+  it('do not change the path below the proxy', () => {
     const path = '/api/v1/namespaces/a/pods/b/proxy';
     expect(pathBelow(path, 0)).toBe('');
     expect(pathBelow(`${path}/`, 0)).toBe('/');
@@ -44,13 +44,15 @@ describe('names of targets', () => {
 describe('headers', () => {
   const client = { address: '10.0.0.1', host: 'api:6443', uri: '/p' };
 
-  it('of one connection stay on it, and so do credentials', () => {
+  it('are not forwarded if they are hop-by-hop or credentials', () => {
     const given = {
       connection: 'keep-alive, x-own',
       'keep-alive': '5',
       'x-own': '1',
       te: 'trailers',
       authorization: 'Bearer secret',
+      'impersonate-user': 'bob',
+      'impersonate-extra-scope': 'a',
       host: 'api:6443',
       accept: 'text/html',
       'x-forwarded-for': '192.0.2.1',
@@ -66,7 +68,7 @@ describe('headers', () => {
     });
   });
 
-  it('ask for the upgrade that the client asks for', () => {
+  it('include the upgrade that the client requests', () => {
     const headers = requestHeaders(
       { connection: 'Upgrade', upgrade: 'websocket' },
       client,
@@ -118,7 +120,7 @@ describe('links', () => {
 describe('a proxied request', () => {
   let target: Server;
   let front: Server;
-  let answer: (request: IncomingMessage, response: ServerResponse) => void;
+  let respond: (request: IncomingMessage, response: ServerResponse) => void;
   let failure: unknown;
   let finished: Promise<void>;
   let targetPort: () => number;
@@ -128,25 +130,26 @@ describe('a proxied request', () => {
     await once(server, 'listening');
   };
   const portOf = (server: Server) => (server.address() as AddressInfo).port;
-  const pass = (exchange: object) => {
+  const pass = (request: IncomingMessage, response: ServerResponse, upgrade?: ClientUpgrade) => {
     const place = { scheme: 'http', host: '127.0.0.1', port: targetPort(), path: '/x' } as const;
-    const call = { exchange: { warnings: [], headers: {}, ...exchange } } as unknown as Call;
-    finished = forward(call, { ...place, unreachable: notReached }).catch((error: unknown) => {
+    const context = testContext(request, response, {}, upgrade);
+    finished = forward(context, { ...place, unreachable: notReached }).catch((error: unknown) => {
       failure = error;
     });
   };
 
   beforeEach(async () => {
     failure = undefined;
-    target = createServer((request, response) => answer(request, response));
+    target = createServer((request, response) => respond(request, response));
     target.on('upgrade', (_request, socket: Socket) => {
       socket.write('HTTP/1.1 101 Yes\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n');
       socket.pipe(socket);
     });
-    front = createServer((request, response) => pass({ request, response }));
-    front.on('upgrade', (request, socket, head) =>
-      pass({ request, ...upgradeExchange(request, socket, head) }),
-    );
+    front = createServer((request, response) => pass(request, response));
+    front.on('upgrade', (request, socket, head) => {
+      const { response, upgrade } = acceptUpgrade(request, socket, head);
+      pass(request, response, upgrade);
+    });
     targetPort = () => portOf(target);
     await Promise.all([started(target), started(front)]);
   });
@@ -158,18 +161,18 @@ describe('a proxied request', () => {
     }
   });
 
-  const ask = (options: object = {}) =>
+  const send = (options: object = {}) =>
     httpRequest({ host: '127.0.0.1', port: portOf(front), agent: false, ...options });
 
   it('carries bodies both ways', async () => {
-    answer = (request, response) => {
+    respond = (request, response) => {
       response.writeHead(201, { 'x-method': request.method ?? '' });
       request.pipe(response);
     };
     const body = Buffer.alloc(1_000_000, 'x').toString();
-    const asked = ask({ method: 'PUT' });
-    asked.end(body);
-    const [reply] = (await once(asked, 'response')) as [IncomingMessage];
+    const sent = send({ method: 'PUT' });
+    sent.end(body);
+    const [reply] = (await once(sent, 'response')) as [IncomingMessage];
     expect(reply.statusCode).toBe(201);
     expect(reply.headers['x-method']).toBe('PUT');
     expect(await text(reply)).toBe(body);
@@ -177,36 +180,36 @@ describe('a proxied request', () => {
 
   it('ends at the target when the client leaves', async () => {
     const left = new Promise<void>((done) => {
-      answer = (_request, response) => {
+      respond = (_request, response) => {
         response.write('some');
         response.once('close', () => done());
       };
     });
-    const asked = ask();
-    asked.on('error', () => undefined);
-    asked.end();
-    await once(asked, 'response');
-    asked.destroy();
+    const sent = send();
+    sent.on('error', () => undefined);
+    sent.end();
+    await once(sent, 'response');
+    sent.destroy();
     await left;
     await finished;
   });
 
-  it('says that nobody is there', async () => {
+  it('reports an unreachable target', async () => {
     const gone = portOf(target);
     target.close();
     targetPort = () => gone;
-    const asked = ask();
-    asked.on('error', () => undefined);
-    asked.end();
+    const sent = send();
+    sent.on('error', () => undefined);
+    sent.end();
     while (!failure) await new Promise((done) => setImmediate(done));
     expect(failure).toMatchObject({ code: 503 });
     expect(String(failure)).toContain('error trying to reach service');
   });
 
   it('becomes a joined connection where the target agrees', async () => {
-    const asked = ask({ headers: { connection: 'Upgrade', upgrade: 'echo' } });
-    asked.end();
-    const [reply, socket] = (await once(asked, 'upgrade')) as [IncomingMessage, Socket];
+    const sent = send({ headers: { connection: 'Upgrade', upgrade: 'echo' } });
+    sent.end();
+    const [reply, socket] = (await once(sent, 'upgrade')) as [IncomingMessage, Socket];
     expect(reply.headers.upgrade).toBe('echo');
     socket.end('hello');
     expect(await text(socket)).toBe('hello');

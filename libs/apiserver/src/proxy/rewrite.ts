@@ -1,17 +1,18 @@
 /**
- * Makes answers of a proxied target lead back through the proxy: locations of redirects, and links of
- * HTML pages, that name the target or are absolute paths on it. Pages are rewritten as they pass.
+ * Rewrites responses of a proxied target so that they lead back through the proxy: redirect
+ * locations and HTML links that name the target or are absolute paths on it. Pages are rewritten
+ * while they are streamed.
  */
 import { type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { Transform } from 'node:stream';
 import { htmlTagBytesMax } from '../limits.js';
 import type { Rewrite, Target } from './forward.js';
 
-/** Links of a page that a browser follows by itself or on a click. */
+/** Links of a page that a browser follows automatically or on a click. */
 const linkAttribute =
   /(\s(?:href|src|action|background|cite|classid|codebase|data|formaction|icon|longdesc|manifest|poster|profile|usemap)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
 
-/** The url as the client has to ask for it; itself where it leads elsewhere. */
+/** The URL through the proxy; unchanged if it leads elsewhere. */
 export function proxiedUrl(
   url: string,
   target: Pick<Target, 'scheme' | 'host' | 'port'>,
@@ -29,42 +30,42 @@ export function proxiedUrl(
 
 /** `prefix`: path of the proxied object, which ends in `/proxy`. */
 export function rewriteFor(target: Target, prefix: string): Rewrite {
-  return (answer, headers) => {
+  return (response, headers) => {
     const { location } = headers;
     const moved: OutgoingHttpHeaders =
       typeof location === 'string'
         ? { ...headers, location: proxiedUrl(location, target, prefix) }
         : headers;
-    if (!isPlainHtml(answer)) return { headers: moved };
+    if (!isPlainHtml(response)) return { headers: moved };
     const { 'content-length': _length, ...rest } = moved;
     return { headers: rest, body: htmlRewriter((url) => proxiedUrl(url, target, prefix)) };
   };
 }
 
-/** Pages that are compressed go through as they are: their clients have asked for that. */
+/** Compressed pages are not rewritten: their clients have requested the compression. */
 function isPlainHtml({ headers, statusCode = 0 }: IncomingMessage): boolean {
   const encoding = headers['content-encoding'] ?? 'identity';
   const hasBody = statusCode !== 204 && statusCode !== 304;
   return hasBody && encoding === 'identity' && /^text\/html\b/i.test(headers['content-type'] ?? '');
 }
 
-/** A tag may arrive in pieces: what is not complete waits for the rest, up to a maximum. */
+/** A tag may arrive in pieces: an incomplete one is buffered up to a maximum size. */
 function htmlRewriter(rewrite: (url: string) => string): Transform {
-  let held = '';
+  let buffered = '';
   const done = (text: string) => Buffer.from(rewriteTags(text, rewrite), 'latin1');
   return new Transform({
     transform(chunk: Buffer, _encoding, next) {
       // One character a byte: whatever the page's own encoding is, tags are in ASCII.
-      held += chunk.toString('latin1');
-      const open = held.lastIndexOf('<');
-      const isComplete = open < 0 || held.indexOf('>', open) >= 0;
-      const cut = isComplete || held.length - open > htmlTagBytesMax ? held.length : open;
-      const ready = held.slice(0, cut);
-      held = held.slice(cut);
+      buffered += chunk.toString('latin1');
+      const open = buffered.lastIndexOf('<');
+      const isComplete = open < 0 || buffered.indexOf('>', open) >= 0;
+      const end = isComplete || buffered.length - open > htmlTagBytesMax ? buffered.length : open;
+      const ready = buffered.slice(0, end);
+      buffered = buffered.slice(end);
       next(null, done(ready));
     },
     flush(next) {
-      next(null, done(held));
+      next(null, done(buffered));
     },
   });
 }

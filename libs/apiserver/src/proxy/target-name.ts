@@ -1,10 +1,15 @@
-/** Names of proxied objects: `name`, `name:port` or `scheme:name:port`; the port may be a name. Pure. */
+/**
+ * Names of proxied objects: `name`, `name:port` or `scheme:name:port`; the port may be a name.
+ * Pure.
+ */
 import { badRequest } from '@orch/apimachinery';
 
+const schemes = ['', 'http', 'https'] as const;
+
 export interface TargetName {
-  readonly scheme: 'http' | 'https' | '';
+  readonly scheme: (typeof schemes)[number];
   readonly name: string;
-  /** Empty for the target's own. */
+  /** Empty: the target's default. */
   readonly port: string;
 }
 
@@ -18,11 +23,11 @@ export function parseTargetName(text: string, kind: string): TargetName {
       : parts.length === 2
         ? { scheme: '', name: first, port: second }
         : { scheme: first, name: second, port: third };
-  const isScheme = ['', 'http', 'https'].includes(target.scheme);
-  if (parts.length > 3 || !isScheme || target.name === '') {
+  const scheme = schemes.find((known) => known === target.scheme);
+  if (parts.length > 3 || scheme === undefined || target.name === '') {
     throw badRequest(`invalid ${kind} request ${JSON.stringify(text)}`);
   }
-  return target as TargetName;
+  return { ...target, scheme };
 }
 
 /** The number that a text is as a port, or undefined. */
@@ -31,7 +36,7 @@ export function portNumber(text: string): number | undefined {
   return port >= 1 && port <= 65_535 ? port : undefined;
 }
 
-/** What stands below `.../proxy` in a path, as it is written there; empty for nothing, not even a slash. */
+/** The part of a path below `.../proxy`, unchanged; empty if there is none. */
 export function pathBelow(path: string, restCount: number): string {
   const withoutEnd = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
   const segments = withoutEnd.split('/');

@@ -1,6 +1,7 @@
 /**
- * Request bodies as objects: format, kind and version checked, unknown fields dropped, defaults filled
- * in, converted to the stored shape. Refusals are worded as clients of the interface know them.
+ * Request bodies as objects: format, kind and version checked, unknown fields dropped, defaults
+ * filled in, converted to the stored shape. Refusals are worded as clients of the interface know
+ * them.
  */
 import type { ApiObject } from '@orch/api';
 import {
@@ -14,21 +15,21 @@ import {
   unwrapUnknown,
 } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
+import type { ObjectCodec, ServedResource } from '@orch/registry';
+import { unknownFields } from '@orch/registry';
 import { YAMLError } from 'yaml';
-import type { ObjectCodec } from '../registry/object-codec.js';
-import type { ServedResource } from '../registry/resource.js';
-import type { Format } from './media-types.js';
+import type { Format } from './accept.js';
+import type { FieldCheck } from './field-validation.js';
 import { parseYamlText } from './parse-yaml.js';
-import { type FieldValidation, unknownFields } from './unknown-fields.js';
 
 /** What a body is expected to hold. */
-export interface Expected {
+export interface Expected<T extends object = ApiObject> {
   readonly apiVersion: string;
   readonly kind: string;
   /** Head of the kind's group, as refusals name it. */
   readonly groupHead: string;
-  readonly codec: ObjectCodec;
-  /** A custom resource: it says of itself what it is, and has no protobuf form. */
+  readonly codec: ObjectCodec<T>;
+  /** A custom resource: its body declares its kind, and it has no protobuf form. */
   readonly isCustom?: boolean;
   /** Further apiVersions that are taken as well. */
   readonly alsoTakes?: (apiVersion: string) => boolean;
@@ -48,13 +49,13 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function unrecognized(expected: Expected, detail: string): Error {
+function unrecognized(expected: Expected<object>, detail: string): Error {
   return badRequest(
     `the object provided is unrecognized (must be of type ${expected.kind}): ${detail}`,
   );
 }
 
-function parseText(body: Buffer, format: 'json' | 'yaml', expected: Expected): unknown {
+function parseText(body: Buffer, format: 'json' | 'yaml', expected: Expected<object>): unknown {
   const text = body.toString();
   try {
     return format === 'json' ? JSON.parse(text) : parseYamlText(text);
@@ -67,7 +68,11 @@ function parseText(body: Buffer, format: 'json' | 'yaml', expected: Expected): u
   }
 }
 
-function fieldText(value: Record<string, unknown>, field: string, expected: Expected): string {
+function fieldText(
+  value: Record<string, unknown>,
+  field: string,
+  expected: Expected<object>,
+): string {
   const text = value[field];
   if (text === undefined || text === null) return '';
   if (typeof text === 'string') return text;
@@ -85,11 +90,11 @@ function cannotBeHandled(kind: string, apiVersion: string, expected: string, why
   );
 }
 
-function checkKind(apiVersion: string, kind: string, expected: Expected): void {
+function checkKind(apiVersion: string, kind: string, expected: Expected<object>): void {
   if (apiVersion === expected.apiVersion && kind === expected.kind) return;
   if (kind === expected.kind && expected.alsoTakes?.(apiVersion)) return;
-  const known = kindNamed(apiVersion, kind);
-  if (!known) {
+  const registered = kindNamed(apiVersion, kind);
+  if (!registered) {
     throw cannotBeHandled(
       kind,
       apiVersion,
@@ -97,50 +102,43 @@ function checkKind(apiVersion: string, kind: string, expected: Expected): void {
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "api"`,
     );
   }
-  if (kind !== expected.kind || known.groupHead !== expected.groupHead) {
+  if (kind !== expected.kind || registered.groupHead !== expected.groupHead) {
     throw cannotBeHandled(
       kind,
       apiVersion,
       expected.kind,
-      `converting (${known.version}.${kind}) to (${packageName(expected.groupHead)}.${expected.kind}): unknown conversion`,
+      `converting (${registered.version}.${kind}) to (${packageName(expected.groupHead)}.${expected.kind}): unknown conversion`,
     );
   }
   throw otherVersion(apiVersion, expected);
 }
 
-function otherVersion(apiVersion: string, expected: Expected): Error {
+function otherVersion(apiVersion: string, expected: Expected<object>): Error {
   return badRequest(
     `the API version in the data (${apiVersion}) does not match the expected API version (${expected.apiVersion})`,
   );
 }
 
-/** The last part of a group's name stands for it: `rbac.authorization` -> `rbac`. */
+/** The first part of a group's name, as in `rbac` for `rbac.authorization`. */
 function packageName(groupHead: string): string {
   return groupHead.split('.')[0] ?? groupHead;
 }
 
-/** What to do about fields that the type does not have. */
-export interface FieldCheck {
-  readonly mode: FieldValidation;
-  /** Takes the warnings. */
-  readonly warnings: string[];
-}
-
 /** An object of the expected kind from a body. Throws 400. */
-export function decodeBody(
+export function decodeBody<T extends object>(
   body: Buffer,
   format: Format,
-  expected: Expected,
+  expected: Expected<T>,
   check?: FieldCheck,
-): ApiObject {
+): T {
   if (format === 'protobuf') return decodeProtobuf(body, expected);
   const parsed = parseText(body, format, expected);
   if (expected.isCustom) checkCustomKind(parsed, body, expected);
   return decodePlain(parsed, expected, check);
 }
 
-/** Nothing is taken for granted of a custom resource. Throws 400 and 422. */
-function checkCustomKind(parsed: unknown, body: Buffer, expected: Expected): void {
+/** Requires a custom resource to declare its kind. Throws 400 and 422. */
+function checkCustomKind(parsed: unknown, body: Buffer, expected: Expected<object>): void {
   if (!isJsonObject(parsed)) return;
   const kind = fieldText(parsed, 'kind', expected);
   const apiVersion = fieldText(parsed, 'apiVersion', expected);
@@ -149,7 +147,7 @@ function checkCustomKind(parsed: unknown, body: Buffer, expected: Expected): voi
       expected.kind,
       apiVersion || expected.apiVersion,
       expected.kind,
-      `Object 'Kind' is missing in '${body.toString('utf8', 0, shownBytesMax)}'`,
+      `Object 'Kind' is missing in '${body.toString('utf8', 0, quotedBytesMax)}'`,
     );
   }
   if (apiVersion !== '' && apiVersion !== expected.apiVersion) {
@@ -159,7 +157,7 @@ function checkCustomKind(parsed: unknown, body: Buffer, expected: Expected): voi
 }
 
 /** Throws 422 for a custom resource that says it is something else. */
-export function checkCustomType(object: JsonObject, expected: Expected): void {
+export function checkCustomType(object: JsonObject, expected: Expected<object>): void {
   const text = (value: unknown) => (typeof value === 'string' ? value : '');
   const kind = text(object.kind);
   const apiVersion = text(object.apiVersion);
@@ -173,10 +171,10 @@ export function checkCustomType(object: JsonObject, expected: Expected): void {
   throw invalid({ group, kind }, name, [refusal]);
 }
 
-const shownBytesMax = 1_024;
+const quotedBytesMax = 1_024;
 
-/** Warns or refuses as the client asked. Throws 400. */
-export function checkFields(value: unknown, expected: Expected, check: FieldCheck): void {
+/** Warns about or rejects unknown fields, as the client has requested. Throws 400. */
+export function checkFields(value: unknown, expected: Expected<object>, check: FieldCheck): void {
   if (check.mode === 'Ignore') return;
   const { codec } = expected;
   const names = codec.unknownFields?.(value) ?? unknownFields(codec.name, value);
@@ -193,7 +191,11 @@ export function checkFields(value: unknown, expected: Expected, check: FieldChec
   }
 }
 
-function decodePlain(parsed: unknown, expected: Expected, check?: FieldCheck): ApiObject {
+function decodePlain<T extends object>(
+  parsed: unknown,
+  expected: Expected<T>,
+  check?: FieldCheck,
+): T {
   const value = parsed === null || parsed === undefined ? {} : parsed;
   if (!isRecord(value)) {
     throw unrecognized(expected, "couldn't get version/kind; json parse error: not an object");
@@ -210,7 +212,7 @@ function decodePlain(parsed: unknown, expected: Expected, check?: FieldCheck): A
   }
 }
 
-function decodeProtobuf(body: Buffer, expected: Expected): ApiObject {
+function decodeProtobuf<T extends object>(body: Buffer, expected: Expected<T>): T {
   try {
     const unknown = unwrapUnknown(body);
     const kind = unknown.kind || expected.kind;
@@ -231,15 +233,8 @@ function decodeProtobuf(body: Buffer, expected: Expected): ApiObject {
   }
 }
 
-/** Fills defaults in and converts; `object` is in the shape of `served` and changed. */
-export function toStoredShape(served: ServedResource, object: ApiObject): ApiObject {
-  served.codec.setDefaults(object);
-  served.served.setDefaults?.(object, served.features);
-  return served.toStored(object);
-}
-
 /** Any apiVersion a DeleteOptions body may carry: it belongs to every group. */
-export function deleteOptionsExpected(codec: ObjectCodec): Expected {
+export function deleteOptionsExpected<T extends object>(codec: ObjectCodec<T>): Expected<T> {
   return {
     apiVersion: 'v1',
     kind: 'DeleteOptions',

@@ -1,4 +1,4 @@
-/** Whatever a client sends, reading it ends in an object or in a refusal: never in another error. */
+/** Any input of a client is either decoded or rejected with a client error. */
 import {
   applyJsonPatch,
   applyMergePatch,
@@ -6,23 +6,23 @@ import {
   codecFor,
   type Json,
   type JsonObject,
+  mergeSchemaOf,
   parseFieldSelector,
   parseLabelSelector,
   SelectorError,
   StatusError,
   wrapUnknown,
 } from '@orch/apimachinery';
+import { decodeContinueToken, encodeContinueToken } from '@orch/registry';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeContinueToken, encodeContinueToken } from './continue-token.js';
+import type { Format } from './accept.js';
 import { decodeBody, type Expected } from './decode-object.js';
-import type { Format } from './media-types.js';
-import { mergeSchemaOf } from './merge-schema.js';
 
 const envelopeMagic = wrapUnknown('', '', Buffer.alloc(0)).subarray(0, 4);
 const runs = { numRuns: 300 };
 
-/** Runs it; anything but a refusal of the client's input is a failure of the test. */
+/** Runs it; an error other than a rejection of the client's input fails the test. */
 function refusedOrDone(run: () => unknown): void {
   try {
     run();
@@ -166,7 +166,7 @@ describe('hostile input', () => {
     );
   });
 
-  it('of continue tokens; those that were given out are read back', () => {
+  it('of continue tokens, while issued ones are read back', () => {
     fc.assert(
       fc.property(fc.string(), json, (text, value) => {
         refusedOrDone(() => decodeContinueToken(text));

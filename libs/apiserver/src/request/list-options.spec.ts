@@ -1,9 +1,9 @@
 import { StatusError } from '@orch/apimachinery';
+import { encodeContinueToken } from '@orch/registry';
 import type { Revision } from '@orch/store';
 import { describe, expect, it } from 'vitest';
-import { encodeContinueToken } from './continue-token.js';
+import { Query } from '../http/query.js';
 import { getConsistency, parseListRequest, parseWatchRequest } from './list-options.js';
-import { Query } from './query.js';
 
 const token = encodeContinueToken({ revision: 7 as Revision, startAfter: 'a' });
 
@@ -84,7 +84,7 @@ describe('resource versions of lists', () => {
       `${badToken}incorrect encoded start resourceVersion (version meta.v1)`,
     ],
     [`continue=${keyless}`, `${badToken}encoded start key empty (version meta.v1)`],
-  ])('"%s" is told why', (query, message) => {
+  ])('"%s" is rejected with the cause', (query, message) => {
     expect(() => parseListRequest(new Query(query))).toThrow(message);
   });
 
@@ -105,14 +105,14 @@ describe('resource versions of lists', () => {
     );
   });
 
-  it('takes a switch without a value as on', () => {
+  it('treats a flag without a value as true', () => {
     expect(new Query('watch').flag('watch')).toBe(true);
     expect(new Query('watch=').flag('watch')).toBe(true);
     expect(new Query('watch=0').flag('watch')).toBe(false);
     expect(new Query('watch=False').flag('watch')).toBe(false);
   });
 
-  it('ignores the limit where memory answers as it is', () => {
+  it('ignores the limit for reads served from memory', () => {
     expect(parseListRequest(new Query('limit=2&resourceVersion=0')).limit).toBe(0);
   });
 });

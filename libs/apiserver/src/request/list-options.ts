@@ -1,37 +1,18 @@
 /**
- * The options of get, list and watch requests, and what they mean for the store: every cell of the
- * interface's tables of resource versions. A version is the store's revision in decimal.
+ * The options of get, list and watch requests and their consistency: every cell of the interface's
+ * tables of resource versions. A version is the store's revision in decimal.
  */
 import { badRequest, type FieldError, fieldError, invalid } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
-import type { ReadConsistency, Revision } from '@orch/store';
-import { type ContinueToken, decodeContinueToken } from './continue-token.js';
-import type { Query } from './query.js';
-
-export interface ListRequest {
-  readonly labelSelector: string;
-  readonly fieldSelector: string;
-  readonly consistency: ReadConsistency;
-  /** 0: everything. */
-  readonly limit: number;
-  readonly continueFrom: ContinueToken | undefined;
-  /** 0: the server's own limit. */
-  readonly timeoutSeconds: number;
-}
-
-export interface WatchRequest {
-  readonly labelSelector: string;
-  readonly fieldSelector: string;
-  /** Undefined: begin with the state at a quorum read; 0: with the state in memory. */
-  readonly resourceVersion: Revision | undefined;
-  readonly allowBookmarks: boolean;
-  readonly timeoutSeconds: number;
-}
+import type { ListRequest, WatchRequest } from '@orch/registry';
+import { type ContinueToken, decodeContinueToken } from '@orch/registry';
+import { type ReadConsistency, type Revision, toRevision } from '@orch/store';
+import type { Query } from '../http/query.js';
 
 /** Digits of a version that still are an exact number here. */
 const versionMax = Number.MAX_SAFE_INTEGER;
 
-/** Undefined when empty. Throws 400 for a version that is no number. */
+/** Undefined when empty. Throws 400 for a version that is not a number. */
 function parseResourceVersion(text: string): Revision | undefined {
   if (text === '') return undefined;
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -41,12 +22,15 @@ function parseResourceVersion(text: string): Revision | undefined {
       `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: invalid syntax`,
     );
   }
-  return value as Revision;
+  return toRevision(value);
 }
 
 const integerMax = 2n ** 63n;
 
-/** A decimal parameter of 64 bits; 400 in the interface's wording when it is none, 0 when absent. */
+/**
+ * A decimal parameter of 64 bits; 0 when absent. Throws 400 in the interface's wording for any
+ * other text.
+ */
 export function parseInteger(query: Query, name: string): number {
   if (!query.has(name)) return 0;
   const text = query.get(name);
@@ -97,7 +81,7 @@ function refuseInvalid(errors: readonly FieldError[]): void {
   throw invalid({ group: dialect().metaGroup, kind: 'ListOptions' }, '', errors);
 }
 
-/** What a get may be answered from. */
+/** The consistency of a get. */
 export function getConsistency(query: Query): ReadConsistency {
   return readConsistency(parseResourceVersion(query.get('resourceVersion')));
 }
@@ -107,7 +91,7 @@ function readConsistency(version: Revision | undefined): ReadConsistency {
   return version === 0 ? { kind: 'any' } : { kind: 'notOlderThan', revision: version };
 }
 
-/** `chunked`: whether a client may ask for a part at a time; otherwise it gets everything. */
+/** `chunked`: whether the client may request chunks; otherwise the list is complete. */
 export function parseListRequest(query: Query, chunked = true): ListRequest {
   const versionText = query.get('resourceVersion');
   const match = query.get('resourceVersionMatch');
@@ -133,7 +117,7 @@ export function parseListRequest(query: Query, chunked = true): ListRequest {
     labelSelector: query.get('labelSelector'),
     fieldSelector: query.get('fieldSelector'),
     consistency,
-    // A read of whatever memory has comes whole.
+    // A read from memory is never chunked.
     limit: consistency.kind === 'any' ? 0 : limit,
     continueFrom,
     timeoutSeconds: Math.max(0, parseInteger(query, 'timeoutSeconds')),

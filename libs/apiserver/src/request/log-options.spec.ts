@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { Query } from '../http/query.js';
 import { parseLogOptions } from './log-options.js';
-import { Query } from './query.js';
 
 describe('options of logs', () => {
   it.each([

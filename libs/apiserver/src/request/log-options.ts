@@ -1,14 +1,14 @@
-/** The options of `pods/log`, as clients send them and as node agents are asked. */
+/** The options of `pods/log`, as clients send them and as they are sent to node agents. */
 import { badRequest, type FieldError, fieldError, invalid, parseTime } from '@orch/apimachinery';
+import type { Query } from '../http/query.js';
 import { parseInteger } from './list-options.js';
-import type { Query } from './query.js';
 
 export interface LogOptions {
-  /** Empty for the only one. */
+  /** Empty: the only container. */
   readonly container: string;
   /** The agent's certificate is not checked. */
   readonly skipsTlsVerification: boolean;
-  /** What the agent is to be asked. */
+  /** The query of the request to the agent. */
   readonly parameters: URLSearchParams;
 }
 
@@ -16,7 +16,7 @@ const flags = ['follow', 'previous', 'timestamps'] as const;
 const notNegative = 'must be greater than or equal to 0';
 const positive = 'must be greater than 0';
 
-/** Throws 400 for what is no number or time, 422 for values that make no sense. */
+/** Throws 400 for an invalid number or time, 422 for a value out of range. */
 export function parseLogOptions(query: Query, podName: string): LogOptions {
   const parameters = new URLSearchParams();
   for (const name of flags) if (query.flag(name)) parameters.set(name, 'true');

@@ -1,15 +1,15 @@
 /**
- * YAML bodies: YAML 1.1, where `0644` is octal, `yes` is true and `<<` merges maps, as manifests are
- * written. Reading YAML costs some microseconds a token and cannot be interrupted, so the tokens are
- * counted first, which is cheap: a body with too many of them never holds up other requests. Of a key
- * that is there twice the last one counts, as in JSON.
+ * YAML bodies: YAML 1.1, where `0644` is octal, `yes` is true and `<<` merges maps, as in
+ * manifests. Parsing YAML costs some microseconds per token and cannot be interrupted, so the
+ * tokens are counted first, which is cheap: a body with too many of them does not block other
+ * requests. The last of duplicate keys wins, as in JSON.
  */
 import {
   badRequest,
   isDeeperThan,
   isMergeFault,
-  readOptions,
   requestEntityTooLarge,
+  yamlReadOptions,
 } from '@orch/apimachinery';
 import { Lexer, parse, YAMLError } from 'yaml';
 import { yamlAliasesMax, yamlDepthMax, yamlMergesMax, yamlTokensMax } from '../limits.js';
@@ -17,11 +17,11 @@ import { yamlAliasesMax, yamlDepthMax, yamlMergesMax, yamlTokensMax } from '../l
 const opens: ReadonlySet<string> = new Set(['{', '[']);
 const closes: ReadonlySet<string> = new Set(['}', ']']);
 
-/** Throws YAMLError for what is no YAML, StatusError (400, 413) for what is too much of it. */
+/** Throws YAMLError for invalid YAML, StatusError (400, 413) if it exceeds a limit. */
 export function parseYamlText(text: string): unknown {
   checkTokens(text);
   const value = read(text);
-  // An alias inside of what it stands for makes a value without end.
+  // An alias inside its own anchor creates a cyclic value.
   if (isDeeperThan(value, yamlDepthMax)) throw tooDeep();
   return value;
 }
@@ -30,7 +30,7 @@ function read(text: string): unknown {
   try {
     // Its warnings would go to this process's standard error, for any client to fill.
     return parse(text, {
-      ...readOptions(yamlMergesMax),
+      ...yamlReadOptions(yamlMergesMax),
       maxAliasCount: yamlAliasesMax,
       uniqueKeys: false,
       logLevel: 'error',

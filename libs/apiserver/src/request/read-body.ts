@@ -1,7 +1,7 @@
-/** Reads a request's body into memory, within a size and a time. */
+/** Reads a request's body into memory, within a size and a time limit. */
 import { badRequest, requestEntityTooLarge, timeout } from '@orch/apimachinery';
+import type { RequestContext } from '../http/request-context.js';
 import { bodyReadTimeoutMs, requestBodyBytesMax } from '../limits.js';
-import type { Exchange } from '../response/exchange.js';
 
 function tooLarge(): Error {
   return requestEntityTooLarge(`limit is ${requestBodyBytesMax}`);
@@ -11,11 +11,11 @@ function bodyOf(chunks: readonly Buffer[], bytes: number): Buffer {
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes);
 }
 
-/** Throws 413 and 504, and 400 when the client ends it half way. */
-export function readBody({ request, audit }: Exchange): Promise<Buffer> {
+/** Throws 413 and 504, and 400 if the client disconnects before the end. */
+export function readBody({ request, audit }: RequestContext): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? Number.NaN);
   if (declared > requestBodyBytesMax) {
-    // What is on its way is read and thrown away, so that the answer can be heard.
+    // Bytes in flight are discarded, so that the client reads the response.
     request.resume();
     return Promise.reject(tooLarge());
   }

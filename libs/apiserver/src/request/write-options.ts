@@ -8,9 +8,10 @@ import {
   validateFieldManager,
 } from '@orch/apimachinery';
 import { dialect, type Features } from '@orch/component';
+import type { DeleteOptions, PropagationPolicy } from '@orch/registry';
+import type { Query } from '../http/query.js';
+import type { PatchType } from './body-format.js';
 import { parseInteger } from './list-options.js';
-import type { PatchType } from './media-types.js';
-import type { Query } from './query.js';
 
 export interface WriteOptions {
   readonly dryRun: boolean;
@@ -20,19 +21,6 @@ export interface WriteOptions {
 export interface PatchOptions extends WriteOptions {
   /** Apply takes fields of other managers over. */
   readonly force: boolean;
-}
-
-export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
-
-export interface DeleteOptions {
-  readonly dryRun: boolean;
-  readonly gracePeriodSeconds: number | undefined;
-  readonly orphanDependents: boolean | undefined;
-  readonly propagationPolicy: PropagationPolicy | undefined;
-  readonly preconditions: {
-    readonly uid: string | undefined;
-    readonly resourceVersion: string | undefined;
-  };
 }
 
 /** The body of a delete as decoded JSON. */

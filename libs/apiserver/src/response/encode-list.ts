@@ -1,23 +1,21 @@
 /**
- * Lists in the representation a request wants. Lists of objects as JSON or protobuf are gathered from
- * the entries' own bytes; the other forms are put together from parsed objects, in slices that let the
- * event loop go.
+ * Lists in the representation that a request selects. Lists of objects as JSON or protobuf are
+ * gathered from the entries' own bytes; other forms are built from parsed objects, in slices that
+ * yield to the event loop.
  */
 import type { ApiObject } from '@orch/api';
 import { codecFor } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
+import type { ListResponse, ServedResource } from '@orch/registry';
+import { objectOf, selectorScanBatch } from '@orch/registry';
 import type { Entry } from '@orch/store';
-import { selectorScanBatch } from '../limits.js';
-import { objectOf } from '../registry/entry-view.js';
-import type { ListOutcome } from '../registry/list.js';
-import type { ServedResource } from '../registry/resource.js';
+import type { ViewOptions } from '../request/representation.js';
 import {
   encodeValue,
   jsonBytes,
   objectJson,
   objectMessage,
   partialObjectMessage,
-  type ViewOptions,
 } from './encode-object.js';
 import type { Gathered } from './gather.js';
 import { lengthDelimited, protobufField, varintBytes, writeVarint } from './protobuf-fields.js';
@@ -28,34 +26,34 @@ const openingBrace = 0x7b;
 const closing = Buffer.from(']}');
 const nothing = Buffer.alloc(0);
 
-/** Metadata views do not say how many follow. */
-function listMetadata(outcome: ListOutcome, isMetadataView: boolean): TableMetadata {
-  const counted = !isMetadataView && outcome.remainingCount !== undefined;
+/** Metadata views omit the count of remaining items. */
+function listMetadata(list: ListResponse, isMetadataView: boolean): TableMetadata {
+  const counted = !isMetadataView && list.remainingCount !== undefined;
   return {
-    resourceVersion: String(outcome.revision),
-    ...(outcome.continueToken !== '' && { continue: outcome.continueToken }),
-    ...(counted && { remainingItemCount: outcome.remainingCount }),
+    resourceVersion: String(list.revision),
+    ...(list.continueToken !== '' && { continue: list.continueToken }),
+    ...(counted && { remainingItemCount: list.remainingCount }),
   };
 }
 
-function jsonListHead({ listHead, definition }: ServedResource, outcome: ListOutcome): Buffer {
-  const { continueToken } = outcome;
+function jsonListHead({ listHead, definition }: ServedResource, list: ListResponse): Buffer {
+  const { continueToken } = list;
   // Lists of custom resources say when there is no more.
   const token = continueToken === '' && !definition.custom ? '' : `,"continue":"${continueToken}"`;
   const remaining =
-    outcome.remainingCount === undefined ? '' : `,"remainingItemCount":${outcome.remainingCount}`;
-  return Buffer.from(`${listHead}${outcome.revision}"${token}${remaining}},"items":[`);
+    list.remainingCount === undefined ? '' : `,"remainingItemCount":${list.remainingCount}`;
+  return Buffer.from(`${listHead}${list.revision}"${token}${remaining}},"items":[`);
 }
 
-/** Items of a list stand without kind and apiVersion, but for custom resources. */
-function gatherJson(served: ServedResource, outcome: ListOutcome): Gathered {
-  const { entries } = outcome;
+/** List items have no kind and apiVersion, except custom resources. */
+function gatherJson(served: ServedResource, list: ListResponse): Gathered {
+  const { entries } = list;
   const items = served.sameShape ? entries : entries.map((entry) => converted(served, entry));
   const isCustom = served.definition.custom !== undefined;
   const headBytes = served.sameShape ? served.resource.storedHeadBytes : served.head.length;
   const itemFrom = isCustom ? 0 : headBytes;
   const joint = isCustom ? 1 : 2;
-  const head = jsonListHead(served, outcome);
+  const head = jsonListHead(served, list);
   let totalBytes = head.length + closing.length + Math.max(0, items.length * joint - 1);
   for (const item of items) totalBytes += item.bytes.length - itemFrom;
   return {
@@ -79,7 +77,10 @@ function converted(served: ServedResource, entry: Entry): { readonly bytes: Buff
   return { bytes: objectJson(served, entry) };
 }
 
-/** `list` with `items` in the place of its last field's empty list: what is long is never one string. */
+/**
+ * `list` with `items` as the value of its last field, an empty list; a long list is never one
+ * string.
+ */
 function gatherValues(list: object, items: readonly Buffer[]): Gathered {
   const empty = JSON.stringify(list);
   const head = Buffer.from(empty.slice(0, -closing.length));
@@ -103,7 +104,7 @@ function gatherValues(list: object, items: readonly Buffer[]): Gathered {
 const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 /** Empty content encoding and content type, which the envelope always carries. */
 const envelopeTail = Buffer.from([0x1a, 0x00, 0x22, 0x00]);
-/** The envelope and what is before the items; `messageBytes`: of the whole list message. */
+/** The envelope and the fields before the items; `messageBytes`: size of the whole list message. */
 function protobufHead(
   apiVersion: string,
   kind: string,
@@ -124,13 +125,13 @@ function protobufHead(
 function gatherProtobuf(
   apiVersion: string,
   kind: string,
-  outcome: ListOutcome,
+  list: ListResponse,
   messages: readonly Buffer[],
 ): Gathered {
   const metadata = protobufField(
     1,
     codecFor<TableMetadata>('meta/v1.ListMeta').toProtobuf(
-      listMetadata(outcome, kind === 'PartialObjectMetadataList'),
+      listMetadata(list, kind === 'PartialObjectMetadataList'),
     ),
   );
   let itemsBytes = 0;
@@ -166,7 +167,7 @@ function whole(body: Buffer): Gathered {
   };
 }
 
-/** Calls `make` for every entry, letting the event loop go now and then. */
+/** Calls `make` for every entry and yields to the event loop at intervals. */
 async function inSlices<T>(entries: readonly Entry[], make: (entry: Entry) => T): Promise<T[]> {
   const results: T[] = [];
   for (const [index, entry] of entries.entries()) {
@@ -180,19 +181,19 @@ async function inSlices<T>(entries: readonly Entry[], make: (entry: Entry) => T)
 
 export async function encodeList(
   served: ServedResource,
-  outcome: ListOutcome,
+  list: ListResponse,
   options: ViewOptions,
 ): Promise<Gathered> {
   const { format, view, viewVersion, pretty } = options.representation;
-  const { entries } = outcome;
+  const { entries } = list;
   if (view === 'object') {
-    if (format === 'json' && !pretty) return gatherJson(served, outcome);
+    if (format === 'json' && !pretty) return gatherJson(served, list);
     if (format === 'protobuf') {
       const messages = await inSlices(entries, (entry) => objectMessage(served, entry));
-      return gatherProtobuf(served.apiVersion, served.listKind, outcome, messages);
+      return gatherProtobuf(served.apiVersion, served.listKind, list, messages);
     }
   }
-  const metadata = listMetadata(outcome, view === 'PartialObjectMetadataList');
+  const metadata = listMetadata(list, view === 'PartialObjectMetadataList');
   const metaVersion = `${dialect().metaGroup}/${viewVersion}`;
   const isCompact = format === 'json' && !pretty;
   if (view === 'Table') {
@@ -208,7 +209,7 @@ export async function encodeList(
   }
   if (view === 'PartialObjectMetadataList' && format === 'protobuf') {
     const messages = await inSlices(entries, (entry) => partialObjectMessage(objectOf(entry)));
-    return gatherProtobuf(metaVersion, view, outcome, messages);
+    return gatherProtobuf(metaVersion, view, list, messages);
   }
   if (view === 'PartialObjectMetadataList' && isCompact && entries.length > 0) {
     const texts = await inSlices(entries, (entry) =>
@@ -216,18 +217,18 @@ export async function encodeList(
     );
     return gatherValues({ kind: view, apiVersion: metaVersion, metadata, items: [] }, texts);
   }
-  const saysEnd = view === 'object' && served.definition.custom && outcome.continueToken === '';
+  const saysEnd = view === 'object' && served.definition.custom && list.continueToken === '';
   const listed = saysEnd ? { ...metadata, continue: '' } : metadata;
   const items = await inSlices(entries, (entry) =>
     view === 'object'
       ? listedObject(served, objectOf(entry))
       : partialObject(objectOf(entry), viewVersion),
   );
-  const list =
+  const value =
     view === 'object'
       ? { kind: served.listKind, apiVersion: served.apiVersion, metadata: listed, items }
       : { kind: view, apiVersion: metaVersion, metadata, items: items.length > 0 ? items : null };
-  return whole(encodeValue(list, options.representation));
+  return whole(encodeValue(value, options.representation));
 }
 
 function listedObject(served: ServedResource, stored: ApiObject): object {

@@ -1,19 +1,16 @@
-/** One object in the representation a request wants. The stored version as JSON is sent as stored. */
+/**
+ * One object in the representation a request wants. The stored version as JSON is sent as stored.
+ */
 import type { ApiObject } from '@orch/api';
-import { codecFor, wrapUnknown, writtenTags } from '@orch/apimachinery';
+import { codecFor, wrapUnknown, yamlWriteTags } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
+import type { ServedResource } from '@orch/registry';
+import { encodingOf, objectOf } from '@orch/registry';
 import type { Entry } from '@orch/store';
 import { stringify } from 'yaml';
-import { encodingOf, objectOf } from '../registry/entry-view.js';
-import type { ServedResource } from '../registry/resource.js';
-import type { IncludeObject, Representation } from '../request/media-types.js';
+import type { Representation } from '../request/accept.js';
+import type { ViewOptions } from '../request/representation.js';
 import { partialObject, rowOf, tableOf } from './table.js';
-
-export interface ViewOptions {
-  readonly representation: Representation;
-  readonly include: IncludeObject;
-  readonly nowMs: number;
-}
 
 /** JSON of any value, as wide as the client wants it. */
 export function jsonBytes(value: unknown, pretty: boolean): Buffer {
@@ -24,7 +21,7 @@ export function jsonBytes(value: unknown, pretty: boolean): Buffer {
 const yamlStyle = {
   version: '1.1',
   compat: 'core',
-  customTags: writtenTags,
+  customTags: yamlWriteTags,
   sortMapEntries: true,
   aliasDuplicateObjects: false,
   indentSeq: false,

@@ -3,8 +3,9 @@ import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { RequestContext } from '../http/request-context.js';
 import { gatherBlockBytes } from '../limits.js';
-import { type Exchange, newExchange } from './exchange.js';
+import { testContext } from '../testing/test-context.js';
 import { type Gathered, sendGathered } from './gather.js';
 
 function gathered(sizes: readonly number[]): { gathered: Gathered; text: string } {
@@ -30,12 +31,12 @@ function gathered(sizes: readonly number[]): { gathered: Gathered; text: string 
   };
 }
 
-/** What a client gets; the exchange has counted its bytes as they were sent. */
+/** What a client gets; the context has counted its bytes as they were sent. */
 async function fetched(sizes: readonly number[], gzip: boolean): Promise<string> {
-  let exchange: Exchange | undefined;
+  let context: RequestContext | undefined;
   const server = createServer((request, response) => {
-    exchange = newExchange(request, response);
-    void sendGathered(exchange, 'application/json', gathered(sizes).gathered, 5_000);
+    context = testContext(request, response);
+    void sendGathered(context, 'application/json', gathered(sizes).gathered, 5_000);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -47,14 +48,14 @@ async function fetched(sizes: readonly number[], gzip: boolean): Promise<string>
     const chunks: Buffer[] = [];
     for await (const chunk of answer) chunks.push(chunk);
     const body = Buffer.concat(chunks);
-    expect(exchange?.bodyBytes).toBe(body.length);
+    expect(context?.bodyBytes).toBe(body.length);
     return (answer.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString();
   } finally {
     server.close();
   }
 }
 
-describe('gathered answers', () => {
+describe('gathered responses', () => {
   const large = Array.from({ length: 900 }, (_, index) => (index * 37) % 2_000);
 
   it.each([
@@ -67,7 +68,7 @@ describe('gathered answers', () => {
     expect((await fetched(sizes, false)) === gathered(sizes).text).toBe(true);
   });
 
-  it('are compressed when asked for', async () => {
+  it('are compressed if the client accepts gzip', async () => {
     expect((await fetched(large, true)) === gathered(large).text).toBe(true);
   });
 });

@@ -1,20 +1,23 @@
 /**
- * Long answers: many pieces of memory copied into one block and written as one, each block only when
- * the socket has taken the one before. So the cost is one copy, and memory for one block a client.
+ * Long responses: many pieces of memory are copied into one block and written together; a block is
+ * written when the socket has accepted the previous one. The cost is one copy, and one block of
+ * memory per client.
  */
 import { once } from 'node:events';
-import { gatherBlockBytes, gatherBlocksIdleMax } from '../limits.js';
+import type { RequestContext } from '../http/request-context.js';
 import {
   abort,
   compresses,
   compressorFor,
-  type Exchange,
   headersFor,
-  isCutOff,
+  isClosed,
   writeHead,
-} from './exchange.js';
+} from '../http/respond.js';
+import { gatherBlockBytes, gatherBlocksIdleMax } from '../limits.js';
 
-/** Pieces in order: `head`, then for each item its own head and its bytes from `itemFrom`, then `tail`. */
+/**
+ * Pieces in order: `head`, then for each item its head and its bytes from `itemFrom`, then `tail`.
+ */
 export interface Gathered {
   readonly head: Buffer;
   readonly itemCount: number;
@@ -52,7 +55,7 @@ export function gatherWhole(gathered: Gathered): Buffer {
 
 type WriteBlock = (block: Buffer) => Promise<void>;
 
-/** Fills `block` again and again; each filling is handed to `write` and must be taken before the next. */
+/** Fills `block` repeatedly and writes it; each write must be accepted before the next. */
 async function writeBlocks(gathered: Gathered, block: Buffer, write: WriteBlock): Promise<void> {
   let at = gathered.head.copy(block, 0);
   for (let index = 0; index < gathered.itemCount; index += 1) {
@@ -82,52 +85,53 @@ async function writeBlocks(gathered: Gathered, block: Buffer, write: WriteBlock)
 }
 
 /**
- * Sends it. Resolves when the socket has taken everything, or when the client has gone or has taken
- * nothing until `timeoutMs`; then the connection is ended, since the answer cannot be finished.
+ * Sends it. Resolves when the socket has accepted everything, or when the client has disconnected
+ * or has read nothing until `timeoutMs`; the connection is then closed, because the response cannot
+ * be finished.
  */
 export async function sendGathered(
-  exchange: Exchange,
+  context: RequestContext,
   contentType: string,
   gathered: Gathered,
   timeoutMs: number,
 ): Promise<void> {
-  const { response, audit } = exchange;
-  if (audit?.takesAnswer) audit.answered(gatherWhole(gathered), contentType);
-  const headers = headersFor(exchange, contentType);
-  const compressed = compresses(exchange, gathered.totalBytes);
+  const { response, audit } = context;
+  if (audit?.recordsResponse) audit.responded(gatherWhole(gathered), contentType);
+  const headers = headersFor(context, contentType);
+  const compressed = compresses(context, gathered.totalBytes);
   if (compressed) {
     headers['content-encoding'] = 'gzip';
     headers.vary = 'Accept-Encoding';
   } else headers['content-length'] = gathered.totalBytes;
-  writeHead(exchange, 200, headers);
+  writeHead(context, 200, headers);
   if (!compressed && gathered.totalBytes <= gatherBlockBytes) {
-    exchange.bodyBytes = gathered.totalBytes;
+    context.bodyBytes = gathered.totalBytes;
     response.end(gatherWhole(gathered));
     return;
   }
   const block = takeBlock();
-  const timer = setTimeout(() => abort(exchange), timeoutMs);
+  const timer = setTimeout(() => abort(context), timeoutMs);
   try {
-    if (compressed) await sendCompressed(exchange, gathered, block);
+    if (compressed) await sendCompressed(context, gathered, block);
     else {
-      await writeBlocks(gathered, block, (filled) => written(exchange, filled));
+      await writeBlocks(gathered, block, (filled) => written(context, filled));
       response.end();
     }
     giveBlock(block);
   } catch (error) {
     // The block is not used again: a write may still hold it.
-    if (!isCutOff(response)) throw error;
+    if (!isClosed(response)) throw error;
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Resolves when the socket is done with the memory. Rejects when the client has gone. */
-function written(exchange: Exchange, filled: Buffer): Promise<void> {
-  const { response } = exchange;
-  exchange.bodyBytes += filled.length;
+/** Resolves when the socket has released the memory. Rejects when the client has disconnected. */
+function written(context: RequestContext, filled: Buffer): Promise<void> {
+  const { response } = context;
+  context.bodyBytes += filled.length;
   return new Promise((resolve, reject) => {
-    const onClose = () => reject(new Error('the client has gone'));
+    const onClose = () => reject(new Error('the client has disconnected'));
     response.once('close', onClose);
     const done = (error?: Error | null) => {
       response.removeListener('close', onClose);
@@ -140,15 +144,15 @@ function written(exchange: Exchange, filled: Buffer): Promise<void> {
 }
 
 async function sendCompressed(
-  exchange: Exchange,
+  context: RequestContext,
   gathered: Gathered,
   block: Buffer,
 ): Promise<void> {
-  const gzip = compressorFor(exchange);
+  const gzip = compressorFor(context);
   const closed = new AbortController();
-  exchange.response.once('close', () => closed.abort());
+  context.response.once('close', () => closed.abort());
   await writeBlocks(gathered, block, async (filled) => {
-    // The compressor works on another thread: it gets memory of its own.
+    // The compressor works on another thread, so it gets its own memory.
     if (!gzip.write(Buffer.from(filled))) await once(gzip, 'drain', { signal: closed.signal });
   });
   gzip.end();

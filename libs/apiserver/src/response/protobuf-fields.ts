@@ -1,4 +1,4 @@
-/** The few pieces of the protobuf wire that stand around messages which are bytes already. */
+/** The protobuf fields around messages that are already encoded. */
 
 export function varintBytes(value: number): number {
   let bytes = 1;

@@ -1,12 +1,13 @@
 /**
- * A finished document that is the same for everyone: its bytes, what they are called and, once asked for,
- * what they are compressed. It is sent compressed where the client can read that, and not at all where
- * the client has it already.
+ * A rendered document that is the same for every client: its bytes, their content type and, after
+ * the first request for them, their compressed form. It is sent compressed if the client accepts
+ * gzip, and not at all if the client has it already.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip as compress } from 'node:zlib';
-import { acceptsGzip, type Exchange, headersFor, writeHead } from './exchange.js';
+import type { RequestContext } from '../http/request-context.js';
+import { acceptsGzip, headersFor, writeHead } from '../http/respond.js';
 
 const gzip = promisify(compress);
 
@@ -16,7 +17,7 @@ export class RenderedDocument {
   constructor(
     readonly body: Buffer,
     readonly contentType: string,
-    /** Same bytes, same text, on every server. */
+    /** Equal bytes have equal hashes on every server. */
     readonly hash = createHash('sha256').update(body).digest('hex'),
   ) {}
 
@@ -27,31 +28,34 @@ export class RenderedDocument {
   }
 }
 
-export async function sendDocument(exchange: Exchange, document: RenderedDocument): Promise<void> {
+export async function sendDocument(
+  context: RequestContext,
+  document: RenderedDocument,
+): Promise<void> {
   const etag = `"${document.hash}"`;
-  Object.assign(exchange.headers, { etag, vary: 'Accept, Accept-Encoding' });
-  if (isKnown(exchange.request.headers['if-none-match'], etag)) return sendEmpty(exchange, 304);
-  const compressed = acceptsGzip(exchange);
+  Object.assign(context.headers, { etag, vary: 'Accept, Accept-Encoding' });
+  if (isCached(context.request.headers['if-none-match'], etag)) return sendEmpty(context, 304);
+  const compressed = acceptsGzip(context);
   const body = compressed ? await document.gzipped() : document.body;
-  const headers = headersFor(exchange, document.contentType);
+  const headers = headersFor(context, document.contentType);
   if (compressed) headers['content-encoding'] = 'gzip';
   headers['content-length'] = body.length;
-  writeHead(exchange, 200, headers);
-  if (exchange.request.method === 'HEAD') exchange.response.end();
-  else exchange.response.end(body);
+  writeHead(context, 200, headers);
+  if (context.request.method === 'HEAD') context.response.end();
+  else context.response.end(body);
 }
 
-export function sendEmpty(exchange: Exchange, statusCode: number): void {
-  const headers = { 'cache-control': 'no-cache, private', ...exchange.headers };
+export function sendEmpty(context: RequestContext, statusCode: number): void {
+  const headers = { 'cache-control': 'no-cache, private', ...context.headers };
   writeHead(
-    exchange,
+    context,
     statusCode,
     statusCode === 304 ? headers : { ...headers, 'content-length': 0 },
   );
-  exchange.response.end();
+  context.response.end();
 }
 
-function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
-  const known = ifNoneMatch?.split(',').map((text) => text.trim().replace(/^W\//, '')) ?? [];
-  return known.includes(etag) || known.includes('*');
+function isCached(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = ifNoneMatch?.split(',').map((text) => text.trim().replace(/^W\//, '')) ?? [];
+  return tags.includes(etag) || tags.includes('*');
 }

@@ -1,71 +1,83 @@
-/** Status objects as answers: the outcome of a delete, and every failure. */
-import { codecFor, internalError, type Status, StatusError, wrapUnknown } from '@orch/apimachinery';
-import { ExpiredContinueError } from '../registry/list.js';
-import { statusOfStoreError } from '../registry/store-errors.js';
-import { contentTypeOf, plainJson, type Representation } from '../request/media-types.js';
+/** Status objects as responses: the result of a delete, and every failure. */
+import { codecFor, internalError, StatusError, wrapUnknown } from '@orch/apimachinery';
+import { ExpiredContinueError, statusOfStoreError } from '@orch/registry';
+import type { AnyStatus } from '../http/audit-sink.js';
+import type { RequestContext } from '../http/request-context.js';
+import { isClosed, sendBody } from '../http/respond.js';
+import { contentTypeOf, plainJson, type Representation } from '../request/accept.js';
 import { encodeValue } from './encode-object.js';
-import { type Exchange, isCutOff, sendBody } from './exchange.js';
-
-/** A success carries no code of its own. */
-export type AnyStatus = Status | (Omit<Status, 'code'> & { readonly code?: number });
 
 export function sendStatus(
-  exchange: Exchange,
+  context: RequestContext,
   statusCode: number,
   { format, pretty }: Representation,
   status: AnyStatus,
 ): void {
-  exchange.audit?.answeredStatus(status);
+  context.audit?.respondedStatus(status);
   const body =
     format === 'protobuf'
       ? wrapUnknown('v1', 'Status', codecFor<AnyStatus>('meta/v1.Status').toProtobuf(status))
       : encodeValue(status, { ...plainJson, format, pretty });
-  sendBody(exchange, statusCode, contentTypeOf(format), body);
+  sendBody(context, statusCode, contentTypeOf(format), body);
 }
 
-/** What an error is to a client; anything unexpected becomes 500. */
+/** The error that the client gets; an unexpected error becomes 500. */
 export function failureOf(error: unknown): StatusError {
-  const known = statusOfStoreError(error);
-  if (known instanceof StatusError) return known;
-  return internalError(known instanceof Error ? known.message : String(known));
+  const status = statusOfStoreError(error);
+  if (status instanceof StatusError) return status;
+  return internalError(status instanceof Error ? status.message : String(status));
 }
 
-/** Answers with a failure in the representation the client wants, as far as that is known. */
+/** Responds with a failure in the given representation. */
 export function sendFailure(
-  exchange: Exchange,
+  context: RequestContext,
   failure: StatusError,
   representation: Representation,
 ): void {
   const seconds = failure.retryAfterSeconds;
-  if (seconds !== undefined && !mayHaveCreated(exchange, failure)) {
-    exchange.headers['retry-after'] = String(seconds);
+  if (seconds !== undefined && !mayHaveCreated(context, failure)) {
+    context.headers['retry-after'] = String(seconds);
   }
-  if (failure.code === 403) exchange.headers['x-content-type-options'] = 'nosniff';
   const status =
     failure instanceof ExpiredContinueError
       ? {
           ...failure.status,
-          metadata: { continue: failure.token } as unknown as Status['metadata'],
+          metadata: { continue: failure.token },
         }
       : failure.status;
-  sendStatus(exchange, failure.code, representation, status);
+  sendStatus(context, failure.code, representation, status);
 }
 
 const overloadText = Buffer.from('Too many requests, please try again later.\n');
 const overloadRetrySeconds = '1';
 
-/** Turns a request away, in as few words as the interface has for it. */
-export function sendOverload(exchange: Exchange): void {
-  if (isCutOff(exchange.response)) return;
-  exchange.headers['retry-after'] = overloadRetrySeconds;
-  exchange.headers['x-content-type-options'] = 'nosniff';
-  sendBody(exchange, 429, 'text/plain; charset=utf-8', overloadText);
+/** Rejects a request with 429, in the plain text that clients expect. */
+export function sendOverload(context: RequestContext): void {
+  if (isClosed(context.response)) return;
+  context.headers['retry-after'] = overloadRetrySeconds;
+  sendBody(context, 429, 'text/plain; charset=utf-8', overloadText);
+}
+
+const timeoutText = Buffer.from(
+  `${JSON.stringify({
+    metadata: {},
+    status: 'Failure',
+    message: 'Timeout: request did not complete within the allotted timeout',
+    reason: 'Timeout',
+    details: {},
+    code: 504,
+  })}\n`,
+);
+
+/** The client's own time limit has passed; the response is the text that clients expect. */
+export function sendRequestTimeout(context: RequestContext): void {
+  sendBody(context, 504, 'text/plain; charset=utf-8', timeoutText);
 }
 
 /**
- * Stock clients repeat any request that is answered with this header. A creation whose outcome is unknown
- * may have happened: whoever repeats it has to look first, so that only the body tells of a later try.
+ * Clients retry every request whose response has a Retry-After header. A create whose outcome is
+ * unknown may have succeeded, so a client must read first: only the body then carries the delay.
  */
-function mayHaveCreated({ request }: Exchange, failure: StatusError): boolean {
+function mayHaveCreated({ request }: RequestContext, failure: StatusError): boolean {
   return request.method === 'POST' && failure.code === 504;
 }

@@ -1,10 +1,10 @@
 /** Objects as rows of a table: what `get` commands print. */
 import type { ApiObject, TableColumn } from '@orch/api';
 import { dialect } from '@orch/component';
+import type { ServedResource } from '@orch/registry';
+import { objectOf } from '@orch/registry';
 import type { Entry } from '@orch/store';
-import { objectOf } from '../registry/entry-view.js';
-import type { ServedResource } from '../registry/resource.js';
-import type { IncludeObject } from '../request/media-types.js';
+import type { IncludeObject } from '../request/representation.js';
 
 export interface TableMetadata {
   readonly resourceVersion?: string;

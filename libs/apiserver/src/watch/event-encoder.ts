@@ -1,16 +1,17 @@
 /**
- * Watch events as bytes in the representation a watcher wants. What several watchers want is made once
- * and kept on the event. The object of a deletion is its last state under the deletion's version.
+ * Watch events as bytes in the representation of a watcher. A form that several watchers share is
+ * encoded once and cached on the event. The object of a deletion is its last state under the
+ * deletion's version.
  */
 
 import type { ApiObject } from '@orch/api';
 import { codecFor, type Status, wrapUnknown } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
+import type { ServedResource } from '@orch/registry';
+import { objectOf, withRevision } from '@orch/registry';
 import type { Entry, Revision, WatchEvent } from '@orch/store';
-import { objectOf } from '../registry/entry-view.js';
-import { withRevision } from '../registry/object-bytes.js';
-import type { ServedResource } from '../registry/resource.js';
-import type { IncludeObject, Representation } from '../request/media-types.js';
+import type { Representation } from '../request/accept.js';
+import type { IncludeObject } from '../request/representation.js';
 import { jsonBytes, objectMessage, partialObjectMessage } from '../response/encode-object.js';
 import { protobufField } from '../response/protobuf-fields.js';
 import { partialObject, rowOf, tableOf } from '../response/table.js';
@@ -25,7 +26,7 @@ for (const type of ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']) {
 }
 const jsonTail = Buffer.from('}\n');
 
-export interface EncoderSettings {
+export interface EventEncoderOptions {
   readonly served: ServedResource;
   readonly representation: Representation;
   readonly include: IncludeObject;
@@ -37,8 +38,8 @@ export class EventEncoder {
   private readonly cacheKeys: Record<EventType, string>;
   private columnsSent = false;
 
-  constructor(private readonly settings: EncoderSettings) {
-    const { served, representation, include, framing } = settings;
+  constructor(private readonly options: EventEncoderOptions) {
+    const { served, representation, include, framing } = options;
     const { format, view, viewVersion } = representation;
     const key = `${served.apiVersion} ${format} ${view} ${viewVersion} ${include} ${framing} `;
     this.cacheKeys = {
@@ -51,7 +52,7 @@ export class EventEncoder {
   /** `entry`: the state to show, under the event's revision. */
   event(event: WatchEvent, type: EventType, entry: Entry): Buffer {
     // A table's first event also carries the columns, so it is this watcher's own.
-    if (this.settings.representation.view === 'Table') {
+    if (this.options.representation.view === 'Table') {
       return this.encode(type, entry, event.revision);
     }
     const key = this.cacheKeys[type];
@@ -64,13 +65,13 @@ export class EventEncoder {
     return bytes;
   }
 
-  /** The synthetic event of an object that is there when the watch begins. */
+  /** The synthetic event of an object that exists when the watch starts. */
   initial(entry: Entry): Buffer {
     return this.encode('ADDED', entry, entry.revision);
   }
 
   bookmark(revision: Revision): Buffer {
-    const { served, representation } = this.settings;
+    const { served, representation } = this.options;
     const object = {
       kind: served.kind,
       apiVersion: served.apiVersion,
@@ -79,15 +80,15 @@ export class EventEncoder {
     const { view, viewVersion, format } = representation;
     if (format === 'protobuf') return this.frame(this.protobuf('BOOKMARK', object, served));
     if (view === 'object') return this.json('BOOKMARK', jsonBytes(object, false));
-    const shown =
+    const bookmark =
       view === 'Table'
         ? tableOf(served, viewVersion, { resourceVersion: String(revision) }, [], false)
         : partialObject(object, viewVersion);
-    return this.json('BOOKMARK', jsonBytes(shown, false));
+    return this.json('BOOKMARK', jsonBytes(bookmark, false));
   }
 
   error(status: Status): Buffer {
-    if (this.settings.representation.format !== 'protobuf') {
+    if (this.options.representation.format !== 'protobuf') {
       return this.json('ERROR', jsonBytes(status, false));
     }
     const raw = codecFor<Status>('meta/v1.Status').toProtobuf(status);
@@ -95,7 +96,7 @@ export class EventEncoder {
   }
 
   private encode(type: EventType, entry: Entry, revision: Revision): Buffer {
-    const { served, representation } = this.settings;
+    const { served, representation } = this.options;
     const { view, format } = representation;
     if (view !== 'object') return this.encodeView(type, entry, revision);
     if (format === 'json' && served.sameShape) return this.encodeStored(type, entry, revision);
@@ -113,14 +114,14 @@ export class EventEncoder {
   }
 
   private encodeStored(type: EventType, entry: Entry, revision: Revision): Buffer {
-    const { served } = this.settings;
+    const { served } = this.options;
     const bytes = withRevision(served.resource, entry, revision);
     if (served.isStored) return this.json(type, bytes);
     return this.json(type, served.head, bytes.subarray(served.resource.storedHeadBytes));
   }
 
   private encodeView(type: EventType, entry: Entry, revision: Revision): Buffer {
-    const { served, representation, include, nowMs } = this.settings;
+    const { served, representation, include, nowMs } = this.options;
     const { view, viewVersion, format } = representation;
     const object = objectAt(entry, revision);
     if (view === 'Table') {
@@ -145,12 +146,12 @@ export class EventEncoder {
 
   private json(type: string, ...object: Buffer[]): Buffer {
     const parts = [heads[type]!, ...object, jsonTail];
-    return this.settings.framing === 'chunk' ? chunkFrame(parts) : Buffer.concat(parts);
+    return this.options.framing === 'chunk' ? chunkFrame(parts) : Buffer.concat(parts);
   }
 
-  /** A protobuf message is prefixed by its length, unless it travels as a message of its own. */
+  /** A protobuf message has a length prefix, unless it is sent as a WebSocket message. */
   private frame(message: Buffer): Buffer {
-    const { framing } = this.settings;
+    const { framing } = this.options;
     if (framing === 'message') return message;
     const length = Buffer.allocUnsafe(4);
     length.writeUInt32BE(message.length, 0);

@@ -1,35 +1,39 @@
 /**
- * One watch from request to end: the state it begins with, the events after it, bookmarks between them.
- * Each event is sent as what it means to this watcher's selection: an object that no longer passes is
- * deleted for it, one that newly passes is added.
+ * One watch from request to end: the initial state, the events after it, bookmarks between them.
+ * Each event is sent as seen through the selection of the watch: an object that no longer matches
+ * is deleted, one that newly matches is added.
  */
 import { resourceExpired, StatusError, serviceUnavailable } from '@orch/apimachinery';
 import type { Clock, Timer } from '@orch/component';
 import {
+  type ResourceStore,
+  type Selection,
+  type ServedResource,
+  selectorScanBatch,
+  type WatchRequest,
+} from '@orch/registry';
+import {
   type Entry,
   type Revision,
   StoreError,
+  type StoreReader,
   type WatchEvent,
   type WatchHandle,
 } from '@orch/store';
 import { listedValues } from '@orch/streaming';
+import type { RequestContext } from '../http/request-context.js';
+import { flushHead, headersFor, writeHead } from '../http/respond.js';
+import { openWebSocket, webSocketUpgrade } from '../http/web-socket.js';
 import {
   bookmarkBeforeEndMs,
   bookmarkIntervalMs,
-  selectorScanBatch,
   watchDurationMsMax,
   watchDurationMsMin,
   watchSocketBufferBytesMax,
   watchWriteBytesMax,
 } from '../limits.js';
-import { listObjects } from '../registry/list.js';
-import type { RegistryParts } from '../registry/registry-parts.js';
-import type { ServedResource } from '../registry/resource.js';
-import type { Selection } from '../registry/selection.js';
-import type { WatchRequest } from '../request/list-options.js';
-import { contentTypeOf, type IncludeObject, type Representation } from '../request/media-types.js';
-import { type Exchange, flushHead, headersFor, writeHead } from '../response/exchange.js';
-import { openWebSocket, webSocketUpgrade } from '../server/web-socket.js';
+import { contentTypeOf, type Representation } from '../request/accept.js';
+import type { IncludeObject } from '../request/representation.js';
 import { EventEncoder, type EventType } from './event-encoder.js';
 import {
   type EndReason,
@@ -40,7 +44,7 @@ import {
 import { WatchStream } from './watch-stream.js';
 
 export interface WatchTarget {
-  readonly served: ServedResource;
+  readonly store: ResourceStore;
   readonly namespace: string;
   /** Only this object; empty for the collection. */
   readonly name: string;
@@ -50,19 +54,27 @@ export interface WatchTarget {
   readonly include: IncludeObject;
 }
 
-/** Told of watches as they begin and end, for metrics and for the server's own end. */
+/** Notified of watches that start and end, for metrics and shutdown. */
 export interface WatchObserver {
   began(watch: ActiveWatch): void;
   ended(watch: ActiveWatch, reason: EndReason): void;
-  /** What is told of the events of all watches of a resource. */
+  /** The recorder of the events of all watches of a resource. */
   traffic(served: ServedResource): WatchTraffic;
 }
 
-/** Told of events, and called for each of them: must be quick. */
+/** Called synchronously for every event. */
 export interface WatchTraffic {
-  /** A watch began with so many objects that were there. */
+  /** A watch started with so many existing objects. */
   began(eventCount: number): void;
   sent(byteCount: number): void;
+}
+
+export interface WatchDependencies {
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly revisions: Pick<StoreReader, 'revision' | 'compactedRevision'>;
+  readonly observer: WatchObserver;
 }
 
 export class ActiveWatch {
@@ -73,14 +85,15 @@ export class ActiveWatch {
   private handle: WatchHandle | undefined;
 
   constructor(
-    private readonly parts: RegistryParts,
-    exchange: Exchange,
+    private readonly dependencies: WatchDependencies,
+    context: RequestContext,
     readonly target: WatchTarget,
-    private readonly observer: WatchObserver,
   ) {
-    const { served, representation, include } = target;
-    const channel = openChannel(exchange, representation);
-    exchange.goesOn = true;
+    const { representation, include } = target;
+    const { served } = target.store;
+    const { clock, observer } = dependencies;
+    const channel = openChannel(context, representation);
+    context.streaming = true;
     this.traffic = observer.traffic(served);
     this.stream = new WatchStream(channel, (reason) => this.finish(reason));
     this.encoder = new EventEncoder({
@@ -88,17 +101,17 @@ export class ActiveWatch {
       representation,
       include,
       framing: channel.framing,
-      nowMs: () => parts.clock.nowMs(),
+      nowMs: () => clock.nowMs(),
     });
     observer.began(this);
   }
 
-  /** Ends it as if its time were over: the client comes back with the last version it saw. */
+  /** Ends the watch as at its time limit: the client resumes from the last version it saw. */
   stop(): void {
     this.stream.end('stopped');
   }
 
-  /** Sends the objects that are there, then follows from `revision`. */
+  /** Sends the existing objects, then the events after `revision`. */
   async run(initial: readonly Entry[], revision: Revision): Promise<void> {
     this.startTimers();
     await this.sendInitial(initial);
@@ -119,8 +132,8 @@ export class ActiveWatch {
   }
 
   private follow(after: Revision): void {
-    const { store } = this.parts;
-    const { served, namespace, name, selection } = this.target;
+    const { store, namespace, name, selection } = this.target;
+    const { served } = store;
     const { resource } = served;
     const scope = namespace !== '' ? namespace : (selection.namespace ?? '');
     const exact = name !== '' ? name : selection.name;
@@ -128,14 +141,14 @@ export class ActiveWatch {
       exact !== undefined && (scope !== '' || !served.definition.namespaced)
         ? resource.key(scope, exact)
         : resource.prefix(scope);
-    // A version this replica has not reached yet: events up to it are not for this watch.
-    const known = store.revision();
+    // This replica may not have reached `after` yet: events up to it are skipped.
+    const known = this.dependencies.revisions.revision();
     try {
       this.handle = store.watch({
         prefix,
         afterRevision: after <= known ? after : known,
         onEvents: (events) => this.onEvents(events, after, name),
-        // The past waits for a client that reads slowly; only what is new may overrun it.
+        // Past events wait for a slow client; only new events may overflow its queue.
         whenReady: () =>
           this.stream.queuedBytes > watchWriteBytesMax ? this.stream.whenDrained() : undefined,
         onEnd: (error) => this.fail(error),
@@ -146,7 +159,7 @@ export class ActiveWatch {
   }
 
   private onEvents(events: readonly WatchEvent[], after: Revision, name: string): void {
-    const { resource } = this.target.served;
+    const { resource } = this.target.store.served;
     for (const event of events) {
       if (event.revision <= after) continue;
       if (name !== '' && resource.nameOfKey(event.key) !== name) continue;
@@ -158,7 +171,7 @@ export class ActiveWatch {
     const { selection } = this.target;
     const { previous, entry } = event;
     let type: EventType;
-    let shown = entry;
+    let converted = entry;
     if (event.kind === 'delete') {
       if (!selection.matches(previous ?? entry)) return;
       type = 'DELETED';
@@ -169,10 +182,10 @@ export class ActiveWatch {
       if (selection.matches(entry)) type = before ? 'MODIFIED' : 'ADDED';
       else if (before) {
         type = 'DELETED';
-        shown = previous;
+        converted = previous;
       } else return;
     }
-    this.send(this.encoder.event(event, type, shown));
+    this.send(this.encoder.event(event, type, converted));
   }
 
   private send(bytes: Buffer): void {
@@ -181,7 +194,7 @@ export class ActiveWatch {
   }
 
   private startTimers(): void {
-    const { clock, random } = this.parts;
+    const { clock, random } = this.dependencies;
     const { timeoutSeconds, allowBookmarks } = this.target.request;
     const spreadMs = watchDurationMsMax - watchDurationMsMin;
     const durationMs =
@@ -209,12 +222,12 @@ export class ActiveWatch {
     if (revision >= resourceVersion) this.send(this.encoder.bookmark(revision));
   }
 
-  /** The store ended it, or cannot begin it: the client is told why as the last event. */
+  /** The store ended the watch, or cannot start it: the last event carries the reason. */
   private fail(error: unknown): void {
     const expired = error instanceof StoreError && error.code === 'Compacted';
     const status = expired
       ? resourceExpired('watch')
-      : serviceUnavailable('the watch has ended, begin again from the last version seen', 1);
+      : serviceUnavailable('the watch has ended, start again from the last version seen', 1);
     if (!(error instanceof StoreError) && !(error instanceof StatusError)) throw error;
     this.stream.push(this.encoder.error(status.status));
     this.stream.end(expired ? 'expired' : 'stopped');
@@ -223,38 +236,44 @@ export class ActiveWatch {
   private finish(reason: EndReason): void {
     this.handle?.close();
     for (const timer of this.timers) timer.cancel();
-    this.observer.ended(this, reason);
+    this.dependencies.observer.ended(this, reason);
   }
 }
 
-/** Sends the head of the answer. Throws 400, with nothing sent, for a bad request for a WebSocket. */
-function openChannel(exchange: Exchange, { format }: Representation): WatchChannel {
-  const upgrade = webSocketUpgrade(exchange);
+/**
+ * Sends the head of the response. Throws 400, with nothing sent, for an invalid WebSocket
+ * handshake.
+ */
+function openChannel(context: RequestContext, { format }: Representation): WatchChannel {
+  const upgrade = webSocketUpgrade(context);
   if (upgrade) {
-    // What is spoken is told by the format: the name that a browser wants confirmed says nothing.
-    const [protocol = ''] = listedValues(exchange.request.headers['sec-websocket-protocol']);
-    const webSocket = openWebSocket(exchange, upgrade, protocol);
+    // The format decides the framing. The protocol is echoed only because browsers require it.
+    const [protocol = ''] = listedValues(context.request.headers['sec-websocket-protocol']);
+    const webSocket = openWebSocket(context, upgrade, protocol);
     return webSocketChannel(webSocket, upgrade.socket, format === 'protobuf');
   }
   const stream = format === 'protobuf' ? ';stream=watch' : '';
-  writeHead(exchange, 200, headersFor(exchange, contentTypeOf(format) + stream));
-  flushHead(exchange);
-  return responseChannel(exchange);
+  writeHead(context, 200, headersFor(context, contentTypeOf(format) + stream));
+  flushHead(context);
+  return responseChannel(context);
 }
 
-/** The state a watch begins with and the version its events follow. Throws before anything is sent. */
+/**
+ * The initial state of a watch and the revision that its events follow. Throws before anything is
+ * sent.
+ */
 export async function watchStart(
-  parts: RegistryParts,
+  revisions: WatchDependencies['revisions'],
   target: WatchTarget,
   deadlineMs: number,
 ): Promise<{ initial: readonly Entry[]; revision: Revision }> {
-  const { served, namespace, name, selection, request } = target;
+  const { store, namespace, name, selection, request } = target;
   const { resourceVersion } = request;
   if (resourceVersion !== undefined && resourceVersion !== 0) {
-    if (resourceVersion < parts.store.status().compactedRevision) throw resourceExpired('watch');
+    if (resourceVersion < revisions.compactedRevision()) throw resourceExpired('watch');
     return { initial: [], revision: resourceVersion };
   }
-  const list = {
+  const everything = {
     labelSelector: '',
     fieldSelector: '',
     consistency: { kind: resourceVersion === 0 ? ('any' as const) : ('quorum' as const) },
@@ -262,11 +281,11 @@ export async function watchStart(
     continueFrom: undefined,
     timeoutSeconds: 0,
   };
-  const outcome = await listObjects(parts, served, namespace, list, selection, deadlineMs);
-  const { resource } = served;
+  const list = await store.list({ namespace, request: everything, selection, deadlineMs });
+  const { resource } = store.served;
   const initial =
     name === ''
-      ? outcome.entries
-      : outcome.entries.filter((entry) => resource.nameOfKey(entry.key) === name);
-  return { initial, revision: outcome.revision };
+      ? list.entries
+      : list.entries.filter((entry) => resource.nameOfKey(entry.key) === name);
+  return { initial, revision: list.revision };
 }

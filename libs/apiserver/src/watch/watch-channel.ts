@@ -1,19 +1,19 @@
 /**
- * Where the events of a watch leave: the chunks of an answer over HTTP/1.1, the body of one over HTTP/2,
- * or a WebSocket, where each event is a message of its own.
+ * The transport of a watch's events: the chunks of an HTTP/1.1 response, the body of an HTTP/2
+ * response, or the messages of a WebSocket.
  */
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { keepAlive } from '@orch/streaming';
 import type { WebSocket } from 'ws';
-import type { Exchange } from '../response/exchange.js';
+import type { RequestContext } from '../http/request-context.js';
 
 /** Why a watch ended. */
 export type EndReason = 'client' | 'timeout' | 'slow' | 'stopped' | 'expired';
 
 /**
- * What an event has around it: `chunk` the frame of chunked transfer, which is then part of the bytes that
- * watchers share; `body` nothing but what tells it from the next; `message` nothing at all.
+ * The framing of an event: `chunk` includes the frame of chunked transfer, so that watchers share
+ * the framed bytes; `body` separates events within the body; `message` adds nothing.
  */
 export type EventFraming = 'chunk' | 'body' | 'message';
 
@@ -35,9 +35,9 @@ export interface WatchChannel {
   end(reason: EndReason): void;
 }
 
-/** The channel of an answer whose head has been sent. */
-export function responseChannel({ request, response }: Exchange): WatchChannel {
-  const socket = response.socket as Socket | null;
+/** The channel of a response whose head has been sent. */
+export function responseChannel({ request, response }: RequestContext): WatchChannel {
+  const socket: Socket | null = response.socket;
   const framed = request.httpVersion === '1.1' && socket !== null;
   const sink = framed ? socket : response;
   const write: (bytes: Buffer) => boolean = sink.write.bind(sink);
@@ -57,16 +57,16 @@ export function responseChannel({ request, response }: Exchange): WatchChannel {
 const closeNormal = 1000;
 const closeGoingAway = 1001;
 
-/** `transport`: what the WebSocket is spoken on. Whatever the client says is dropped. */
+/** `transport`: the connection of the WebSocket. Messages of the client are ignored. */
 export function webSocketChannel(
   webSocket: WebSocket,
   transport: Duplex,
   binary: boolean,
 ): WatchChannel {
-  // A client that has yet to take what was sent cannot answer.
+  // A client that has not read the sent bytes cannot respond to a ping.
   const heard = keepAlive(webSocket, () => transport.writableNeedDrain);
   webSocket.on('message', heard);
-  // Its end follows; there is nobody to tell.
+  // The close event follows, so the error needs no handling.
   webSocket.on('error', () => webSocket.terminate());
   return {
     framing: 'message',

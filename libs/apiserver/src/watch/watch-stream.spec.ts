@@ -1,16 +1,17 @@
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { watchQueueEventsMax } from '@orch/registry';
 import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { watchQueueEventsMax } from '../limits.js';
-import { newExchange } from '../response/exchange.js';
+
+import { testContext } from '../testing/test-context.js';
 import { type EndReason, responseChannel, webSocketChannel } from './watch-channel.js';
 import { chunkFrame, WatchStream } from './watch-stream.js';
 
 interface Opened {
   readonly stream: WatchStream;
-  readonly answer: IncomingMessage;
+  readonly response: IncomingMessage;
   readonly ended: Promise<EndReason>;
   close(): void;
 }
@@ -24,16 +25,16 @@ async function opened(): Promise<Opened> {
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
-    stream = new WatchStream(responseChannel(newExchange(request, response)), resolveEnded);
+    stream = new WatchStream(responseChannel(testContext(request, response)), resolveEnded);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const outgoing = get({ host: '127.0.0.1', port, agent: false });
-  const [answer] = await once(outgoing, 'response');
+  const [response] = await once(outgoing, 'response');
   return {
     stream: stream!,
-    answer,
+    response,
     ended,
     close() {
       outgoing.destroy();
@@ -46,28 +47,28 @@ function event(text: string): Buffer {
   return chunkFrame([Buffer.from(text), Buffer.from('\n')]);
 }
 
-async function textOf(answer: IncomingMessage): Promise<string> {
+async function textOf(response: IncomingMessage): Promise<string> {
   let text = '';
-  for await (const chunk of answer) text += chunk;
+  for await (const chunk of response) text += chunk;
   return text;
 }
 
 describe('watch streams', () => {
-  it('send events in order and end as a whole answer', async () => {
-    const { stream, answer, ended, close } = await opened();
+  it('send events in order and end the response completely', async () => {
+    const { stream, response, ended, close } = await opened();
     const lines = Array.from({ length: 1_000 }, (_, index) => `event ${index}`);
     for (const line of lines) stream.push(event(line));
     await stream.whenDrained();
     stream.push(event('last'));
     stream.end('timeout');
-    expect(await textOf(answer)).toBe(`${[...lines, 'last'].join('\n')}\n`);
+    expect(await textOf(response)).toBe(`${[...lines, 'last'].join('\n')}\n`);
     expect(await ended).toBe('timeout');
     close();
   });
 
-  it('end for a client that does not keep up, and drop nothing before that', async () => {
-    const { stream, answer, ended, close } = await opened();
-    answer.pause();
+  it('end for a slow client, and drop nothing before that', async () => {
+    const { stream, response, ended, close } = await opened();
+    response.pause();
     const large = event('x'.repeat(10_000));
     for (let count = 0; count <= watchQueueEventsMax * 2 && !stream.isEnded; count += 1) {
       stream.push(large);
@@ -77,7 +78,7 @@ describe('watch streams', () => {
     close();
   });
 
-  it('end when the client leaves', async () => {
+  it('end when the client disconnects', async () => {
     const { stream, ended, close } = await opened();
     close();
     expect(await ended).toBe('client');
@@ -123,7 +124,7 @@ describe('watch streams over WebSocket', () => {
     close();
   });
 
-  it('end for a client that does not keep up, which has lost nothing before that', async () => {
+  it('end for a slow client, which has lost nothing before that', async () => {
     const { stream, client, ended, close } = await joined();
     const heard: number[] = [];
     client.on('message', (data) => heard.push(Number(String(data).slice(0, 6))));
@@ -142,7 +143,7 @@ describe('watch streams over WebSocket', () => {
     close();
   });
 
-  it('end when the client leaves', async () => {
+  it('end when the client disconnects', async () => {
     const { ended, close } = await joined();
     close();
     expect(await ended).toBe('client');

@@ -1,19 +1,20 @@
 /**
- * The sending side of one watch. Events wait in a bounded queue and leave in one write each turn of the
- * event loop; streams with the same events share the memory written. A client that does not keep up is
- * ended cleanly: it resumes by the last version it saw. Nothing is dropped or reordered before that.
+ * The sending side of one watch. Events wait in a bounded queue and are written together once per
+ * tick of the event loop; streams with the same events share the written memory. A slow client's
+ * watch ends cleanly, and the client resumes from the last version that it received. Nothing is
+ * dropped or reordered before that.
  */
+import { watchQueueEventsMax } from '@orch/registry';
 import {
   watchDrainTimeoutMs,
   watchFlushSliceMs,
   watchQueueBytesMax,
-  watchQueueEventsMax,
   watchSocketBufferBytesMax,
   watchWriteBytesMax,
 } from '../limits.js';
 import type { EndReason, Joiner, WatchChannel } from './watch-channel.js';
 
-/** Joins pieces once for all streams that have the same ones to send. */
+/** Joins equal pieces once for all streams. */
 class SharedJoin implements Joiner {
   private pieces: readonly Buffer[] = [];
   private joined: Buffer = Buffer.alloc(0);
@@ -35,8 +36,8 @@ class SharedJoin implements Joiner {
 }
 
 /**
- * Flushes the streams that got something, in the order in which they got it, a slice of time each turn.
- * A stream that waits for its slice gathers what comes meanwhile: the busier, the fewer the writes.
+ * Flushes the streams with queued events, in their order of arrival, within a time slice per tick.
+ * A stream that waits for its slice gathers further events, so writes become fewer under load.
  */
 class FlushRound {
   private dirty: WatchStream[] = [];
@@ -57,7 +58,7 @@ class FlushRound {
     while (this.head < this.dirty.length) {
       this.dirty[this.head++]!.flush(this.shared);
       if (performance.now() < endMs) continue;
-      // What has been flushed is let go of now and then, not each time.
+      // Flushed streams are released in batches, not one by one.
       if (this.head > 4_096) {
         this.dirty = this.dirty.slice(this.head);
         this.head = 0;
@@ -114,7 +115,9 @@ export class WatchStream {
     this.schedule();
   }
 
-  /** Resolves when the queue is empty or the stream has ended; a client that takes nothing ends it. */
+  /**
+   * Resolves when the queue is empty or the stream has ended; a client that reads nothing ends it.
+   */
   whenDrained(): Promise<void> {
     if (this.queue.length === 0 || this.ended) return Promise.resolve();
     this.drained ??= new Promise((resolve) => {
@@ -129,7 +132,7 @@ export class WatchStream {
     return this.drained;
   }
 
-  /** Sends what is queued, then the end. */
+  /** Sends the queued events, then the end. */
   end(reason: EndReason): void {
     if (this.ended) return;
     if (this.queue.length > 0 && !this.blocked) this.flush(new SharedJoin());

@@ -1,16 +1,19 @@
-/** What a component's flags say about its election, as the elector takes it. */
+/** Reads the election options from the flags of a component. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { dialect, type LeaderElectionOptions } from '@orch/component';
 import type { LeaderElectorOptions } from './leader-elector.js';
 
-type ElectionSettings = Pick<
+type ElectionOptions = Pick<
   LeaderElectorOptions,
   'namespace' | 'name' | 'identity' | 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'
 >;
 
-/** Under an identity that no other process has; the lease is named for `component` unless a flag says. */
-export function electionOfFlags(flags: LeaderElectionOptions, component: string): ElectionSettings {
+/**
+ * Returns options with a unique identity. The lease has the name of the component unless a flag
+ * sets another one.
+ */
+export function electionOfFlags(flags: LeaderElectionOptions, component: string): ElectionOptions {
   return {
     namespace: flags.resourceNamespace,
     name: flags.resourceName || dialect().systemName(component),

@@ -1,8 +1,11 @@
 /**
- * One leader at a time among processes, by a Lease object. Holds the timing of the loop; what may be
- * taken when is decided by `LeaseView`. A leader counts its deadline from before its last successful
- * renewal was sent, and `isLeader` asks the monotonic clock each time, so that a process that was
- * suspended never takes itself for the leader still.
+ * Elects one leader among processes by a Lease object. Holds the timing; `LeaseView` decides when a
+ * lease may be acquired. A leader counts its renew deadline from the sending of its last successful
+ * renewal, and `isLeader` reads the monotonic clock each time, so that a process that was suspended
+ * does not act as leader.
+ *
+ * A hung server must not cost the leadership: each renewal attempt has a timeout that leaves time
+ * for attempts on two other servers within the renew deadline.
  */
 import { formatMicroTime } from '@orch/apimachinery';
 import {
@@ -14,43 +17,52 @@ import {
   type Timer,
 } from '@orch/component';
 import type { Lease } from '@orch/types/coordination/v1';
+import { resources } from '../generated/resources.js';
+import type { ApiClient } from '../rest/api-client.js';
 import { isAlreadyExists, isConflict, isNotFound } from '../rest/api-error.js';
-import { resources } from '../rest/resources.js';
-import type { RestClient } from '../rest/rest-client.js';
+import type { CallOptions, ResourceClient } from '../rest/resource-client.js';
 import { LeaseView } from './lease-view.js';
+import { withServingUrl } from './serving-url.js';
 
 export interface LeaderElectorOptions {
-  client: RestClient;
-  /** Of the Lease. */
+  client: ApiClient;
+  /** Namespace and name of the Lease. */
   namespace: string;
   name: string;
   /** Unique to this process. */
   identity: string;
-  /** How long others wait before they take over from a silent leader. */
+  /** The URL at which this process serves. It writes it to the Lease while it leads. */
+  servingUrl?: string | undefined;
+  /** How long candidates wait for a renewal before they acquire the lease. */
   leaseDurationMs?: number;
-  /** How long a leader tries to renew before it gives up; shorter than the lease. */
+  /**
+   * How long a leader retries renewals before it stops leading; shorter than the lease duration.
+   */
   renewDeadlineMs?: number;
   retryPeriodMs?: number;
   logger: Logger;
   metrics?: Metrics;
   clock?: Clock;
   random?: () => number;
-  /** Called once leading; the signal aborts when leadership ends, at the latest before anyone else may lead. */
+  /**
+   * Called when leading. The signal aborts when the leadership ends, before another process can
+   * lead.
+   */
   onStartedLeading(signal: AbortSignal): void;
-  /** Leadership lost other than by `stop`; processes usually exit here. */
+  /** Called when the leadership is lost other than by `stop`; processes usually exit here. */
   onLost(): void;
   onNewLeader?(identity: string): void;
 }
 
 /**
- * Attempts that fit into the renew deadline, each with an answer's time of its own: a server that does not
- * answer must leave time for another. More: a slow server is taken for a dead one; fewer: a dead one costs
- * the leadership.
+ * Renewal attempts that fit between the start of the first one and the renew deadline, even if each
+ * times out. Higher: a slow server counts as hung earlier. Lower: a hung server can cost the
+ * leadership.
  */
-const renewAttemptCount = 4;
-/** Share of the retry period after which a leader tries again when it could not renew. */
+const renewAttemptCount = 3;
+/** The pause after a failed renewal, as a share of the retry period. */
 const failedRetryShare = 0.25;
-/** Candidates spread their attempts by up to this factor, so that they do not collide. */
+/** Candidates spread their attempts by up to this share of the retry period. */
 const jitterFactor = 1.2;
 
 export class LeaderElector {
@@ -73,11 +85,13 @@ export class LeaderElector {
     this.renewDeadlineMs = options.renewDeadlineMs ?? 10_000;
     this.retryPeriodMs = options.retryPeriodMs ?? 2_000;
     if (this.leaseDurationMs <= this.renewDeadlineMs) {
-      throw new RangeError('the lease duration must be longer than the renew deadline');
+      throw new RangeError(
+        `the lease duration (${this.leaseDurationMs} ms) must exceed the renew deadline (${this.renewDeadlineMs} ms)`,
+      );
     }
     if (this.renewDeadlineMs <= this.retryPeriodMs * jitterFactor) {
       throw new RangeError(
-        'the renew deadline must be longer than the retry period with its jitter',
+        `the renew deadline (${this.renewDeadlineMs} ms) must exceed ${jitterFactor} times the retry period (${this.retryPeriodMs} ms)`,
       );
     }
     this.view = new LeaseView(options.identity);
@@ -97,7 +111,18 @@ export class LeaderElector {
     return this.leading !== undefined && this.clock.monotonicMs() < this.leadsUntilMs;
   }
 
-  /** Stops and, when leading, gives the lease up so that another may take it at once. */
+  /**
+   * Throws if this process still acts as the leader although its lease ended more than
+   * `toleranceMs` ago: the process hangs.
+   */
+  checkRenewal(toleranceMs: number): void {
+    if (!this.leading) return;
+    const overdueMs = this.clock.monotonicMs() - this.leadsUntilMs;
+    if (overdueMs <= toleranceMs) return;
+    throw new Error(`failed election to renew leadership on lease ${this.options.name}`);
+  }
+
+  /** Stops. A leader releases the lease, so that a candidate can acquire it immediately. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error('leader election is stopped'));
     await this.running;
@@ -110,20 +135,23 @@ export class LeaderElector {
     const { signal } = this.stopping;
     const random = this.options.random ?? Math.random;
     while (!signal.aborted) {
+      const startMs = this.clock.monotonicMs();
       const isDone = await this.tryOnce();
       if (signal.aborted) return;
+      // Counted from the start of the attempt: a slow or failed one does not delay the next.
       const delayMs = this.leading
-        ? this.retryPeriodMs * (isDone ? 1 : failedRetryShare)
+        ? this.retryPeriodMs * (isDone ? 1 : failedRetryShare) -
+          (this.clock.monotonicMs() - startMs)
         : this.retryPeriodMs * (1 + jitterFactor * random());
       try {
-        await sleep(delayMs, signal, this.clock);
+        await sleep(Math.max(0, delayMs), signal, this.clock);
       } catch (reason) {
         if (!signal.aborted) throw reason;
       }
     }
   }
 
-  /** @returns whether the requests came through. */
+  /** @returns whether the requests succeeded. */
   private async tryOnce(): Promise<boolean> {
     let isDone = false;
     try {
@@ -139,15 +167,15 @@ export class LeaderElector {
     return isDone;
   }
 
-  /** @returns whether the lease is ours, written since this call began. */
+  /** @returns whether this call has written this process into the lease. */
   private async acquireOrRenew(): Promise<boolean> {
     const leases = this.options.client.resource(resources.leases, this.options.namespace);
     const call = {
-      timeoutMs: this.renewDeadlineMs / renewAttemptCount,
+      timeoutMs: (this.renewDeadlineMs - this.retryPeriodMs) / renewAttemptCount,
       sendOnce: true,
       signal: this.stopping.signal,
     };
-    // A leader knows what it wrote last and need not read it first.
+    // A leader already has the lease that it wrote last.
     if (!this.leading || !this.lease) {
       try {
         this.note(await leases.get(this.options.name, call));
@@ -156,23 +184,24 @@ export class LeaderElector {
         this.lease = undefined;
       }
     }
-    if (this.lease && !this.view.mayTake(this.clock.monotonicMs())) return false;
+    if (this.lease && !this.view.mayAcquire(this.clock.monotonicMs())) return false;
     try {
-      const desired = this.desiredLease(this.lease);
-      const written = await (this.lease
-        ? leases.replace(desired, call)
-        : leases.create(desired, call));
-      this.note(written);
+      await this.write(leases, call);
       return true;
     } catch (error) {
       if (!isConflict(error) && !isAlreadyExists(error) && !isNotFound(error)) throw error;
-      // Somebody else wrote: look again. Still ours, with another change: the next round renews.
       this.note(await leases.get(this.options.name, call));
-      if (this.leading && this.view.holder === this.options.identity) {
-        throw new Error('the lease was changed by another writer', { cause: error });
-      }
-      return false;
+      if (!this.leading || this.view.holder !== this.options.identity) return false;
+      // An earlier renewal without a response was stored after all, or another writer changed the
+      // lease.
+      await this.write(leases, call);
+      return true;
     }
+  }
+
+  private async write(leases: ResourceClient<Lease>, call: CallOptions): Promise<void> {
+    const desired = this.desiredLease(this.lease);
+    this.note(await (this.lease ? leases.replace(desired, call) : leases.create(desired, call)));
   }
 
   private note(lease: Lease): void {
@@ -197,6 +226,7 @@ export class LeaderElector {
         ...current?.metadata,
         name: this.options.name,
         namespace: this.options.namespace,
+        annotations: withServingUrl(current?.metadata?.annotations, this.options.servingUrl),
       },
       spec: {
         ...current?.spec,
@@ -214,7 +244,7 @@ export class LeaderElector {
     this.deadlineTimer?.cancel();
     const remainingMs = this.leadsUntilMs - this.clock.monotonicMs();
     this.deadlineTimer = this.clock.setTimer(Math.max(0, remainingMs), () => {
-      this.lost('the lease could not be renewed in time');
+      this.lost('the lease was not renewed within the renew deadline');
     });
     if (this.leading || remainingMs <= 0 || this.stopping.signal.aborted) return;
     this.leading = new AbortController();
@@ -232,7 +262,7 @@ export class LeaderElector {
   private endLeading(): void {
     this.deadlineTimer?.cancel();
     this.deadlineTimer = undefined;
-    this.leading?.abort(new Error('not the leader any more'));
+    this.leading?.abort(new Error('no longer the leader'));
     this.leading = undefined;
   }
 

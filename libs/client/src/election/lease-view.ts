@@ -1,14 +1,14 @@
 /**
- * What one candidate knows about the lease, and what it may do. Pure, and free of wall time: another
- * holder's lease ends one lease duration after the moment at which *we* first saw its latest renewal,
- * by our own monotonic clock. The holder counts from before it sent that renewal and stops earlier, so
- * two holders never overlap, however far apart the wall clocks are.
+ * The lease as one candidate has observed it, and whether it may acquire it. Pure, and independent
+ * of wall clocks: the lease of another holder expires one lease duration after this candidate first
+ * observed its latest renewal, by its own monotonic clock. The holder counts from the sending of
+ * that renewal and stops earlier, so that two holders never overlap.
  */
 
 export interface LeaseRecord {
   holderIdentity: string;
   leaseDurationMs: number;
-  /** Any text that changes with each renewal. */
+  /** Changes with each renewal. */
   renewal: string;
 }
 
@@ -22,7 +22,7 @@ export class LeaseView {
     return this.seen?.holderIdentity ?? '';
   }
 
-  /** Notes the record as read at `nowMs` (monotonic). */
+  /** Notes the record, read at `nowMs` (monotonic). */
   observe(record: LeaseRecord, nowMs: number): void {
     const { seen } = this;
     const isNew =
@@ -35,8 +35,8 @@ export class LeaseView {
     this.seenAtMs = nowMs;
   }
 
-  /** Whether this candidate may write itself into the lease now. */
-  mayTake(nowMs: number): boolean {
+  /** Whether this candidate may acquire or renew the lease now. */
+  mayAcquire(nowMs: number): boolean {
     const { seen } = this;
     if (!seen || seen.holderIdentity === '' || seen.holderIdentity === this.identity) return true;
     return nowMs - this.seenAtMs > seen.leaseDurationMs;

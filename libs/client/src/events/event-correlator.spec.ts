@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { EventCorrelator } from './event-correlator.js';
 
-const fact = (message: string, subject = 's', spamKey = 'o') => ({ message, subject, spamKey });
+const fact = (message: string, subject = 's', spamKey = 'o') => ({
+  ...{ message, subject, spamKey },
+  count: 1,
+});
 
 describe('EventCorrelator', () => {
-  it('counts equal events on the first one', () => {
+  it('counts repetitions on the first event', () => {
     const correlator = new EventCorrelator();
     const first = correlator.correlate(fact('m'), 0)!;
     expect(first).toMatchObject({ count: 1, written: undefined, message: 'm' });
@@ -12,7 +15,7 @@ describe('EventCorrelator', () => {
     expect(correlator.correlate(fact('m'), 1)).toMatchObject({ count: 2, written: { name: 'e' } });
   });
 
-  it('combines ten different messages on one subject, and forgets after ten quiet minutes', () => {
+  it('combines ten different messages on one subject until ten minutes pass without one', () => {
     const correlator = new EventCorrelator();
     const messages = Array.from(
       { length: 12 },
@@ -24,7 +27,7 @@ describe('EventCorrelator', () => {
     expect(correlator.correlate(fact('later'), 601_000)?.message).toBe('later');
   });
 
-  it('lets 25 events about an object through at once, then one in five minutes', () => {
+  it('passes a burst of 25 events about an object, then one every five minutes', () => {
     const correlator = new EventCorrelator();
     const passed = (atMs: number) =>
       Array.from({ length: 40 }, () => correlator.correlate(fact('m'), atMs)).filter(Boolean);

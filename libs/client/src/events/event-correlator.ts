@@ -1,33 +1,35 @@
 /**
- * Decides what becomes of an event: a new one, one more count on an earlier one, or nothing. Pure; the
- * time comes in. In this order:
- * 1. ten or more different messages on one object for one reason within ten minutes become one event
- *    (`(combined from similar events): ...`);
- * 2. an event equal to an earlier one adds to its count;
- * 3. a source may write 25 events about one object at once, then one in five minutes.
+ * Decides whether an event is created, counted on an earlier event, or dropped. Pure: the caller
+ * passes the time. Applies these rules in order:
+ * 1. Ten or more different messages about one object, for one reason, within ten minutes are
+ *    combined into one event (`(combined from similar events): ...`).
+ * 2. A repetition of an earlier event increments its count.
+ * 3. A source may write a burst of 25 events about one object, then one every five minutes.
  */
+import { LRUCache } from 'lru-cache';
 import { limits } from '../limits.js';
 import { TokenBucket } from '../rest/token-bucket.js';
-import { BoundedMap } from './bounded-map.js';
 
 export interface EventFacts {
-  /** Source, object, type, reason: everything but the message, as one text. */
+  /** Source, object, type and reason, as one text: everything except the message. */
   readonly subject: string;
   /** Source and object alone. */
   readonly spamKey: string;
   readonly message: string;
+  /** Occurrences since the last write. */
+  readonly count: number;
 }
 
-/** What to write under which key; undefined from `correlate` is nothing. */
+/** An event to write, and the key under which its repetitions are counted. */
 export interface Correlated {
   readonly key: string;
   readonly message: string;
   readonly count: number;
-  /** The earlier event to count on; without one, a new one is to be written. */
+  /** The earlier event to update; if undefined, a new event is created. */
   readonly written: WrittenEvent | undefined;
 }
 
-/** Where an earlier event was written. */
+/** Identifies an event that was written. */
 export interface WrittenEvent {
   readonly name: string;
   readonly firstTimestamp: string;
@@ -47,18 +49,20 @@ const similarCountMax = 10;
 const similarWindowMs = 600_000;
 const spamBurst = 25;
 const spamQps = 1 / 300;
+const cacheOptions = { max: limits.eventMemoryMax };
 
 export class EventCorrelator {
-  private readonly similar = new BoundedMap<Similar>(limits.eventMemoryMax);
-  private readonly counted = new BoundedMap<Counted>(limits.eventMemoryMax);
-  private readonly spam = new BoundedMap<TokenBucket>(limits.eventMemoryMax);
+  private readonly similar = new LRUCache<string, Similar>(cacheOptions);
+  private readonly counted = new LRUCache<string, Counted>(cacheOptions);
+  private readonly spam = new LRUCache<string, TokenBucket>(cacheOptions);
 
+  /** Returns undefined if the event is to be dropped. */
   correlate(event: EventFacts, nowMs: number): Correlated | undefined {
     const isSimilar = this.isOneOfMany(event, nowMs);
     const key = isSimilar ? event.subject : `${event.subject}\n${event.message}`;
     const message = isSimilar ? `(combined from similar events): ${event.message}` : event.message;
     const counted = this.counted.get(key) ?? { count: 0, written: undefined };
-    counted.count++;
+    counted.count += event.count;
     this.counted.set(key, counted);
     const bucket = this.spam.get(event.spamKey) ?? new TokenBucket(spamQps, spamBurst, nowMs);
     this.spam.set(event.spamKey, bucket);
@@ -66,7 +70,7 @@ export class EventCorrelator {
     return { key, message, ...counted };
   }
 
-  /** Notes that the event under `key` is written. */
+  /** Records that the event under `key` is written. */
   noteWritten(key: string, written: WrittenEvent): void {
     const counted = this.counted.get(key);
     if (counted) counted.written = written;

@@ -1,11 +1,14 @@
 import { expect, it } from 'vitest';
+import { TestClock } from '../../../component/src/testing/test-clock.js';
 import { eventually, quietLogger } from '../../test/support.js';
 import { TestApiServer } from '../../test/test-api-server.js';
-import { TestClock } from '../../test/test-clock.js';
+import { resources } from '../generated/resources.js';
 import { RestClient } from '../rest/rest-client.js';
+import { MemoryApiClient } from '../testing/memory-api-client.js';
+import { MemoryApiServer } from '../testing/memory-api-server.js';
 import { EventRecorder } from './event-recorder.js';
 
-it('writes an event, counts repetitions on it, and drops what is refused', async () => {
+it('writes an event, counts its repetitions, and drops a rejected event', async () => {
   const server = new TestApiServer();
   const client = new RestClient({ servers: [await server.start()] });
   const recorder = new EventRecorder({ client, component: 'tester', logger: quietLogger });
@@ -27,7 +30,7 @@ it('writes an event, counts repetitions on it, and drops what is refused', async
   await server.stop();
 });
 
-it('tries again when a server cannot take it now, and writes it once although the answer was lost', async () => {
+it('retries when the server is unavailable, and writes the event once if a response is lost', async () => {
   const server = new TestApiServer();
   const client = new RestClient({ servers: [await server.start()] });
   const clock = new TestClock();
@@ -36,7 +39,7 @@ it('tries again when a server cannot take it now, and writes it once although th
   server.faults.push({ statusCode: 503 });
   recorder.event(regarding, 'Normal', 'Done', 'well');
   await eventually('the first attempt', () => server.requests.length === 1);
-  server.lostAnswerCount = 1;
+  server.lostResponseCount = 1;
   for (const requestCount of [2, 3]) {
     await eventually('the next attempt', () => {
       void clock.advance(1_000);
@@ -47,4 +50,48 @@ it('tries again when a server cannot take it now, and writes it once although th
   expect(server.paths('/api/v1/namespaces/n/events')).toHaveLength(1);
   await client.close();
   await server.stop();
+});
+
+it('writes a burst of different events without drops, and waiting repetitions as one', async () => {
+  const server = new TestApiServer();
+  const client = new RestClient({ servers: [await server.start()], qps: 0 });
+  const recorder = new EventRecorder({ client, component: 'tester', logger: quietLogger });
+  const pod = (name: string) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'n' },
+  });
+  const burst = 1_000;
+  for (let index = 0; index < burst; index++) {
+    recorder.event(pod(`p${index}`), 'Normal', 'Scheduled', `assigned p${index}`);
+    recorder.event(pod('busy'), 'Warning', 'FailedScheduling', 'no node');
+  }
+  const events = () => server.paths('/api/v1/namespaces/n/events').map((path) => server.get(path));
+  await eventually('all are written', () => events().length === burst + 1);
+  expect(events().find((event) => event?.reason === 'FailedScheduling')).toMatchObject({
+    count: burst,
+  });
+  expect(server.requests.filter(({ method }) => method !== 'GET')).toHaveLength(burst + 1);
+  await recorder.stop();
+  await client.close();
+  await server.stop();
+});
+
+it('writes an event that comes right after the last one was written', async () => {
+  const pod = (name: string) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default' },
+  });
+  for (let turnCount = 0; turnCount < 40; turnCount++) {
+    const server = new MemoryApiServer();
+    const client = new MemoryApiClient(server);
+    const recorder = new EventRecorder({ client, component: 'tester', logger: quietLogger });
+    recorder.event(pod('first'), 'Normal', 'Done', 'well');
+    for (let turn = 0; turn < turnCount; turn++) await Promise.resolve();
+    recorder.event(pod('second'), 'Normal', 'Done', 'well');
+    await new Promise((resolve) => setImmediate(resolve));
+    const names = server.list(resources.events).map((event) => event.involvedObject.name);
+    expect(names, `after ${turnCount} turns`).toEqual(['first', 'second']);
+  }
 });

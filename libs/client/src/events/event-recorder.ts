@@ -1,21 +1,22 @@
 /**
- * Records Events about objects: aggregated, de-duplicated, limited, written in the background by one
- * writer in order. What is recorded is for people: when the queue is full or the server keeps refusing,
- * events are dropped (and logged), never waited for.
+ * Records Events about objects: aggregated, de-duplicated and rate limited; one background writer
+ * writes them in order, and repetitions that wait together as one. Events are diagnostics: if the
+ * queue is full or the server keeps rejecting them, they are dropped and logged, and the caller
+ * never waits.
  */
 import { formatTime } from '@orch/apimachinery';
 import { type Clock, type Logger, sleep, systemClock } from '@orch/component';
 import type { Event } from '@orch/types/core/v1';
+import { resources } from '../generated/resources.js';
 import { limits } from '../limits.js';
 import type { ApiObject } from '../objects.js';
+import type { ApiClient } from '../rest/api-client.js';
 import { ApiError, isAlreadyExists, isNotFound } from '../rest/api-error.js';
-import { resources } from '../rest/resources.js';
-import type { RestClient } from '../rest/rest-client.js';
 import { type Correlated, EventCorrelator } from './event-correlator.js';
 
 export type EventType = 'Normal' | 'Warning';
 
-/** The object an event is about; `fieldPath` as in `spec.containers{web}`. */
+/** The object that an event is about; `fieldPath` is like `spec.containers{web}`. */
 export interface ObjectReference {
   apiVersion?: string;
   kind?: string;
@@ -27,10 +28,10 @@ export interface ObjectReference {
 }
 
 export interface EventRecorderOptions {
-  client: RestClient;
+  client: ApiClient;
   /** `source.component` of the events, such as `deployment-controller`. */
   component: string;
-  /** `source.host`: of node agents, the node. */
+  /** `source.host`: the node of a node agent. */
   host?: string;
   logger: Logger;
   clock?: Clock;
@@ -42,7 +43,11 @@ interface Recorded {
   readonly type: EventType;
   readonly reason: string;
   readonly message: string;
-  readonly atMs: number;
+  /** The first occurrence since the last write. */
+  readonly firstAtMs: number;
+  /** The latest occurrence. */
+  atMs: number;
+  count: number;
 }
 
 const writeTimeoutMs = 10_000;
@@ -52,7 +57,8 @@ export class EventRecorder {
   private readonly clock: Clock;
   private readonly random: () => number;
   private readonly correlator = new EventCorrelator();
-  private readonly queue: Recorded[] = [];
+  /** By object, reason and message, oldest first. */
+  private readonly queue = new Map<string, Recorded>();
   private readonly stopping = new AbortController();
   private writing: Promise<void> | undefined;
   private accepting = true;
@@ -63,7 +69,10 @@ export class EventRecorder {
     this.random = options.random ?? Math.random;
   }
 
-  /** Never throws and never waits. An object needs apiVersion and kind, or be given as a reference. */
+  /**
+   * Queues an event. Never throws and never waits. An object without apiVersion and kind must be
+   * passed as a reference.
+   */
   event(
     regarding: ObjectReference | ApiObject,
     type: EventType,
@@ -71,25 +80,29 @@ export class EventRecorder {
     message: string,
   ): void {
     if (!this.accepting) return;
+    const nowMs = this.clock.nowMs();
     const recorded: Recorded = {
       regarding: referenceTo(regarding),
-      type,
-      reason,
-      message: message.slice(0, limits.eventMessageCharsMax),
-      atMs: this.clock.nowMs(),
+      ...{ type, reason, message: message.slice(0, limits.eventMessageCharsMax) },
+      ...{ firstAtMs: nowMs, atMs: nowMs, count: 1 },
     };
     this.options.logger.debug({ regarding: recorded.regarding, reason, message }, 'event');
-    if (this.queue.length >= limits.eventQueueMax) {
+    const key = [this.subjectOf(recorded), recorded.message].join('\n');
+    const waiting = this.queue.get(key);
+    if (waiting) {
+      waiting.count++;
+      waiting.atMs = nowMs;
+      return;
+    }
+    if (this.queue.size >= limits.eventQueueMax) {
       this.options.logger.warn({ reason, message }, 'event queue is full, event dropped');
       return;
     }
-    this.queue.push(recorded);
-    this.writing ??= this.writeAll().finally(() => {
-      this.writing = undefined;
-    });
+    this.queue.set(key, recorded);
+    this.writing ??= this.writeAll();
   }
 
-  /** Writes what is queued, for at most `timeoutMs`, then stops. */
+  /** Writes the queued events for at most `timeoutMs`, then stops. */
   async stop(timeoutMs = 2_000): Promise<void> {
     this.accepting = false;
     const timer = this.clock.setTimer(timeoutMs, () => {
@@ -100,23 +113,36 @@ export class EventRecorder {
   }
 
   private async writeAll(): Promise<void> {
-    for (let one = this.queue.shift(); one; one = this.queue.shift()) {
+    for (let [first] = this.queue; first; [first] = this.queue) {
       if (this.stopping.signal.aborted) return;
-      await this.writeWithRetries(one);
+      const [key, recorded] = first;
+      this.queue.delete(key);
+      await this.writeWithRetries(recorded);
     }
+    // Without a turn of the event loop in between, so that no event is queued unseen.
+    this.writing = undefined;
+  }
+
+  /** Returns the source and the object of an event as one text. */
+  private aboutOf({ regarding }: Recorded): string {
+    const { component, host = '' } = this.options;
+    const { apiVersion, kind, namespace, name, uid, fieldPath } = regarding;
+    return [component, host, apiVersion, kind, namespace, name, uid, fieldPath].join('\n');
+  }
+
+  private subjectOf(recorded: Recorded): string {
+    return [this.aboutOf(recorded), recorded.type, recorded.reason].join('\n');
   }
 
   private async writeWithRetries(recorded: Recorded): Promise<void> {
-    const { regarding, type, reason } = recorded;
-    const { component, host = '', logger } = this.options;
-    const { apiVersion, kind, namespace, name, uid, fieldPath } = regarding;
-    const about = [component, host, apiVersion, kind, namespace, name, uid, fieldPath].join('\n');
+    const { regarding, reason, message, count } = recorded;
+    const { logger } = this.options;
     const correlated = this.correlator.correlate(
-      { subject: [about, type, reason].join('\n'), spamKey: about, message: recorded.message },
+      { subject: this.subjectOf(recorded), spamKey: this.aboutOf(recorded), message, count },
       this.clock.monotonicMs(),
     );
     if (!correlated) return;
-    // One name for all attempts: what was written without an answer is not written twice.
+    // All attempts use one name, so that a lost response does not lead to a second event.
     const newName = this.eventName(recorded);
     for (let attempt = 1; ; attempt++) {
       try {
@@ -125,14 +151,14 @@ export class EventRecorder {
       } catch (error) {
         if (this.stopping.signal.aborted) return;
         if (isRefusal(error) || attempt >= limits.eventAttemptCountMax) {
-          // Refused for good, such as in a namespace that is being deleted.
+          // Rejected permanently, for example because the namespace is being deleted.
           logger.debug({ err: error, regarding, reason }, 'event was not written');
           return;
         }
         try {
           await sleep(retryDelayMs * (0.5 + this.random()), this.stopping.signal, this.clock);
         } catch {
-          // Aborted by stop(): the loop's next attempt is not made.
+          // Aborted by stop().
           return;
         }
       }
@@ -154,7 +180,7 @@ export class EventRecorder {
         if (!isNotFound(error)) throw error;
       }
     }
-    const firstTimestamp = earlier?.firstTimestamp ?? at;
+    const firstTimestamp = earlier?.firstTimestamp ?? formatTime(recorded.firstAtMs);
     const fields = { namespace, name: newName, message, count, firstTimestamp, at };
     try {
       await events.create(this.eventOf(recorded, fields), call);
@@ -191,7 +217,7 @@ export class EventRecorder {
     };
   }
 
-  /** The object's name and a number that no other event about it has had. */
+  /** The name of the object and a number that no other event about it has. */
   private eventName(recorded: Recorded): string {
     this.nameCount = (this.nameCount + 1) % 1_000_000;
     const nanoseconds = BigInt(Math.trunc(recorded.atMs)) * 1_000_000n + BigInt(this.nameCount);
@@ -199,7 +225,7 @@ export class EventRecorder {
   }
 }
 
-/** Refused for good; a server that is busy or without its quorum takes the event later. */
+/** Whether the rejection is permanent. A server that is busy or without quorum recovers. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.statusCode < 500 && error.statusCode !== 429;
 }

@@ -1,6 +1,6 @@
 /**
- * Objects by key, with indexes that always agree with them. Single writer: the informer. Readers get
- * the stored objects themselves and must not change them.
+ * Objects by key, with indexes that are always consistent with them. The informer is the only
+ * writer. Readers share the stored objects and must not change them.
  */
 import { type ApiObject, objectKey } from '../objects.js';
 import { byNamespace } from './indexers.js';
@@ -56,7 +56,7 @@ export class IndexedStore<T extends ApiObject> implements Lister<T> {
     for (const [key, object] of this.objects) insert(index, key, object);
   }
 
-  /** @returns what was there before. */
+  /** @returns the replaced object. */
   set(object: T): T | undefined {
     const key = objectKey(object);
     const old = this.objects.get(key);
@@ -68,7 +68,7 @@ export class IndexedStore<T extends ApiObject> implements Lister<T> {
     return old;
   }
 
-  /** @returns what was there before. */
+  /** @returns the removed object. */
   delete(key: string): T | undefined {
     const old = this.objects.get(key);
     if (!old) return undefined;

@@ -1,25 +1,28 @@
 /** One informer for each resource and selection, shared by everything in the process. */
 import type { Clock, Logger } from '@orch/component';
 import type { ApiObject } from '../objects.js';
+import type { ApiClient } from '../rest/api-client.js';
 import type { ResourceRef } from '../rest/resource-ref.js';
-import type { RestClient } from '../rest/rest-client.js';
 import { Informer, type InformerSelection } from './informer.js';
 
 export interface InformerFactoryOptions {
-  client: RestClient;
+  client: ApiClient;
   logger: Logger;
   resyncPeriodMs?: number;
   clock?: Clock;
   random?: () => number;
 }
 
+/** An informer without the methods that depend on the type of its objects. */
+type AnyInformer = Pick<Informer<ApiObject>, 'start' | 'stop' | 'whenSynced'>;
+
 export class InformerFactory {
-  private readonly informers = new Map<string, Informer<ApiObject>>();
+  private readonly informers = new Map<string, AnyInformer>();
   private started = false;
 
   constructor(private readonly options: InformerFactoryOptions) {}
 
-  /** The shared informer; made on first use, and started at once if the factory is. */
+  /** The shared informer; created on first use, and started immediately if the factory runs. */
   informer<T extends ApiObject>(
     resource: ResourceRef<T>,
     selection: InformerSelection = {},
@@ -29,13 +32,12 @@ export class InformerFactory {
     const key = [group, version, plural, namespace, labelSelector, fieldSelector].join('|');
     let informer = this.informers.get(key);
     if (!informer) {
-      const made = new Informer<T>({ ...this.options, ...selection, resource });
-      // The key fixes the resource, and the resource the type of its objects.
-      informer = made as unknown as Informer<ApiObject>;
+      informer = new Informer<T>({ ...this.options, ...selection, resource });
       this.informers.set(key, informer);
       if (this.started) informer.start();
     }
-    return informer as unknown as Informer<T>;
+    // The key fixes the resource, and the resource the type of its objects.
+    return informer as Informer<T>;
   }
 
   start(): void {

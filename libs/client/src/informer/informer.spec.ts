@@ -45,7 +45,7 @@ describe('Informer', () => {
     await eventually('the watch is open', () => server.watcherCount === 1);
   };
 
-  it('lists at 0, fills in types and follows changes', async () => {
+  it('lists at version 0, sets the types of items and follows changes', async () => {
     server.put(path('a'), { metadata: { labels: { app: 'x' } } });
     await started();
     expect(server.requests[0]?.url).toContain('resourceVersion=0');
@@ -60,7 +60,7 @@ describe('Informer', () => {
     expect(informer.lister.list('default').map((pod) => pod.metadata?.name)).toEqual(['b']);
   });
 
-  it('resumes a broken watch without listing, and misses nothing', async () => {
+  it('resumes a broken watch without a list and without missing an event', async () => {
     await started();
     server.breakWatches();
     server.put(path('a'));
@@ -71,7 +71,7 @@ describe('Informer', () => {
     expect(server.requests.filter((one) => !one.url.includes('watch='))).toHaveLength(1);
   });
 
-  it('lists again when its version is gone, and reports what was deleted meanwhile', async () => {
+  it('lists again when its version is compacted, and reports missed deletions', async () => {
     server.put(path('a'));
     server.put(path('b'));
     await started();
@@ -85,7 +85,7 @@ describe('Informer', () => {
     expect(lists[1]?.url).toMatch(/resourceVersion=12&resourceVersionMatch=NotOlderThan/);
   });
 
-  it('asks for what there is when no server knows its version any more', async () => {
+  it('lists without a version when no server has reached its version', async () => {
     server.put(path('a'));
     await started();
     server.breakWatches();
@@ -115,7 +115,7 @@ describe('Informer', () => {
     expect(informer.hasSynced()).toBe(true);
   });
 
-  it('takes a name that was used again as a deletion and an addition', async () => {
+  it('reports an object recreated under the same name as a deletion and an addition', async () => {
     server.put(path('a'));
     await started();
     server.breakWatches();
@@ -126,7 +126,7 @@ describe('Informer', () => {
     expect(seen).toEqual(['+a', '-a?', '+a']);
   });
 
-  it('is shared by those who ask the factory, and replays to late handlers', async () => {
+  it('is shared by the users of a factory, and replays objects to late handlers', async () => {
     server.put(path('a'), { metadata: { ownerReferences: [{ uid: 'o', controller: true }] } });
     const factory = new InformerFactory({ client, logger: quietLogger });
     const one = factory.informer<ApiObject>(pods);

@@ -1,8 +1,8 @@
-/** A local, indexed and always converging copy of a resource, fed by list and watch. */
+/** A local, indexed copy of a resource that list and watch keep up to date. */
 import { type Clock, type Logger, systemClock, type Timer } from '@orch/component';
 import { type ApiObject, objectKey } from '../objects.js';
+import type { ApiClient } from '../rest/api-client.js';
 import type { ResourceRef } from '../rest/resource-ref.js';
-import type { RestClient } from '../rest/rest-client.js';
 import { IndexedStore } from './indexed-store.js';
 import type { Indexer, Lister } from './lister.js';
 import { Reflector } from './reflector.js';
@@ -11,7 +11,9 @@ export interface ResourceHandlers<T> {
   onAdd?(object: T): void;
   /** `object === old` on a resync. */
   onUpdate?(object: T, old: T): void;
-  /** `isLastStateKnown` is false when the deletion was found by a relist: `object` may be outdated. */
+  /**
+   * `isLastStateKnown` is false when the deletion was found by a relist: `object` may be outdated.
+   */
   onDelete?(object: T, isLastStateKnown: boolean): void;
 }
 
@@ -22,9 +24,9 @@ export interface InformerSelection {
 }
 
 export interface InformerOptions<T extends ApiObject> extends InformerSelection {
-  client: RestClient;
+  client: ApiClient;
   resource: ResourceRef<T>;
-  /** Calls every handler's `onUpdate` for every object this often; 0 is never. */
+  /** How often to call `onUpdate` of all handlers for every object; 0 disables resyncs. */
   resyncPeriodMs?: number;
   indexers?: Record<string, Indexer<T>>;
   logger: Logger;
@@ -51,14 +53,14 @@ export class Informer<T extends ApiObject> {
     }
   }
 
-  /** Handlers get an add for everything already known. Returns a function that removes them. */
+  /** Calls `onAdd` for all known objects first. @returns the function that removes the handlers. */
   addHandlers(handlers: ResourceHandlers<T>): () => void {
     this.handlers.add(handlers);
     for (const object of this.store.list()) this.guard(() => handlers.onAdd?.(object));
     return () => this.handlers.delete(handlers);
   }
 
-  /** Adds an index; allowed at any time. The same indexer may be added again. */
+  /** Adds an index, at any time. Adding the same indexer again has no effect. */
   addIndex(indexName: string, indexer: Indexer<T>): void {
     this.store.addIndex(indexName, indexer);
   }
@@ -92,7 +94,7 @@ export class Informer<T extends ApiObject> {
     this.wakeWaiters();
   }
 
-  /** Whether the first list is complete and handed to the handlers. */
+  /** Whether the first list is complete and the handlers were called for it. */
   hasSynced(): boolean {
     return this.synced;
   }
@@ -132,7 +134,7 @@ export class Informer<T extends ApiObject> {
   private set(object: T): void {
     const old = this.store.get(objectKey(object));
     if (old && old.metadata?.uid !== object.metadata?.uid) {
-      // Deleted and made again under one name while we were not looking: two objects, two calls.
+      // Deleted and recreated under the same name between two events: two objects, two calls.
       this.store.delete(objectKey(old));
       this.dispatch((handlers) => handlers.onDelete?.(old, false));
     } else if (old) {
@@ -153,7 +155,7 @@ export class Informer<T extends ApiObject> {
     for (const handlers of this.handlers) this.guard(() => call(handlers));
   }
 
-  /** One handler's fault must not keep a change from the others. */
+  /** An error of one handler must not withhold a change from the others. */
   private guard(call: () => void): void {
     try {
       call();

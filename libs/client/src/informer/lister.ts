@@ -1,14 +1,14 @@
-/** Reading the local copy of a resource: by key, by namespace, and by the indexes it was given. */
-/** Values under which an object is found in an index. */
+/** Reads the local copy of a resource by key, by namespace or by an index. */
+/** Returns the values under which an index lists the object. */
 export type Indexer<T> = (object: T) => readonly string[];
 
 export interface Lister<T> {
-  /** By `namespace/name`, or `name`. Objects are shared: never change one. */
+  /** By `namespace/name`, or `name`. Objects are shared and must not be changed. */
   get(key: string): T | undefined;
-  /** All, or those of one namespace. */
+  /** All objects, or the objects of one namespace. */
   list(namespace?: string): T[];
   keys(): string[];
-  /** Objects that the named index files under `value`. Throws if there is no such index. */
+  /** The objects under `value` in an index. Throws if the index does not exist. */
   byIndex(indexName: string, value: string): T[];
   readonly objectCount: number;
 }

@@ -1,16 +1,16 @@
 /**
- * Follows one resource: list once, then watch from there for ever. A watch that ends or breaks is
- * resumed at the last version seen; only when that is no longer kept (410) is everything listed again.
- * The sink therefore sees every change in order, or a full replacement that stands for what was missed,
- * and never an older state, whichever server answers: every request names the version it knows.
+ * Lists one resource and then watches it. A watch that ends or breaks resumes at the last version
+ * seen; if the server has compacted that version (410), everything is listed again. The sink sees
+ * every change in order, or a full replacement after missed changes, and never an older state,
+ * because every request names the version that it continues from.
  */
-import { type Clock, type Logger, sleep } from '@orch/component';
+import { Backoff, type Clock, type Logger, sleep } from '@orch/component';
 import type { ApiList, ApiObject } from '../objects.js';
 import { isGone, isResourceVersionTooLarge } from '../rest/api-error.js';
 import type { ResourceClient } from '../rest/resource-client.js';
 
 export interface ReflectorSink<T> {
-  /** These are all the objects there are. */
+  /** Replaces all objects. */
   replace(objects: T[]): void;
   set(object: T): void;
   delete(object: T): void;
@@ -27,26 +27,34 @@ export interface ReflectorOptions<T extends ApiObject> {
 
 const pageObjectCount = 2_000;
 const listTimeoutMs = 300_000;
-/** A watch is renewed after five to ten minutes, spread so that clients do not return together. */
+/** Watches last five to ten minutes, spread so that clients do not reconnect together. */
 const watchSecondsMin = 300;
-/** How much longer than the server the client waits before it takes a watch for dead. */
+/** How much longer than the server the client waits before it aborts a watch. */
 const watchGraceMs = 30_000;
-const backoffBaseMs = 100;
-/** Higher: slow to notice that servers are back. Lower: more load on those that are not. */
+const backoffInitialMs = 100;
+/** Higher: a recovery is noticed later. Lower: more load on failed servers. */
 const backoffMaxMs = 10_000;
-/** A watch that held this long was healthy: the next failure starts from a short delay again. */
+/** A watch that lasted this long was healthy: the next failure starts with a short delay again. */
 const healthyWatchMs = 5_000;
 
 export class Reflector<T extends ApiObject> {
-  /** The version up to which everything has been handed on. */
+  /** The version up to which the sink has seen all changes. */
   private resourceVersion = '';
-  /** Whether a watch may begin there; otherwise a list comes first. */
+  /** Whether a watch can start at that version; otherwise a list is needed. */
   private canWatch = false;
-  /** No server knows the version: its cluster was made anew. */
+  /** The version is in the future of all servers: the cluster was recreated. */
   private isUnknown = false;
-  private failureCount = 0;
+  private readonly backoff: Backoff;
 
-  constructor(private readonly options: ReflectorOptions<T>) {}
+  constructor(private readonly options: ReflectorOptions<T>) {
+    this.backoff = new Backoff({
+      initialMs: backoffInitialMs,
+      maxMs: backoffMaxMs,
+      factor: 2,
+      jitter: 0.5,
+      random: options.random,
+    });
+  }
 
   /** Runs until `signal` aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
@@ -55,10 +63,10 @@ export class Reflector<T extends ApiObject> {
       try {
         if (this.canWatch) await this.watch(signal);
         else await this.list(signal);
-        this.failureCount = 0;
-        if (this.options.clock.monotonicMs() - startedMs < backoffBaseMs) {
-          // A server that ends watches at once must not be asked in a tight loop.
-          await sleep(backoffBaseMs, signal, this.options.clock);
+        this.backoff.reset();
+        if (this.options.clock.monotonicMs() - startedMs < backoffInitialMs) {
+          // A server that ends watches immediately must not cause a tight loop.
+          await sleep(backoffInitialMs, signal, this.options.clock);
         }
       } catch (error) {
         if (signal.aborted) return;
@@ -84,8 +92,8 @@ export class Reflector<T extends ApiObject> {
   }
 
   /**
-   * The first list may be slightly old. A later one replaces what is known and must not be older. Either
-   * way any server that has reached the version answers from memory.
+   * The first list may be slightly stale. A later one replaces known objects and must not be older.
+   * In both cases any server that has reached the version responds from memory.
    */
   private listVersion() {
     if (this.isUnknown) return {};
@@ -101,7 +109,7 @@ export class Reflector<T extends ApiObject> {
     const onAbort = () => abort.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     const deadline = clock.setTimer(timeoutSeconds * 1000 + watchGraceMs, () =>
-      abort.abort(new Error('the watch outlived its own deadline')),
+      abort.abort(new Error('the watch exceeded its deadline')),
     );
     try {
       const events = source.watch({
@@ -127,18 +135,19 @@ export class Reflector<T extends ApiObject> {
     startedMs: number,
     signal: AbortSignal,
   ): Promise<void> {
-    const { clock, logger, random } = this.options;
+    const { clock, logger } = this.options;
     if (isGone(error)) {
-      logger.info({ resourceVersion: this.resourceVersion }, 'watch is too old, listing again');
+      logger.info(
+        { resourceVersion: this.resourceVersion },
+        'watch version is compacted, listing again',
+      );
       this.canWatch = false;
     }
     if (!this.canWatch && isResourceVersionTooLarge(error)) this.isUnknown = true;
-    if (clock.monotonicMs() - startedMs > healthyWatchMs) this.failureCount = 0;
-    const delayMs =
-      Math.min(backoffMaxMs, backoffBaseMs * 2 ** this.failureCount) * (0.5 + random());
-    this.failureCount = Math.min(this.failureCount + 1, 16);
-    const level = this.failureCount > 3 ? 'warn' : 'debug';
-    logger[level]({ err: error, delayMs }, 'list or watch failed, trying again');
+    if (clock.monotonicMs() - startedMs > healthyWatchMs) this.backoff.reset();
+    const delayMs = this.backoff.nextMs();
+    const level = this.backoff.failureCount > 3 ? 'warn' : 'debug';
+    logger[level]({ err: error, delayMs }, 'list or watch failed, retrying');
     try {
       await sleep(delayMs, signal, clock);
     } catch (reason) {
@@ -147,7 +156,7 @@ export class Reflector<T extends ApiObject> {
   }
 }
 
-/** Items of a list carry no type of their own; give them the one their list names. */
+/** Sets the type of list items, which only the list states. */
 function fillTypes(list: ApiList<ApiObject>): void {
   const kind = list.kind?.replace(/List$/, '');
   if (!kind || !list.apiVersion) return;

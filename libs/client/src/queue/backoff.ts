@@ -1,24 +1,30 @@
-/** Exponential delays for keys that keep failing. Pure; forgets a key when told that it went well. */
+/** Exponential delays for keys that fail repeatedly. Pure. */
+import { Backoff, type BackoffOptions } from '@orch/component';
+
 export class KeyBackoff {
-  private readonly failures = new Map<string, number>();
+  private readonly backoffs = new Map<string, Backoff>();
+  private readonly options: BackoffOptions;
 
-  constructor(
-    private readonly baseMs: number,
-    private readonly maxMs: number,
-  ) {}
+  constructor(initialMs: number, maxMs: number) {
+    // Without jitter: the keys of one process do not overload anything together.
+    this.options = { initialMs, maxMs, factor: 2, jitter: 0, random: () => 0 };
+  }
 
-  /** Counts a failure and gives the delay before the next try. */
+  /** Counts a failure of the key. @returns the delay before the next attempt. */
   next(key: string): number {
-    const count = this.failures.get(key) ?? 0;
-    this.failures.set(key, count + 1);
-    return Math.min(this.maxMs, this.baseMs * 2 ** Math.min(count, 64));
+    let backoff = this.backoffs.get(key);
+    if (!backoff) {
+      backoff = new Backoff(this.options);
+      this.backoffs.set(key, backoff);
+    }
+    return backoff.nextMs();
   }
 
   forget(key: string): void {
-    this.failures.delete(key);
+    this.backoffs.delete(key);
   }
 
   failureCount(key: string): number {
-    return this.failures.get(key) ?? 0;
+    return this.backoffs.get(key)?.failureCount ?? 0;
   }
 }

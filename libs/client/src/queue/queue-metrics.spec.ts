@@ -1,10 +1,10 @@
 import { Metrics } from '@orch/component';
 import { expect, it } from 'vitest';
 import { differingMetrics, parseMetrics } from '../../../../test/conformance/metric-facts.js';
-import { TestClock } from '../../test/test-clock.js';
+import { TestClock } from '../../../component/src/testing/test-clock.js';
 import { WorkQueue } from './work-queue.js';
 
-it('tells adds, retries, depth, waits and work, under way as well', async () => {
+it('measures adds, retries, depth, waits and work, including work in progress', async () => {
   const metrics = new Metrics();
   const clock = new TestClock();
   const queue = new WorkQueue({ name: 'jobs', clock, metrics });

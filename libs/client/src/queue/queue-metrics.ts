@@ -1,4 +1,4 @@
-/** Metrics of work queues, one label each queue, under the names that dashboards know. */
+/** Metrics of work queues, labelled with the queue, under the upstream names. */
 import { exponentialBuckets, type Gauge, type Metrics } from '@orch/component';
 
 const queueSeconds = exponentialBuckets(10e-9, 10, 10);
@@ -11,16 +11,16 @@ export interface QueueObserver {
   worked(seconds: number): void;
 }
 
-/** What a queue tells of itself when metrics are asked for. */
+/** The state of a queue, read when metrics are scraped. */
 export interface QueueState {
   readonly depth: number;
-  /** Seconds that each key being worked on has been so. */
+  /** Seconds since the start of the work on each key in work. */
   workSeconds(): readonly number[];
 }
 
 const queuesByMetrics = new WeakMap<Metrics, Map<string, QueueState>>();
 
-/** Of two queues of one name, the later one tells its state. */
+/** If two queues have one name, the state of the later one is reported. */
 export function queueObserver(
   metrics: Metrics,
   queueName: string,
@@ -82,13 +82,13 @@ function statesOf(metrics: Metrics): Map<string, QueueState> {
   });
   metrics.gauge({
     name: 'workqueue_unfinished_work_seconds',
-    help: 'Seconds that the items being worked on have taken so far, added up: what is stuck makes it grow.',
+    help: 'Total seconds of work in progress on all items. It keeps growing while an item is stuck.',
     labels,
     collect: each((state) => state.workSeconds().reduce((sum, seconds) => sum + seconds, 0)),
   });
   metrics.gauge({
     name: 'workqueue_longest_running_processor_seconds',
-    help: 'Seconds that the item longest worked on has taken so far.',
+    help: 'Seconds of work in progress on the item that has taken longest.',
     labels,
     collect: each((state) => Math.max(0, ...state.workSeconds())),
   });

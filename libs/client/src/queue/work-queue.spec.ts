@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { settle, TestClock } from '../../test/test-clock.js';
+import { settle, TestClock } from '../../../component/src/testing/test-clock.js';
 import { QueueFullError, WorkQueue } from './work-queue.js';
 
 const queueOn = (clock: TestClock, more = {}) => new WorkQueue({ name: 'test', clock, ...more });
 
 describe('WorkQueue', () => {
-  it('holds a key once and hands keys out in order', async () => {
+  it('holds a key once and returns keys in order', async () => {
     const queue = queueOn(new TestClock());
     for (const key of ['a', 'b', 'a']) queue.add(key);
     expect([await queue.next(), await queue.next()]).toEqual(['a', 'b']);
     expect(queue.depth).toBe(0);
   });
 
-  it('hands a key in work out again only when it is done', async () => {
+  it('returns a key in work again only when it is done', async () => {
     const queue = queueOn(new TestClock());
     queue.add('a');
     await queue.next();
@@ -22,7 +22,7 @@ describe('WorkQueue', () => {
     expect(await queue.next()).toBe('a');
   });
 
-  it('never runs a key twice at once, nor more workers than told', async () => {
+  it('never works on a key concurrently, nor with more workers than configured', async () => {
     const clock = new TestClock();
     const queue = queueOn(clock);
     const running = new Set<string>();
@@ -44,7 +44,7 @@ describe('WorkQueue', () => {
     expect(most).toBe(3);
   });
 
-  it('delays, keeping the earlier of two times', async () => {
+  it('delays a key until the earlier of two times', async () => {
     const clock = new TestClock();
     const queue = queueOn(clock);
     queue.addAfter('a', 1_000);
@@ -57,7 +57,7 @@ describe('WorkQueue', () => {
     expect(clock.timerCount).toBe(0);
   });
 
-  it('doubles the delay of a failing key and starts afresh when forgotten', async () => {
+  it('doubles the delay of a failing key until the key is forgotten', async () => {
     const clock = new TestClock();
     const queue = queueOn(clock);
     const times: number[] = [];
@@ -76,7 +76,7 @@ describe('WorkQueue', () => {
     await done;
   });
 
-  it('limits retries over all keys', async () => {
+  it('limits the rate of retries over all keys', async () => {
     const clock = new TestClock();
     const queue = queueOn(clock, { retryQps: 10, retryBurst: 2 });
     for (const key of ['a', 'b', 'c', 'd']) queue.addRateLimited(key);
@@ -86,7 +86,7 @@ describe('WorkQueue', () => {
     expect(queue.depth).toBe(4);
   });
 
-  it('refuses more keys than it may hold', () => {
+  it('rejects a key when it is full', () => {
     const queue = queueOn(new TestClock(), { keyCountMax: 2 });
     queue.add('a');
     queue.addAfter('b', 10);

@@ -1,6 +1,6 @@
 /**
- * A queue of keys to reconcile. A key is in it at most once; a key in work is handed out again only
- * when its worker is done, even if it was added meanwhile; a key added while in work is not lost.
+ * A queue of keys to reconcile. Each key is queued at most once and processed by one worker at a
+ * time. A key added while in work is queued again when its worker is done.
  */
 import { type Clock, type Logger, type Metrics, systemClock, type Timer } from '@orch/component';
 import { limits } from '../limits.js';
@@ -18,10 +18,10 @@ export interface WorkQueueOptions {
   /** First and largest delay of a key that keeps failing. */
   backoffBaseMs?: number;
   backoffMaxMs?: number;
-  /** Retries per second over all keys, and how many at once. */
+  /** Rate limit of retries over all keys. */
   retryQps?: number;
   retryBurst?: number;
-  /** Keys waiting; more are refused with a `QueueFullError`. */
+  /** Ready and delayed keys; `add` of another one throws a `QueueFullError`. */
   keyCountMax?: number;
 }
 
@@ -35,9 +35,9 @@ interface Delayed {
 }
 
 export class WorkQueue implements QueueState {
-  /** Ready keys, in order, with the time since which they are. */
+  /** Ready keys in order, with the time of their addition. */
   private readonly ready = new Map<string, number>();
-  /** Keys in work, with the time since which they are. */
+  /** Keys in work, with the start of the work. */
   private readonly inWork = new Map<string, number>();
   /** Keys added while in work. */
   private readonly again = new Set<string>();
@@ -65,6 +65,11 @@ export class WorkQueue implements QueueState {
     return this.ready.size;
   }
 
+  /** Whether no key is ready or in work. Delayed keys do not count. */
+  get isIdle(): boolean {
+    return this.ready.size === 0 && this.inWork.size === 0;
+  }
+
   workSeconds(): readonly number[] {
     const nowMs = this.clock.monotonicMs();
     return [...this.inWork.values()].map((sinceMs) => (nowMs - sinceMs) / 1_000);
@@ -88,7 +93,7 @@ export class WorkQueue implements QueueState {
     this.ready.set(key, this.clock.monotonicMs());
   }
 
-  /** Adds after a while; of several delays for a key the one that ends first holds. */
+  /** Adds after `delayMs`. If a key has several delays, the earliest applies. */
   addAfter(key: string, delayMs: number): void {
     if (this.stopped) return;
     if (delayMs <= 0) {
@@ -103,14 +108,14 @@ export class WorkQueue implements QueueState {
     this.armTimer(key, dueMs);
   }
 
-  /** Adds after the key's own back-off and the overall limit. */
+  /** Adds after the back-off of the key and the overall rate limit. */
   addRateLimited(key: string): void {
     this.observer?.retried();
     const overallMs = this.retryLimit.reserve(this.clock.monotonicMs());
     this.addAfter(key, Math.max(this.backoff.next(key), overallMs));
   }
 
-  /** Ends the key's back-off: call when it went well. */
+  /** Resets the back-off of the key, after a success. */
   forget(key: string): void {
     this.backoff.forget(key);
   }
@@ -141,8 +146,9 @@ export class WorkQueue implements QueueState {
   }
 
   /**
-   * Runs `workerCount` workers until shut down: a handler that throws is logged and its key retried with
-   * back-off; one that returns a number of milliseconds is called again after them.
+   * Runs `workerCount` workers until shut down. If `handle` throws, the key is retried with
+   * back-off; if it returns a number of milliseconds, the key is added again after that
+   * delay.
    */
   async run(
     workerCount: number,
@@ -156,7 +162,7 @@ export class WorkQueue implements QueueState {
     await Promise.all(Array.from({ length: workerCount }, worker));
   }
 
-  /** No more keys are handed out; `run` resolves when its workers are through. */
+  /** Discards all keys that are not in work; `run` resolves when the work in flight is done. */
   shutDown(): void {
     this.stopped = true;
     for (const { timer } of this.delayed.values()) timer.cancel();
@@ -180,7 +186,7 @@ export class WorkQueue implements QueueState {
       const level = isCacheBehind(error) ? 'debug' : 'warn';
       this.options.logger?.[level](
         { err: error, queue: this.options.name, key, failures: this.failureCount(key) + 1 },
-        'reconcile failed, will be tried again',
+        'reconcile failed, retrying with back-off',
       );
       this.addRateLimited(key);
     } finally {
@@ -188,7 +194,7 @@ export class WorkQueue implements QueueState {
     }
   }
 
-  /** Timers hold at most about 24 days; a longer delay is waited for in parts. */
+  /** Timers hold at most about 24 days; a longer delay takes several. */
   private armTimer(key: string, dueMs: number): void {
     const remainingMs = Math.max(0, dueMs - this.clock.monotonicMs());
     const timer = this.clock.setTimer(Math.min(remainingMs, 2 ** 31 - 1), () => {
@@ -202,11 +208,13 @@ export class WorkQueue implements QueueState {
   private refuseWhenFull(): void {
     const keyCountMax = this.options.keyCountMax ?? limits.queueKeyCountMax;
     if (this.ready.size + this.delayed.size < keyCountMax) return;
-    throw new QueueFullError(`work queue ${this.options.name} holds ${keyCountMax} keys already`);
+    throw new QueueFullError(
+      `work queue ${this.options.name} is full: it holds ${keyCountMax} keys`,
+    );
   }
 }
 
-/** Changed, made or removed meanwhile: the next attempt will know better. */
+/** Whether another writer changed the object, so that the next attempt reads a newer cache. */
 function isCacheBehind(error: unknown): boolean {
   return isConflict(error) || isAlreadyExists(error) || isNotFound(error);
 }

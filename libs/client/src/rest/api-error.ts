@@ -1,6 +1,6 @@
 /**
- * The answer of a server that refused: its Status object as an error. `reason` is what to branch on;
- * the message is for people.
+ * An error response of a server: its Status object as an error. Callers branch on `reason`; the
+ * message is for people.
  */
 
 export interface StatusCause {
@@ -37,14 +37,14 @@ export class ApiError extends Error {
     readonly reason: string,
     message: string,
     readonly details: StatusDetails = {},
-    /** The Status object as received, when there was one. */
+    /** The Status object as received, if the response had one. */
     readonly body?: StatusBody,
   ) {
     super(message);
   }
 }
 
-/** Reasons for codes whose answer carries no Status. */
+/** Reasons for the codes of responses without a Status. */
 const reasonByCode: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -63,18 +63,18 @@ const reasonByCode: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
-/** The error that a Status object (of an answer or of a watch's ERROR event) stands for. */
+/** Converts a Status object of a response or of an ERROR event of a watch. */
 export function fromStatus(status: StatusBody, statusCode = status.code ?? 500): ApiError {
   return new ApiError(
     statusCode,
     status.reason || reasonByCode[statusCode] || 'Unknown',
-    status.message || `the server answered with ${statusCode}`,
+    status.message || `the server responded with ${statusCode}`,
     status.details ?? {},
     status,
   );
 }
 
-/** The error for an answer of 400 or above. `retryAfter` is the header's value, in seconds. */
+/** Converts a response of 400 or above. `retryAfter` is the header's value, in seconds. */
 export function fromResponse(statusCode: number, text: string, retryAfter?: string): ApiError {
   const body = parseStatus(text);
   const seconds = retryAfter === undefined ? Number.NaN : Number(retryAfter);
@@ -92,7 +92,7 @@ function parseStatus(text: string): StatusBody | undefined {
     const value = JSON.parse(text) as StatusBody;
     return value.kind === 'Status' ? value : undefined;
   } catch {
-    // Not JSON after all: the text itself becomes the message.
+    // Not JSON: the text becomes the message.
     return undefined;
   }
 }
@@ -108,15 +108,15 @@ function hasCode(error: unknown, statusCode: number, reason?: string): boolean {
 export const isNotFound = (error: unknown): boolean => hasCode(error, 404);
 export const isConflict = (error: unknown): boolean => hasCode(error, 409, 'Conflict');
 export const isAlreadyExists = (error: unknown): boolean => hasCode(error, 409, 'AlreadyExists');
-/** The version asked for is no longer kept: list again. */
+/** Whether the requested version is compacted, so that the client must list again. */
 export const isGone = (error: unknown): boolean => hasCode(error, 410);
-/** The server has not reached the version asked for; another one may have. */
+/** Whether the server has not reached the requested version; another server may have. */
 export const isResourceVersionTooLarge = (error: unknown): boolean =>
   error instanceof ApiError &&
   error.statusCode === 504 &&
   (error.details.causes ?? []).some((cause) => cause.reason === 'ResourceVersionTooLarge');
 export const isInvalid = (error: unknown): boolean => hasCode(error, 422);
-/** A create refused because its namespace is being deleted. */
+/** Whether a create was rejected because its namespace is being deleted. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   error instanceof ApiError &&
   (error.details.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating');

@@ -20,7 +20,7 @@ describe('metrics of a client', () => {
 
   afterEach(() => server.stop());
 
-  it('tell attempts, latencies and waits', async () => {
+  it('measure attempts, latencies and waits', async () => {
     const metrics = new Metrics();
     const client = new RestClient({ servers: [url], metrics: new ClientMetrics(metrics) });
     const handle = client.resource(pods, 'default');
@@ -65,6 +65,6 @@ it.each([
   ],
   ['/readyz', '/%7Bprefix%7D'],
   ['/apis/apps', '/%7Bprefix%7D'],
-])('%s is told as %s', (path, label) => {
+])('%s is labelled as %s', (path, label) => {
   expect(urlLabel(new URL('https://server:6443/base'), path)).toBe(`https://server:6443${label}`);
 });

@@ -1,9 +1,9 @@
-/** Metrics of a client's requests, under the names that dashboards know. */
+/** Metrics of the requests of a client, with the upstream names. */
 import { exponentialBuckets, type Metrics } from '@orch/component';
 
 const buckets = exponentialBuckets(0.001, 2, 10);
-/** What stands for the status code where there was no answer. */
-const noAnswer = '<error>';
+/** The status code of an attempt without a response. */
+const noResponse = '<error>';
 
 export class ClientMetrics {
   private readonly requests;
@@ -30,18 +30,18 @@ export class ClientMetrics {
     });
   }
 
-  /** One attempt was answered, or came to nothing. */
-  answered(method: string, { host }: URL, statusCode: number | undefined): void {
-    const code = statusCode === undefined ? noAnswer : String(statusCode);
+  /** Counts one attempt; without a response, the status code is undefined. */
+  completed(method: string, { host }: URL, statusCode: number | undefined): void {
+    const code = statusCode === undefined ? noResponse : String(statusCode);
     this.requests.inc({ code, host, method });
   }
 
-  /** A request had its answer in full, or failed, all attempts together. */
+  /** Observes the duration of a request, including all attempts. */
   took(verb: string, server: URL, path: string, seconds: number): void {
     this.durations.observe({ verb, url: urlLabel(server, path) }, seconds);
   }
 
-  /** A request waited for the rate limit. */
+  /** Observes the wait of a request for the rate limit. */
   waited(verb: string, server: URL, path: string, seconds: number): void {
     this.waits.observe({ verb, url: urlLabel(server, path) }, seconds);
   }
@@ -50,7 +50,7 @@ export class ClientMetrics {
 const namespacePart = '%7Bnamespace%7D';
 const namePart = '%7Bname%7D';
 
-/** Names are replaced by what they are, so that there are as many labels as resources. */
+/** The URL with names replaced by placeholders, so that the number of labels is bounded. */
 export function urlLabel({ origin }: URL, path: string): string {
   const segments = path.split('/');
   const groupEnd = segments[1] === 'api' ? 3 : segments[1] === 'apis' ? 4 : segments.length;
@@ -61,6 +61,6 @@ export function urlLabel({ origin }: URL, path: string): string {
     resourceAt += 2;
   }
   if (segments.length > resourceAt + 1) segments[resourceAt + 1] = namePart;
-  // What is below a subresource is the target's.
+  // The path below a subresource belongs to its target.
   return origin + segments.slice(0, resourceAt + 3).join('/');
 }

@@ -1,20 +1,23 @@
-/** The client of a component, connected and limited as its flags say. */
-import { type ClientOptions, connectionOf, type Logger, type Metrics } from '@orch/component';
+/** The client of a component, as its flags configure it. */
+import type { ClientOptions, Logger, Metrics } from '@orch/component';
 import { ClientMetrics } from './client-metrics.js';
-import { restClientOptions } from './from-connection.js';
+import type { KubeconfigCredentials } from './kubeconfig-credentials.js';
 import { RestClient } from './rest-client.js';
 
-/** Throws `ValueError` without a kubeconfig, `KubeconfigError` with a broken one. */
+/** Returns a client that uses `credentials`, and follows their rotation. */
 export function clientOfFlags(
   options: ClientOptions,
+  credentials: KubeconfigCredentials,
   logger: Logger,
   metrics: Metrics,
 ): RestClient {
-  return new RestClient({
-    ...restClientOptions(connectionOf(options.requiredKubeconfig())),
+  const client = new RestClient({
+    ...credentials.clientOptions(),
     qps: options.apiQps,
     burst: options.apiBurst,
     logger,
     metrics: new ClientMetrics(metrics),
   });
+  credentials.follow(client);
+  return client;
 }

@@ -1,6 +1,6 @@
 /**
- * What a server serves: every group, version and resource. One group that cannot be asked (an
- * aggregated one that is down) does not hide the others; it is named in `failedGroups`.
+ * Discovers every group, version and resource that a server serves. A group that fails (such as an
+ * aggregated one whose server is down) does not hide the others; `failedGroups` names it.
  */
 import { dialect } from '@orch/component';
 import { limits } from '../limits.js';
@@ -9,7 +9,7 @@ import { isNotFound } from './api-error.js';
 import type { ResourceRef } from './resource-ref.js';
 import type { Requester } from './rest-types.js';
 
-/** A resource found by discovery. `group` is a head, as in `ResourceRef`. */
+/** A resource found by discovery. `group` is as in `ResourceRef`. */
 export interface DiscoveredResource extends ResourceRef<ApiObject> {
   readonly kind: string;
   readonly namespaced: boolean;
@@ -17,13 +17,13 @@ export interface DiscoveredResource extends ResourceRef<ApiObject> {
   readonly singularName: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  /** Whether this version is the one its group prefers. */
+  /** Whether this is the preferred version of its group. */
   readonly preferred: boolean;
 }
 
 export interface Discovery {
   readonly resources: DiscoveredResource[];
-  /** `group/version` of those that did not answer. */
+  /** `group/version` of each failed request. */
   readonly failedGroups: string[];
 }
 
@@ -63,7 +63,7 @@ export async function discover(client: Requester): Promise<Discovery> {
       try {
         found.set(one, await resourcesOf(client, one));
       } catch (error) {
-        // A group that went away in between serves nothing; any other failure is reported.
+        // A group removed in the meantime has no resources; any other failure is reported.
         if (!isNotFound(error)) failedGroups.push(`${one.group}/${one.version}`);
       }
     }

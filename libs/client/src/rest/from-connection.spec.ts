@@ -13,6 +13,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestApiServer } from '../../test/test-api-server.js';
 import { restClientOptions } from './from-connection.js';
 import { RestClient } from './rest-client.js';
+import { TransportError } from './transport-error.js';
 
 const hourMs = 3_600_000;
 const pods = { group: 'core', version: 'v1', plural: 'pods' };
@@ -24,7 +25,7 @@ describe('a client from a kubeconfig', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('proves itself by certificate to a server that it checks', async () => {
+  it('authenticates by certificate to a server whose certificate it verifies', async () => {
     const authority = await createAuthority('ca', hourMs, systemClock);
     const issue = (commonName: string, usages: ('server' | 'client')[]) =>
       issueCertificate(
@@ -61,7 +62,11 @@ describe('a client from a kubeconfig', () => {
     await expect(wary.resource(pods, 'n').get('p')).rejects.toMatchObject({
       code: 'connect_failed',
     });
-    await Promise.all([trusted.close(), wary.close()]);
+    // The server closes connections without a client certificate.
+    const anonymous = trusted.withoutCredentials();
+    const refused = anonymous.request('GET', '/api/v1/pods', { sendOnce: true });
+    await expect(refused).rejects.toBeInstanceOf(TransportError);
+    await Promise.all([trusted.close(), wary.close(), anonymous.close()]);
     await server.stop();
   });
 

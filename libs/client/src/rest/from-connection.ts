@@ -1,4 +1,4 @@
-/** Client options out of a kubeconfig's connection. */
+/** Converts the connection of a kubeconfig to client options. */
 import { readFileSync, statSync } from 'node:fs';
 import { type ConnectionConfig, KubeconfigError } from '@orch/component';
 import type { RestClientOptions } from './rest-types.js';
@@ -6,7 +6,7 @@ import type { RestClientOptions } from './rest-types.js';
 const tokenCheckMs = 10_000;
 
 /**
- * Options for the servers and the user that `connection` names. Credential plug-ins are not run here.
+ * Returns options for the servers and the user of `connection`. Does not run credential plugins.
  */
 export function restClientOptions(connection: ConnectionConfig): RestClientOptions {
   const { clientCertificatePem: certificate, clientKeyPem: key } = connection;
@@ -36,8 +36,9 @@ export function restClientOptions(connection: ConnectionConfig): RestClientOptio
 }
 
 /**
- * Reads the file again when it has changed, looking at most every ten seconds. While it is away, as when
- * it is being replaced, the last token goes on: the server refuses it once it is no longer good.
+ * Reads the file again when it has changed, which it checks at most every ten seconds. While the
+ * file is missing, as during its replacement, it returns the last token, which the server rejects
+ * once it has expired.
  */
 function rotatingToken(path: string): () => string {
   let token = '';

@@ -16,7 +16,7 @@ export class RateLimit {
     this.bucket = new TokenBucket(qps, burst, clock.monotonicMs());
   }
 
-  /** Resolves when the request may go out; rejects at once if that is later than `remainingMs`. */
+  /** Resolves when the request may be sent. Rejects immediately if it had to wait longer. */
   async acquire(remainingMs: number, signal?: AbortSignal): Promise<void> {
     const delayMs = this.bucket.reserve(this.clock.monotonicMs());
     if (delayMs === 0) return;

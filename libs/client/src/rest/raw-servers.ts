@@ -1,15 +1,15 @@
 /**
- * What a connection of one's own to the API servers needs, for those who speak something other than
- * requests and answers on it. Which server takes it is theirs to find out.
+ * Addresses, headers and TLS options of the API servers, for callers that open connections of their
+ * own because they use another protocol than HTTP requests. The caller chooses the server.
  */
 import { dialect } from '@orch/component';
 import { encodeRequest, fixedHeaders } from './request-encoding.js';
 import type { RestClientOptions } from './rest-types.js';
 
 export interface RawServer {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** Who asks: token or password, user to act as, user agent. */
+  /** Credentials, impersonated user and user agent. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly tls: {
     readonly ca?: string | Buffer;

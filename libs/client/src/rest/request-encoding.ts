@@ -1,4 +1,4 @@
-/** Headers, query and body of a request. Pure but for a token that is asked for. */
+/** Encodes headers, query and body of a request. Pure except for a call for the token. */
 import { dialect } from '@orch/component';
 import type { RequestOptions, RestClientOptions } from './rest-types.js';
 

@@ -1,4 +1,4 @@
-/** A typed handle on one resource type in one namespace (or in all of them). */
+/** A typed client of one resource in one namespace, or in all namespaces. */
 import type { ApiList, ApiObject, WatchEvent } from '../objects.js';
 import type { ResourceRef } from './resource-ref.js';
 import type { QueryValue, RequestOptions, StreamResponse } from './rest-types.js';
@@ -37,7 +37,7 @@ export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
 
 export interface PatchOptions extends WriteOptions {
   type: PatchType;
-  /** Of `apply`: take fields over from other managers. */
+  /** For `apply`: acquires fields that other managers own. */
   force?: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface SubresourceClient<S> {
   create<R = S>(body: S, options?: WriteOptions): Promise<R>;
   replace(body: S, options?: WriteOptions): Promise<S>;
   patch(body: unknown, options: PatchOptions): Promise<S>;
-  /** The raw answer as it arrives, such as a pod's log. */
+  /** Streams the raw response, such as the log of a pod. */
   stream(
     query?: Record<string, QueryValue>,
     options?: Pick<RequestOptions, 'signal'>,
@@ -69,16 +69,19 @@ export interface ResourceClient<T extends ApiObject> {
   /** All pages; restarts once without a continue token that has expired. */
   listAll(options?: Omit<ListOptions, 'continue'>): Promise<ApiList<T>>;
   create(object: T, options?: WriteOptions): Promise<T>;
-  /** PUT of the whole object; with a resourceVersion inside, fails with a conflict if it has changed. */
+  /** PUTs the whole object. With a resourceVersion, fails with a conflict if it has changed. */
   replace(object: T, options?: WriteOptions): Promise<T>;
   replaceStatus(object: T, options?: WriteOptions): Promise<T>;
   patch(name: string, body: unknown, options: PatchOptions): Promise<T>;
   patchStatus(name: string, body: unknown, options: PatchOptions): Promise<T>;
-  /** The answer is the object (still terminating) or a Status. */
+  /** Returns the object if it is still terminating, otherwise a Status. */
   delete(name: string, options?: DeleteOptions): Promise<ApiObject>;
   deleteCollection(selection?: ListOptions, options?: DeleteOptions): Promise<void>;
   /** `subresource<Binding>(name, 'binding')`, `'scale'`, `'eviction'`, `'log'`, `'status'`, ... */
   subresource<S>(name: string, subresource: string): SubresourceClient<S>;
-  /** Ends when the server ends it or `signal` aborts; throws `ApiError` (410: relist) and network errors. */
+  /**
+   * Ends when the server ends it or `signal` aborts. Throws `ApiError` (410: list again) and
+   * `TransportError`.
+   */
   watch(options?: WatchOptions): AsyncIterable<WatchEvent<T>>;
 }

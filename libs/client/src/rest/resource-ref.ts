@@ -1,8 +1,8 @@
-/** Which resource: group head, version and plural, with the object's type carried along. */
+/** Identifies a resource by group, version and plural, and carries the type of its objects. */
 import type { ApiObject } from '../objects.js';
 
 export interface ResourceRef<T extends ApiObject> {
-  /** Head of the group as `dialect().group` takes it (`core`, `apps`, `events`), or any other group's name. */
+  /** A short name that `dialect().group` expands (`core`, `apps`, `events`), or the full name. */
   readonly group: string;
   readonly version: string;
   readonly plural: string;
@@ -10,7 +10,7 @@ export interface ResourceRef<T extends ApiObject> {
   readonly objectType?: T;
 }
 
-/** A resource whose kind and scope are known without asking the server. */
+/** A resource whose kind and scope are known without discovery. */
 export interface KnownResource<T extends ApiObject> extends ResourceRef<T> {
   readonly kind: string;
   readonly namespaced: boolean;

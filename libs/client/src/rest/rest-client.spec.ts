@@ -53,14 +53,41 @@ describe('RestClient', () => {
     expect(target).toContain('force=true');
   });
 
-  it('gathers all pages of a list', async () => {
+  it('sends the token of a derived client in place of its own credentials', async () => {
+    const own = client({ token: 'own', impersonate: { user: 'a' } });
+    const anonymous = own.withoutCredentials();
+    open.push(anonymous);
+    let rejectionCount = 0;
+    const account = anonymous.derive({
+      token: () => 'account',
+      onUnauthorized: () => {
+        rejectionCount += 1;
+      },
+    });
+    await anonymous.request('GET', podsPath);
+    await account.request('GET', podsPath);
+    await own.request('GET', podsPath);
+    const headers = server.requests.map(({ headers }) => headers);
+    expect(headers.map(({ authorization }) => authorization)).toEqual([
+      undefined,
+      'Bearer account',
+      'Bearer own',
+    ]);
+    expect(headers.map((sent) => sent['impersonate-user'])).toEqual([undefined, undefined, 'a']);
+    expect(rejectionCount).toBe(0);
+    server.faults.push({ statusCode: 401, reason: 'Unauthorized' });
+    await expect(account.request('GET', podsPath)).rejects.toMatchObject({ statusCode: 401 });
+    expect(rejectionCount).toBe(1);
+  });
+
+  it('reads all pages of a list', async () => {
     for (let index = 0; index < 7; index++) server.put(`${podsPath}/p${index}`);
     const list = await client().resource<ApiObject>(pods).listAll({ limit: 3 });
     expect(list.items.map((item) => item.metadata?.name)).toHaveLength(7);
     expect(server.requests).toHaveLength(3);
   });
 
-  it('repeats what the server asks it to repeat, writes too', async () => {
+  it('retries requests, including writes, that the server rejects with Retry-After', async () => {
     server.faults.push({ statusCode: 429, retryAfter: '0' }, { statusCode: 503, retryAfter: '0' });
     await client()
       .resource(pods, 'default')
@@ -68,14 +95,14 @@ describe('RestClient', () => {
     expect(server.requests.map((one) => one.method)).toEqual(['POST', 'POST', 'POST']);
   });
 
-  it('does not repeat a failure without Retry-After', async () => {
+  it('does not retry a failure without Retry-After', async () => {
     server.faults.push({ statusCode: 503, reason: 'ServiceUnavailable' });
     const failed = client().resource(pods, 'default').get('web');
     await expect(failed).rejects.toMatchObject({ statusCode: 503, reason: 'ServiceUnavailable' });
     expect(server.requests).toHaveLength(1);
   });
 
-  it('says that nothing was sent when no server is there', async () => {
+  it('reports that the request was not sent when the connection is refused', async () => {
     await server.stop();
     const failed = client()
       .resource(pods, 'default')
@@ -86,7 +113,7 @@ describe('RestClient', () => {
     await server.start();
   });
 
-  it('keeps to its rate, within the deadline', async () => {
+  it('rejects a request that the rate limit would delay beyond its deadline', async () => {
     const limited = client({ qps: 1, burst: 1 });
     await limited.request('GET', podsPath);
     await expect(limited.request('GET', podsPath, { timeoutMs: 200 })).rejects.toMatchObject({

@@ -2,20 +2,22 @@
 import { type Clock, sleep, systemClock } from '@orch/component';
 import type { Dispatcher } from 'undici';
 import type { ApiObject } from '../objects.js';
-import { BufferedResponse, observedBody, readAll } from './answer-body.js';
+import type { ApiClient } from './api-client.js';
 import { ApiError, fromResponse } from './api-error.js';
 import { type Discovery, discover } from './discovery.js';
 import { RateLimit } from './rate-limit.js';
 import { encodeRequest, fixedHeaders, queryString, singleHeader } from './request-encoding.js';
 import type { ResourceClient } from './resource-client.js';
 import type { ResourceRef } from './resource-ref.js';
+import { BufferedResponse, observedBody, readAll } from './response-body.js';
 import { RestResourceClient } from './rest-resource-client.js';
 import type {
-  Requester,
+  DerivedOptions,
   RequestOptions,
   RestClientOptions,
   RestResponse,
   StreamResponse,
+  TlsCredentials,
 } from './rest-types.js';
 import { retryDelayMs, shouldMoveOn } from './retry-policy.js';
 import type { Server } from './server.js';
@@ -23,17 +25,19 @@ import { Transport } from './transport.js';
 import { fromSocketError, TransportError } from './transport-error.js';
 
 const defaultTimeoutMs = 60_000;
-/** How long a server is left alone after a failure that is not tried again. */
+/** How long a server is not chosen after a failure that is not retried. */
 const failedRestMs = 1_000;
 
-export class RestClient implements Requester {
+export class RestClient implements ApiClient {
   private readonly limit: RateLimit;
   private readonly clock: Clock;
   private readonly random: () => number;
   private readonly fixedHeaders: Record<string, string | string[]>;
+  /** Clients of `withoutCredentials`, which verify the servers by the same authorities. */
+  private readonly withoutOwn: RestClient[] = [];
   private closed = false;
 
-  /** Give no transport: it is for `derive`. */
+  /** `transport` is for `derive` only. */
   constructor(
     private readonly options: RestClientOptions,
     private readonly transport: Transport = new Transport(options),
@@ -45,20 +49,44 @@ export class RestClient implements Requester {
     this.fixedHeaders = fixedHeaders(options);
   }
 
-  /**
-   * A client over the same connections with a rate limit (and user agent) of its own, so that one user in
-   * a process does not wait for another. It ends with this one.
-   */
-  derive(changes: Pick<RestClientOptions, 'qps' | 'burst' | 'userAgent'>): RestClient {
+  derive(changes: DerivedOptions): RestClient {
     return new RestClient({ ...this.options, ...changes }, this.transport, true);
   }
 
-  /** A typed handle. Without a namespace: all namespaces (list, watch), or a cluster-scoped resource. */
+  /**
+   * Returns a client for the same servers with its own connections and without credentials, for
+   * clients that derive from it with a token of their own.
+   */
+  withoutCredentials(): RestClient {
+    const {
+      clientCertificate: _certificate,
+      token: _token,
+      basicAuth: _password,
+      impersonate: _user,
+      ...options
+    } = this.options;
+    const client = new RestClient(options);
+    this.withoutOwn.push(client);
+    return client;
+  }
+
+  /**
+   * Presents and verifies other certificates from now on, also in derived clients: new requests and
+   * watches use new connections, those in flight finish on theirs.
+   */
+  useTls(tls: TlsCredentials): void {
+    this.transport.useTls(tls);
+    for (const client of this.withoutOwn) client.useTls(tls.ca === undefined ? {} : { ca: tls.ca });
+  }
+
+  /**
+   * Returns a typed client. Without a namespace: all namespaces (list, watch), or a cluster-scoped
+   * resource.
+   */
   resource<T extends ApiObject>(resource: ResourceRef<T>, namespace?: string): ResourceClient<T> {
     return new RestResourceClient<T>(this, resource, namespace);
   }
 
-  /** As `resource`, but objects come with their metadata alone: for those who need no more. */
   metadata(resource: ResourceRef<ApiObject>, namespace?: string): ResourceClient<ApiObject> {
     return new RestResourceClient<ApiObject>(this, resource, namespace, 'metadata');
   }
@@ -67,29 +95,32 @@ export class RestClient implements Requester {
     const startMs = this.clock.monotonicMs();
     const { url } = this.transport.current;
     try {
-      return await this.perform(method, path, options, false, async (answer) => {
-        const body = await readAll(answer.body);
-        return new BufferedResponse(answer.statusCode, answer.headers, body);
-      });
+      return await this.perform(
+        method,
+        path,
+        options,
+        false,
+        async ({ statusCode, headers, body }) => {
+          return new BufferedResponse(statusCode, headers, await readAll(body));
+        },
+      );
     } finally {
       this.options.metrics?.took(method, url, path, this.secondsSince(startMs));
     }
   }
 
   stream(method: string, path: string, options: RequestOptions = {}): Promise<StreamResponse> {
-    return this.perform(method, path, options, true, async (answer, server) => ({
-      statusCode: answer.statusCode,
-      headers: answer.headers,
-      body: this.streamBody(answer, server, options.signal),
+    return this.perform(method, path, options, true, async (response, server) => ({
+      statusCode: response.statusCode,
+      headers: response.headers,
+      body: this.streamBody(response, server, options.signal),
     }));
   }
 
-  /** Every resource of every served group and version (subresources left out). */
   discover(): Promise<Discovery> {
     return discover(this);
   }
 
-  /** Ends everything that is open; later calls fail. */
   async close(): Promise<void> {
     this.closed = true;
     if (!this.isDerived) await this.transport.close();
@@ -105,17 +136,17 @@ export class RestClient implements Requester {
     path: string,
     options: RequestOptions,
     isStream: boolean,
-    consume: (answer: Dispatcher.ResponseData, server: Server) => Promise<R>,
+    consume: (response: Dispatcher.ResponseData, server: Server) => Promise<R>,
   ): Promise<R> {
     const timeoutMs = options.timeoutMs ?? this.options.requestTimeoutMs ?? defaultTimeoutMs;
     const deadlineMs = this.clock.monotonicMs() + timeoutMs;
     for (let attemptCount = 1; ; attemptCount++) {
       if (this.closed) throw new TransportError('client_closed', 'the client is closed', false);
       const remainingMs = deadlineMs - this.clock.monotonicMs();
-      const askedMs = this.clock.monotonicMs();
+      const startMs = this.clock.monotonicMs();
       await this.limit.acquire(remainingMs, options.signal);
       const server = this.transport.current;
-      this.options.metrics?.waited(method, server.url, path, this.secondsSince(askedMs));
+      this.options.metrics?.waited(method, server.url, path, this.secondsSince(startMs));
       try {
         return await this.attempt(
           server,
@@ -130,19 +161,23 @@ export class RestClient implements Requester {
         if (options.signal?.aborted) throw options.signal.reason;
         const failure =
           error instanceof ApiError ? error : fromSocketError(error, server.url.origin);
+        if (isTimeout(failure) && !server.watch.heardSince(startMs)) this.transport.suspect(server);
         const delayMs = this.afterFailure(server, method, failure, attemptCount);
         const isFinal = options.sendOnce || delayMs === undefined;
         if (isFinal || this.clock.monotonicMs() + delayMs > deadlineMs) throw failure;
         this.options.logger?.debug(
           { method, path, attempt: attemptCount, delayMs, err: failure },
-          'request is sent again',
+          'request is retried',
         );
         await sleep(delayMs, options.signal, this.clock);
       }
     }
   }
 
-  /** Leaves the server when it is at fault. @returns when to send again, undefined for not. */
+  /**
+   * Switches to another server if this one failed. @returns the pause before the next attempt;
+   * undefined if the error is final.
+   */
   private afterFailure(
     server: Server,
     method: string,
@@ -157,15 +192,15 @@ export class RestClient implements Requester {
   }
 
   private streamBody(
-    answer: Dispatcher.ResponseData,
+    response: Dispatcher.ResponseData,
     server: Server,
     signal: AbortSignal | undefined,
   ): AsyncIterable<Uint8Array> {
     const observer = {
       onBytes: () => server.watch.heard(),
-      onBroken: () => this.transport.moveOn(server, failedRestMs),
+      onLost: () => this.transport.moveOn(server, failedRestMs),
     };
-    return observedBody(answer.body, server.url.origin, observer, signal);
+    return observedBody(response.body, server.url.origin, observer, signal);
   }
 
   private async attempt<R>(
@@ -175,7 +210,7 @@ export class RestClient implements Requester {
     options: RequestOptions,
     remainingMs: number,
     isStream: boolean,
-    consume: (answer: Dispatcher.ResponseData, server: Server) => Promise<R>,
+    consume: (response: Dispatcher.ResponseData, server: Server) => Promise<R>,
   ): Promise<R> {
     const abort = new AbortController();
     const onAbort = () => abort.abort(options.signal?.reason);
@@ -187,15 +222,13 @@ export class RestClient implements Requester {
       closed();
     };
     const deadline = this.clock.setTimer(remainingMs, () =>
-      abort.abort(
-        new TransportError('timeout', `${method} ${path} took longer than its deadline`, true),
-      ),
+      abort.abort(new TransportError('timeout', `${method} ${path} exceeded its deadline`, true)),
     );
     let handedOver = false;
     let statusCode: number | undefined;
     try {
       const { body, headers } = encodeRequest(options, this.fixedHeaders, this.options.token);
-      const answer = await (isStream ? server.streams : server.requests).request({
+      const response = await (isStream ? server.streams : server.requests).request({
         method: method as Dispatcher.HttpMethod,
         path: `${server.basePath}${path}${queryString(options.query)}`,
         headers,
@@ -203,20 +236,25 @@ export class RestClient implements Requester {
         signal: abort.signal,
       });
       server.watch.heard();
-      statusCode = answer.statusCode;
+      statusCode = response.statusCode;
       if (statusCode >= 400) {
-        const text = (await readAll(answer.body)).toString('utf8');
-        throw fromResponse(statusCode, text, singleHeader(answer.headers['retry-after']));
+        if (statusCode === 401) this.options.onUnauthorized?.();
+        const text = (await readAll(response.body)).toString('utf8');
+        throw fromResponse(statusCode, text, singleHeader(response.headers['retry-after']));
       }
       if (isStream) {
         handedOver = true;
-        answer.body.once('close', release);
+        response.body.once('close', release);
       }
-      return await consume(answer, server);
+      return await consume(response, server);
     } finally {
       deadline.cancel();
-      this.options.metrics?.answered(method, server.url, statusCode);
+      this.options.metrics?.completed(method, server.url, statusCode);
       if (!handedOver) release();
     }
   }
+}
+
+function isTimeout(error: ApiError | TransportError): boolean {
+  return error instanceof TransportError && error.code === 'timeout';
 }

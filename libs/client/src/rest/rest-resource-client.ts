@@ -34,7 +34,7 @@ function acceptOf(view: ObjectView, isList: boolean): string {
   return `application/json;as=${kind};g=${dialect().metaGroup};v=v1,application/json`;
 }
 
-/** Path of a collection, or of all namespaces' when `namespace` is left out. */
+/** The path of a collection; without `namespace`, of the collection over all namespaces. */
 export function collectionPath(resource: ResourceRef<ApiObject>, namespace?: string): string {
   const group = dialect().group(resource.group);
   const root = group === '' ? `/api/${resource.version}` : `/apis/${group}/${resource.version}`;
@@ -107,7 +107,7 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
         page = await this.list({ ...rest, continue: page.metadata.continue });
       } catch (error) {
         if (!isGone(error) || restarted) throw error;
-        // The snapshot was compacted meanwhile: one list without pages is consistent by itself.
+        // The snapshot of the pages is compacted; a list without pages needs none.
         restarted = true;
         page = await this.list({ ...options, limit: undefined });
         items = [];

@@ -1,30 +1,32 @@
-/** What goes into the REST client and what comes out of it. */
+/** The options, requests and responses of the REST client. */
 import type { Clock, Logger } from '@orch/component';
 import type { ClientMetrics } from './client-metrics.js';
 
 export interface RestClientOptions {
   /** Base URLs; requests stay on one until it fails, then move to the next. */
   servers: readonly string[];
-  /** PEM bundle that server certificates must chain to; the system's when left out. */
+  /** PEM bundle that server certificates must chain to; by default that of the system. */
   ca?: string | Buffer;
   /** PEM client certificate and its key. */
   clientCertificate?: { certificate: string | Buffer; key: string | Buffer };
-  /** Bearer token, or a function asked before each request (rotating tokens). */
+  /** Bearer token, or a function called before each request (rotating tokens). */
   token?: string | (() => string | undefined);
+  /** Called when a server responds with 401, which a new token may correct. */
+  onUnauthorized?: () => void;
   basicAuth?: { username: string; password: string };
-  /** Accept any server certificate. */
+  /** Accepts any server certificate. */
   insecureSkipTlsVerify?: boolean;
   /** Name to expect in the server's certificate, when it differs from the host in the URL. */
   tlsServerName?: string;
   impersonate?: { user: string; groups?: readonly string[]; uid?: string };
   userAgent?: string;
-  /** Requests per second on average; 0 is unlimited. Lower slows everything, higher may get 429. */
+  /** Average requests a second; 0 is unlimited. Higher: more 429. Lower: slower. */
   qps?: number;
-  /** Requests that may go out at once before `qps` holds. */
+  /** Requests that may be sent in a burst before `qps` applies. */
   burst?: number;
   /** Deadline of a request that is not a stream, retries included. */
   requestTimeoutMs?: number;
-  /** Connections per server. Fewer queue requests, more cost memory on both sides. */
+  /** Connections per server. Higher: more memory on both sides. Lower: requests queue. */
   connectionsMax?: number;
   logger?: Logger;
   metrics?: ClientMetrics;
@@ -32,16 +34,25 @@ export interface RestClientOptions {
   random?: () => number;
 }
 
+/** The options in which clients that share their connections may differ. */
+export type DerivedOptions = Pick<
+  RestClientOptions,
+  'qps' | 'burst' | 'userAgent' | 'token' | 'onUnauthorized'
+>;
+
+/** What a connection presents and verifies; may be replaced while the client is in use. */
+export type TlsCredentials = Pick<RestClientOptions, 'ca' | 'clientCertificate'>;
+
 export type QueryValue = string | number | boolean | readonly string[] | undefined;
 
 export interface RequestOptions {
   query?: Record<string, QueryValue>;
   headers?: Record<string, string>;
-  /** A string or bytes go out as they are; anything else as JSON. */
+  /** Strings and bytes are sent unchanged, other values as JSON. */
   body?: unknown;
   /** Deadline, attempts and the waits between them included. */
   timeoutMs?: number;
-  /** Sends once, whatever comes: for callers with a rhythm of their own. */
+  /** Disables retries, for callers that retry on their own schedule. */
   sendOnce?: boolean;
   signal?: AbortSignal;
 }
@@ -59,10 +70,10 @@ export interface StreamResponse {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** Requests to one cluster, wherever they are sent from there. */
+/** Sends requests to one cluster. */
 export interface Requester {
-  /** Any request; answers of 400 and above are thrown as `ApiError`. */
+  /** Sends any request. Throws `ApiError` for a response of 400 or above. */
   request(method: string, path: string, options?: RequestOptions): Promise<RestResponse>;
-  /** As `request`, but the body is handed over as it arrives. No deadline after the headers. */
+  /** As `request`, but streams the body. No deadline applies after the headers. */
   stream(method: string, path: string, options?: RequestOptions): Promise<StreamResponse>;
 }

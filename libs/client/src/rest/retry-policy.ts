@@ -1,35 +1,42 @@
 /**
- * Which failed requests are sent again, and when. Only where it is safe: the request was not sent, the
- * server said that it did not act and when to come back, or nothing changes by asking twice. Whoever may
- * have written is told so; whether to repeat that is the caller's decision.
+ * Decides which failed requests are retried, and when. Retries only where it is safe: the request
+ * was not sent, the server rejected it with a Retry-After, or it is a read. The error of a write
+ * with an unknown outcome says so, and the caller decides whether to repeat it.
  */
+import { backoffMs } from '@orch/component';
 import { limits } from '../limits.js';
 import { ApiError } from './api-error.js';
 import { TransportError } from './transport-error.js';
 
-const baseDelayMs = 50;
-/** A server that comes back is to be found soon. */
+const initialDelayMs = 50;
+/** Short, so that a server that recovers is found soon. */
 const maxDelayMs = 1_000;
 
 export interface FailedAttempt {
   readonly method: string;
   readonly error: unknown;
-  /** This one included. */
+  /** Including this one. */
   readonly attemptCount: number;
-  /** Servers that stand in for each other. */
+  /** Servers that can take over from each other. */
   readonly serverCount: number;
 }
 
 /**
- * @returns how long the server that failed is to be left alone before the request is sent again, there
- *   or to another server, or undefined when the error is final.
+ * @returns how long the failed server rests before the request is retried, there or on another
+ *   server; undefined if the error is final.
  */
 export function retryDelayMs(
   { method, error, attemptCount, serverCount }: FailedAttempt,
   random: () => number,
 ): number | undefined {
   if (attemptCount >= limits.attemptCountMax * serverCount) return undefined;
-  const delayMs = backoffMs(Math.ceil(attemptCount / serverCount), random);
+  const delayMs = backoffMs(Math.ceil(attemptCount / serverCount), {
+    initialMs: initialDelayMs,
+    maxMs: maxDelayMs,
+    factor: 2,
+    jitter: 0.5,
+    random,
+  });
   const isRead = method === 'GET' || method === 'HEAD';
   if (error instanceof TransportError) {
     const retryable = error.code === 'connect_failed' || error.code === 'connection_lost';
@@ -37,12 +44,12 @@ export function retryDelayMs(
   }
   if (!(error instanceof ApiError)) return undefined;
   const retryAfterSeconds = error.details.retryAfterSeconds;
-  const isTold = retryAfterSeconds !== undefined && retryAfterSeconds >= 0;
-  if (isTold && mayRepeat(error.statusCode, isRead)) {
-    const toldMs = retryAfterSeconds * 1000 * (1 + 0.2 * random());
-    return Math.min(limits.retryDelayMsMax, Math.max(toldMs, delayMs));
+  const hasRetryAfter = retryAfterSeconds !== undefined && retryAfterSeconds >= 0;
+  if (hasRetryAfter && mayRepeat(error.statusCode, isRead)) {
+    const retryAfterMs = retryAfterSeconds * 1000 * (1 + 0.2 * random());
+    return Math.min(limits.retryDelayMsMax, Math.max(retryAfterMs, delayMs));
   }
-  // Another server may know better at once.
+  // Another server may succeed immediately.
   return isRead && serverCount > 1 && shouldMoveOn(error) ? delayMs : undefined;
 }
 
@@ -59,8 +66,4 @@ export function shouldMoveOn(error: unknown): boolean {
   }
   // Not ready, or behind and not catching up.
   return error instanceof ApiError && (error.statusCode === 503 || error.statusCode === 504);
-}
-
-function backoffMs(attemptCount: number, random: () => number): number {
-  return Math.min(maxDelayMs, baseDelayMs * 2 ** (attemptCount - 1)) * (0.5 + random());
 }

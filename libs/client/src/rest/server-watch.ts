@@ -1,45 +1,47 @@
 /**
- * Notices a server that has fallen silent while something is open on it: a process that was suspended or
- * a machine that is gone sends neither answers nor an end. Anything heard counts as life; a server that
- * has been quiet is asked. One that says repeatedly that it is not ready is reported too: its watches may
- * stand still. Holds the timing only; asking and what follows are the owner's.
+ * Detects a server that hangs while requests or streams are open on it: a suspended process or a
+ * machine that disappeared sends neither responses nor a close. Any byte received shows that the
+ * server is alive; a quiet server is probed. A server that repeatedly reports that it is not ready
+ * is reported too, because its watches may stall. Holds the timing only; the owner probes and
+ * reacts.
  */
 import type { Clock, Timer } from '@orch/component';
 import { limits } from '../limits.js';
 
-/** What a server says of itself: `none` when it did not answer in time. */
+/** The result of a readiness probe; `none` if the server did not respond in time. */
 export type Readiness = 'ready' | 'unready' | 'none';
 
-export interface ServerWatchParts {
+export interface ServerWatchDependencies {
   readonly clock: Clock;
   readonly random: () => number;
   /** Never rejects. */
-  readonly ask: () => Promise<Readiness>;
-  readonly onSilent: () => void;
+  readonly probe: () => Promise<Readiness>;
+  readonly onHung: () => void;
   readonly onUnready: () => Promise<void>;
 }
 
-/** A single answer that is late may be our own fault: this process may have been suspended. */
+/** One late response proves nothing: this process may have been suspended. */
 const unansweredCountMax = 2;
-/** A change of the leader passes before the second answer. */
+/** A leader election of the servers is over before the second probe. */
 const unreadyCountMax = 2;
 
 export class ServerWatch {
   private openCount = 0;
-  private heardMs = 0;
+  private heardMs = Number.NEGATIVE_INFINITY;
+  private quietSinceMs = 0;
   private timer: Timer | undefined;
-  private isAsking = false;
+  private isProbing = false;
   private isClosed = false;
   private unansweredCount = 0;
   private unreadyCount = 0;
 
-  constructor(private readonly parts: ServerWatchParts) {}
+  constructor(private readonly dependencies: ServerWatchDependencies) {}
 
-  /** Something is open until the returned function is called. */
+  /** Records an open request or stream. @returns the function that ends it. */
   opened(): () => void {
     this.openCount++;
-    if (!this.timer && !this.isAsking && !this.isClosed) {
-      this.heard();
+    if (!this.timer && !this.isProbing && !this.isClosed) {
+      this.quietSinceMs = this.dependencies.clock.monotonicMs();
       this.arm(limits.quietMsMax);
     }
     let isOpen = true;
@@ -49,9 +51,15 @@ export class ServerWatch {
     };
   }
 
-  /** The server has sent something. */
+  /** Records that the server has sent something. */
   heard(): void {
-    this.heardMs = this.parts.clock.monotonicMs();
+    this.heardMs = this.dependencies.clock.monotonicMs();
+    this.quietSinceMs = this.heardMs;
+  }
+
+  /** Whether the server has sent something since this moment. */
+  heardSince(sinceMs: number): boolean {
+    return this.heardMs > sinceMs;
   }
 
   close(): void {
@@ -61,34 +69,36 @@ export class ServerWatch {
 
   private arm(delayMs: number): void {
     if (this.isClosed) return;
-    // Spread downwards, so that the clients of one server do not ask together.
-    const spreadMs = delayMs * (1 - 0.25 * this.parts.random());
-    this.timer = this.parts.clock.setTimer(spreadMs, () => {
+    const { clock, random } = this.dependencies;
+    // Spread downwards, so that the clients of one server do not probe it together.
+    const spreadMs = delayMs * (1 - 0.25 * random());
+    this.timer = clock.setTimer(spreadMs, () => {
       this.timer = undefined;
       if (this.openCount === 0 || this.isClosed) return;
-      const quietMs = this.parts.clock.monotonicMs() - this.heardMs;
+      const quietMs = clock.monotonicMs() - this.quietSinceMs;
       if (quietMs < limits.quietMsMax / 2) this.arm(limits.quietMsMax - quietMs);
-      else void this.ask();
+      else void this.probe();
     });
   }
 
-  private async ask(): Promise<void> {
-    this.isAsking = true;
-    const askedMs = this.parts.clock.monotonicMs();
-    const readiness = await this.parts.ask();
-    this.isAsking = false;
+  private async probe(): Promise<void> {
+    const { clock, probe, onHung, onUnready } = this.dependencies;
+    this.isProbing = true;
+    const startMs = clock.monotonicMs();
+    const readiness = await probe();
+    this.isProbing = false;
     if (this.isClosed) return;
-    if (readiness === 'none' && this.heardMs <= askedMs) {
-      if (++this.unansweredCount < unansweredCountMax) return this.ask();
+    if (readiness === 'none' && !this.heardSince(startMs)) {
+      if (++this.unansweredCount < unansweredCountMax) return this.probe();
       this.unansweredCount = 0;
-      this.parts.onSilent();
+      onHung();
     } else {
       this.heard();
       this.unansweredCount = 0;
       this.unreadyCount = readiness === 'unready' ? this.unreadyCount + 1 : 0;
       if (this.unreadyCount >= unreadyCountMax) {
         this.unreadyCount = 0;
-        await this.parts.onUnready();
+        await onUnready();
       }
     }
     this.arm(limits.quietMsMax);

@@ -1,36 +1,43 @@
 /**
- * The connections to one server: a pool for requests, one for streams, so that watches never take the
- * place of requests, and a connection for asking whether it is there, which waits behind neither.
+ * The connections to one server: a pool for requests, one for streams, so that watches never occupy
+ * the connections of requests, and one connection for readiness probes, which queue behind neither.
  */
 import { type Clock, withDeadline } from '@orch/component';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { limits } from '../limits.js';
-import type { RestClientOptions } from './rest-types.js';
+import type { RestClientOptions, TlsCredentials } from './rest-types.js';
 import { type Readiness, ServerWatch } from './server-watch.js';
 import { TransportError } from './transport-error.js';
 
 const connectTimeoutMs = 5_000;
-/** Below the idle timeout of common servers, so that they do not close what is about to be used. */
+/**
+ * Below the idle timeout of common servers, so that they do not close a connection during reuse.
+ */
 const keepAliveMs = 4_000;
-/** The connection for asking is kept from one question to the next. */
-const askingKeepAliveMs = 60_000;
+/** Long enough to reuse the probe connection. */
+const probeKeepAliveMs = 60_000;
 const tcpProbeMs = 15_000;
 
 export interface ServerEvents {
-  onSilent(server: Server): void;
+  onHung(server: Server): void;
   onUnready(server: Server): Promise<void>;
 }
 
 export class Server {
   readonly url: URL;
-  /** Path before every request's, without a slash at its end. */
+  /** Prefix of every request path, without a trailing slash. */
   readonly basePath: string;
-  /** Tells what is open here, and when something was heard. */
+  /** Records open requests and streams, and when the server last sent something. */
   readonly watch: ServerWatch;
-  /** Not to be chosen before this moment, unless all others rest longer. */
+  /** Not chosen before this moment unless all others rest longer. */
   restUntilMs = 0;
+  /** Does not respond: not chosen unless all others hang too. */
+  isHung = false;
   private pools: { readonly requests: Pool; readonly streams: Pool };
-  private readonly asking: Pool;
+  private probePool: Pool;
+  /** Pools with earlier credentials, whose requests and streams are still open. */
+  private readonly retired = new Set<Pool>();
+  private tls: TlsCredentials;
 
   constructor(
     address: string,
@@ -44,13 +51,14 @@ export class Server {
       throw new Error(`server ${address} is neither http nor https`);
     }
     this.basePath = this.url.pathname.replace(/\/+$/, '');
+    this.tls = { ca: options.ca, clientCertificate: options.clientCertificate };
     this.pools = this.openPools();
-    this.asking = this.openPool(1, askingKeepAliveMs);
+    this.probePool = this.openPool(1, probeKeepAliveMs);
     this.watch = new ServerWatch({
       clock,
       random,
-      ask: () => this.readiness(),
-      onSilent: () => events.onSilent(this),
+      probe: () => this.readiness(),
+      onHung: () => events.onHung(this),
       onUnready: () => events.onUnready(this),
     });
   }
@@ -63,42 +71,76 @@ export class Server {
     return this.pools.streams;
   }
 
-  /** Asks the server itself, past everything that waits. Any answer below 500 is one of a ready server. */
+  /**
+   * Probes the server. A status below 500 is the response of a ready server, except 403: a server
+   * that has not read its roles yet denies even the probe.
+   */
   async readiness(): Promise<Readiness> {
     const abort = new AbortController();
-    const asked = this.asking
+    const response = this.probePool
       .request({ method: 'GET', path: `${this.basePath}/readyz`, signal: abort.signal })
       .then(async ({ statusCode, body }) => {
         await body.dump();
-        return statusCode < 500 ? ('ready' as const) : ('unready' as const);
+        return statusCode < 500 && statusCode !== 403 ? ('ready' as const) : ('unready' as const);
       });
     try {
-      return await withDeadline(asked, limits.answerMsMax, `GET ${this.url.origin}`, this.clock);
+      return await withDeadline(
+        response,
+        limits.probeTimeoutMs,
+        `GET ${this.url.origin}`,
+        this.clock,
+      );
     } catch (error) {
-      // Whatever the reason, it did not answer; those who send requests report the reason.
+      // The reason does not matter here: requests that fail report it.
       abort.abort(error);
       return 'none';
     }
   }
 
-  /** Ends the streams, for their owners to open them elsewhere. */
-  cutStreams(reason: string): void {
+  /**
+   * Presents and verifies other certificates from now on: new requests and streams use new
+   * connections, those in flight finish on theirs.
+   */
+  useTls(tls: TlsCredentials): void {
+    this.tls = tls;
+    const old = [this.pools.requests, this.pools.streams, this.probePool];
+    this.pools = this.openPools();
+    this.probePool = this.openPool(1, probeKeepAliveMs);
+    for (const pool of old) this.retire(pool);
+  }
+
+  /** Closes the streams, so that their owners open them on another server. */
+  closeStreams(reason: string): void {
     const { requests, streams } = this.pools;
     this.pools = { requests, streams: this.openPool(limits.streamCountMax, keepAliveMs) };
+    this.destroyRetired(reason);
     void streams.destroy(lost(reason));
   }
 
-  /** Ends requests and streams. The outcome of writes among them is unknown. */
-  cutAll(reason: string): void {
+  /** Closes requests and streams. The outcome of writes among them is unknown. */
+  closeConnections(reason: string): void {
     const { requests, streams } = this.pools;
     this.pools = this.openPools();
+    this.destroyRetired(reason);
     void Promise.all([requests.destroy(lost(reason)), streams.destroy(lost(reason))]);
   }
 
   async close(): Promise<void> {
     this.watch.close();
     const { requests, streams } = this.pools;
-    await Promise.all([requests.destroy(), streams.destroy(), this.asking.destroy()]);
+    const pools = [requests, streams, this.probePool, ...this.retired];
+    await Promise.all(pools.map((pool) => pool.destroy()));
+  }
+
+  private retire(pool: Pool): void {
+    this.retired.add(pool);
+    // A pool that is destroyed meanwhile is closed too.
+    const release = () => this.retired.delete(pool);
+    pool.close().then(release, release);
+  }
+
+  private destroyRetired(reason: string): void {
+    for (const pool of this.retired) void pool.destroy(lost(reason));
   }
 
   private openPools() {
@@ -108,14 +150,14 @@ export class Server {
     };
   }
 
-  /** Deadlines are kept by the client, which knows what it asked for. */
+  /** No timeouts here: the client enforces the deadline of each request. */
   private openPool(connections: number, keepAliveTimeout: number): Pool {
     const { origin, protocol } = this.url;
     const connect = buildConnector({
       timeout: connectTimeoutMs,
       keepAlive: true,
       keepAliveInitialDelay: tcpProbeMs,
-      ...(protocol === 'https:' ? tlsOptions(this.options) : {}),
+      ...(protocol === 'https:' ? tlsOptions({ ...this.options, ...this.tls }) : {}),
     });
     return new Pool(origin, {
       connections,
@@ -124,7 +166,7 @@ export class Server {
       keepAliveTimeout,
       connect: (target, callback) =>
         connect(target, (...[error, socket]) => {
-          // Whatever fails here, TLS included, fails before a request is sent.
+          // A failure here, including TLS, precedes the request.
           if (error) callback(connectFailure(error, origin), null);
           else callback(null, socket);
         }),
@@ -133,7 +175,7 @@ export class Server {
 }
 
 function connectFailure(error: Error, origin: string): TransportError {
-  const { code = 'no reason given' } = error as NodeJS.ErrnoException;
+  const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
   const cause = error.message === '' ? code : error.message;
   const message = `cannot connect to ${origin}: ${cause}`;
   return new TransportError('connect_failed', message, false, { cause: error });

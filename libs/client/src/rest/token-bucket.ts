@@ -1,6 +1,6 @@
 /**
- * A rate limit: `qps` tokens a second, at most `burst` saved up. Pure: the caller brings the time and
- * does the waiting. A reservation may put the bucket into debt; debts are paid in order.
+ * A token bucket that holds at most `burst` tokens and refills at `qps` tokens a second. Pure: the
+ * caller passes the time and waits. A reservation may make the number of tokens negative.
  */
 export class TokenBucket {
   private tokens: number;
@@ -16,7 +16,7 @@ export class TokenBucket {
     this.updatedMs = nowMs;
   }
 
-  /** Takes a token and tells how long to wait before using it. */
+  /** Takes a token. @returns the milliseconds to wait before its use. */
   reserve(nowMs: number): number {
     if (this.qps <= 0) return 0;
     this.refill(nowMs);
@@ -24,7 +24,7 @@ export class TokenBucket {
     return this.tokens >= 0 ? 0 : (-this.tokens / this.qps) * 1000;
   }
 
-  /** Takes a token if there is one now. */
+  /** Takes a token if one is available. */
   tryTake(nowMs: number): boolean {
     if (this.qps <= 0) return true;
     this.refill(nowMs);
@@ -33,7 +33,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** Gives back a reservation that was not used. */
+  /** Returns the token of an unused reservation. */
   cancel(): void {
     if (this.qps > 0) this.tokens = Math.min(this.burst, this.tokens + 1);
   }

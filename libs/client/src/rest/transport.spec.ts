@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TestClock } from '../../../component/src/testing/test-clock.js';
 import { TestApiServer } from '../../test/test-api-server.js';
-import { TestClock } from '../../test/test-clock.js';
 import { Transport } from './transport.js';
 
 const clientCount = 90;
@@ -16,7 +16,7 @@ describe('the clients of three servers', () => {
     servers = [new TestApiServer(), new TestApiServer(), new TestApiServer()];
     urls = await Promise.all(servers.map((server) => server.start()));
     clock = new TestClock();
-    // Evenly, as many clients are by chance.
+    // Distributed evenly, as many random clients are.
     clients = Array.from({ length: clientCount }, (_, index) => {
       let turn = index;
       const random = () => (turn++ * 0.618) % 1;
@@ -32,7 +32,7 @@ describe('the clients of three servers', () => {
   const counts = () =>
     urls.map((url) => clients.filter(({ current }) => current.url.origin === url).length);
 
-  /** The clients that use the first server leave it. */
+  /** Moves all clients of the first server to another one. */
   const lose = () => {
     for (const client of clients) {
       const { current } = client;
@@ -40,7 +40,7 @@ describe('the clients of three servers', () => {
     }
   };
 
-  it('spread over all of them, and over those that are left', () => {
+  it('spread over all servers, and over the remaining ones after a failure', () => {
     for (const count of counts()) expect(count).toBeGreaterThan(clientCount / 4);
     lose();
     const [lost, ...left] = counts();
@@ -48,26 +48,26 @@ describe('the clients of three servers', () => {
     for (const count of left) expect(count).toBeGreaterThan(clientCount / 4);
   });
 
-  it('come back to a server that is back, one by one and not at once', async () => {
+  it('return to a recovered server one after the other, not together', async () => {
     const [before = 0] = counts();
     lose();
     let [backCount = 0] = counts();
-    let mostAtOnce = 0;
+    let returnCountMax = 0;
     for (let passedMs = 1_000; passedMs <= 5 * minuteMs; passedMs += 1_000) {
       await clock.advance(1_000);
-      // The answers come over real connections.
+      // The responses arrive over real connections.
       await new Promise((resolve) => setTimeout(resolve, 3));
       const [nowCount = 0] = counts();
       if (passedMs < minuteMs) expect(nowCount).toBe(0);
-      mostAtOnce = Math.max(mostAtOnce, nowCount - backCount);
+      returnCountMax = Math.max(returnCountMax, nowCount - backCount);
       backCount = nowCount;
     }
     expect(backCount).toBe(before);
     expect(before).toBeGreaterThan(20);
-    expect(mostAtOnce).toBeLessThan(before / 4);
+    expect(returnCountMax).toBeLessThan(before / 4);
   });
 
-  it('do not go back to one that is not ready', async () => {
+  it('do not return to a server that is not ready', async () => {
     servers[0]!.isReady = false;
     lose();
     for (let turn = 0; turn < 11; turn++) {

@@ -1,28 +1,33 @@
 /**
- * The servers of a cluster, of which one is in use at a time. A client picks its server by chance, so that
- * clients spread, leaves it when it fails, and goes back a while after it is ready again: at a moment of
- * its own, so that a server that returns is not run over, and none stays idle after a rolling restart.
+ * The servers of a cluster, one of which is current. A client chooses its server at random, so that
+ * clients spread, leaves it when it fails or hangs, and returns some time after it is ready again:
+ * at a random moment, so that a recovered server is not overloaded and none stays idle after a
+ * rolling restart. Clients that derive from one another share it, so that one failure moves them
+ * all.
  */
 import { type Clock, systemClock, type Timer } from '@orch/component';
-import type { RestClientOptions } from './rest-types.js';
+import type { RestClientOptions, TlsCredentials } from './rest-types.js';
 import { Server } from './server.js';
 
-/** Between leaving the server of one's own and asking whether to go back. */
+/** How long after leaving the home server the client first checks whether to return. */
 const returnAfterMsMin = 60_000;
 const returnAfterMsMax = 300_000;
-/** How long a silent or unready server is left alone. */
-const failedRestMs = 5_000;
+/** How long an unready server is not chosen. */
+const unreadyRestMs = 5_000;
+/** Pause between probes of a hung server. Higher: it returns later. Lower: more probes. */
+const hungProbeMs = 1_000;
 /** Clients that lose a server together do not arrive at the next one together. */
 const moveSpreadMs = 50;
 
 export class Transport {
   private readonly servers: readonly Server[];
-  /** The one that is gone back to. */
+  /** The server to return to. */
   private readonly home: Server;
   private readonly clock: Clock;
   private readonly random: () => number;
   private inUse: Server;
   private returnTimer: Timer | undefined;
+  private readonly probeTimers = new Map<Server, Timer>();
   private isClosed = false;
 
   constructor(options: RestClientOptions) {
@@ -30,7 +35,7 @@ export class Transport {
     this.clock = options.clock ?? systemClock;
     this.random = options.random ?? Math.random;
     const events = {
-      onSilent: (server: Server) => this.onSilent(server),
+      onHung: (server: Server) => this.onHung(server),
       onUnready: (server: Server) => this.onUnready(server),
     };
     this.servers = options.servers.map(
@@ -48,13 +53,33 @@ export class Transport {
     return this.servers.length;
   }
 
-  /** Leaves `failed` alone for `restMs` and, if it is in use, chooses the server that rests the least. */
+  /** Presents and verifies other certificates on new connections to all servers. */
+  useTls(tls: TlsCredentials): void {
+    for (const server of this.servers) server.useTls(tls);
+  }
+
+  /**
+   * Does not choose `failed` for `restMs`. If it is current, chooses the server that rests the
+   * least.
+   */
   moveOn(failed: Server, restMs: number): void {
     failed.restUntilMs = this.clock.monotonicMs() + restMs;
     if (this.inUse === failed) this.use(this.leastResting());
   }
 
-  /** How long to wait before a request that failed at `failed` is sent to the server in use now. */
+  /**
+   * Avoids a server on which a request timed out and that has sent nothing since, until it
+   * responds to a probe. If it does not respond to the first one either, its connections are
+   * closed.
+   */
+  suspect(server: Server): void {
+    if (server.isHung || this.isClosed) return;
+    server.isHung = true;
+    if (this.inUse === server) this.use(this.leastResting());
+    void this.probeHung(server, true);
+  }
+
+  /** The pause before a request that failed on `failed` is sent to the current server. */
   waitMs(failed: Server): number {
     const restMs = Math.max(0, this.inUse.restUntilMs - this.clock.monotonicMs());
     return this.inUse === failed ? restMs : restMs + moveSpreadMs * this.random();
@@ -63,14 +88,17 @@ export class Transport {
   async close(): Promise<void> {
     this.isClosed = true;
     this.returnTimer?.cancel();
+    for (const timer of this.probeTimers.values()) timer.cancel();
     await Promise.all(this.servers.map((server) => server.close()));
   }
 
   private leastResting(): Server {
     const nowMs = this.clock.monotonicMs();
+    const responding = this.servers.filter((server) => !server.isHung);
+    const candidates = responding.length > 0 ? responding : this.servers;
     const restOf = (server: Server) => Math.max(nowMs, server.restUntilMs);
-    const leastMs = Math.min(...this.servers.map(restOf));
-    return this.oneOf(this.servers.filter((server) => restOf(server) === leastMs));
+    const leastMs = Math.min(...candidates.map(restOf));
+    return this.oneOf(candidates.filter((server) => restOf(server) === leastMs));
   }
 
   private oneOf(servers: readonly Server[]): Server {
@@ -90,7 +118,9 @@ export class Transport {
     });
   }
 
-  /** Open streams stay where they are until they end; what begins from now on begins at home. */
+  /**
+   * Open streams stay on their server until they end; new requests and streams use the home server.
+   */
   private async returnIfReady(): Promise<void> {
     const isReady = (await this.home.readiness()) === 'ready';
     this.returnTimer = undefined;
@@ -99,19 +129,40 @@ export class Transport {
     else this.returnLater();
   }
 
-  private onSilent(server: Server): void {
-    this.moveOn(server, failedRestMs);
-    server.cutAll(`${server.url.origin} does not answer`);
+  private onHung(server: Server): void {
+    if (this.isClosed) return;
+    const isNew = !server.isHung;
+    server.isHung = true;
+    if (this.inUse === server) this.use(this.leastResting());
+    server.closeConnections(`${server.url.origin} does not respond`);
+    if (isNew) this.probeHungLater(server);
   }
 
-  /** Streams go elsewhere only when there is a server that is better off. */
+  private probeHungLater(server: Server): void {
+    const timer = this.clock.setTimer(hungProbeMs, () => void this.probeHung(server, false));
+    this.probeTimers.set(server, timer);
+  }
+
+  private async probeHung(server: Server, isFirst: boolean): Promise<void> {
+    const readiness = await server.readiness();
+    if (this.isClosed) return;
+    if (readiness !== 'none') {
+      this.probeTimers.delete(server);
+      server.isHung = false;
+      return;
+    }
+    if (isFirst) server.closeConnections(`${server.url.origin} does not respond`);
+    this.probeHungLater(server);
+  }
+
+  /** Moves streams only if another server is ready. */
   private async onUnready(server: Server): Promise<void> {
     const others = this.servers.filter((other) => other !== server);
-    const answers = await Promise.all(others.map((other) => other.readiness()));
-    const ready = others.filter((_other, index) => answers[index] === 'ready');
+    const readiness = await Promise.all(others.map((other) => other.readiness()));
+    const ready = others.filter((_other, index) => readiness[index] === 'ready');
     if (ready.length === 0 || this.isClosed) return;
-    server.restUntilMs = this.clock.monotonicMs() + failedRestMs;
+    server.restUntilMs = this.clock.monotonicMs() + unreadyRestMs;
     if (this.inUse === server) this.use(this.oneOf(ready));
-    server.cutStreams(`${server.url.origin} is not ready and another server is`);
+    server.closeStreams(`${server.url.origin} is not ready and another server is`);
   }
 }

@@ -1,4 +1,4 @@
-/** Turns the bytes of a watch into events: one JSON document a line. */
+/** Decodes the events of a watch: one JSON document a line. */
 import { limits } from '../limits.js';
 import type { ApiObject, WatchEvent } from '../objects.js';
 import { ApiError, fromStatus, type StatusBody } from './api-error.js';
@@ -7,15 +7,15 @@ import { TransportError } from './transport-error.js';
 const newline = 0x0a;
 
 /**
- * The watch has ended before its time, with its server or because that is not ready any more: it can go on
- * where it stopped, on this server or another.
+ * Whether the connection of a watch was lost or its server is no longer ready. The watch can resume
+ * at the same version, on this server or another.
  */
 export function isWatchInterrupted(error: unknown): boolean {
   if (error instanceof TransportError) return error.code === 'connection_lost';
   return error instanceof ApiError && error.statusCode === 503;
 }
 
-/** Throws `ApiError` on an ERROR event and `TransportError` on what is not a watch. */
+/** Throws `ApiError` on an ERROR event and `TransportError` on a malformed event. */
 export async function* decodeWatch<T extends ApiObject>(
   body: AsyncIterable<Uint8Array>,
 ): AsyncIterable<WatchEvent<T>> {
@@ -40,7 +40,7 @@ export async function* decodeWatch<T extends ApiObject>(
       }
     }
   }
-  // What is left without a newline was cut off: the watch is resumed before it.
+  // An incomplete last line is discarded: the watch resumes before it.
 }
 
 function parseEvent<T>(line: string): WatchEvent<T> {

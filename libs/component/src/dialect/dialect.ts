@@ -1,8 +1,8 @@
 /**
- * Every identifier of the interface that holds the brand word, in one table: the only file that knows
- * either brand. A process speaks one dialect, chosen before the first identifier is asked for and
- * never changed after; module-level constants must therefore not call `dialect()`.
- * Source: the brand table of the interface's facts.
+ * Every identifier of the interface that contains the brand word, in one table; no other file
+ * contains either brand. A process uses one dialect, selected before the first identifier is read
+ * and never changed afterwards; module-level constants must therefore not call `dialect()`.
+ * Source: the brand table of the recorded fixtures.
  */
 
 export const dialectNames = ['orch', 'kubernetes'] as const;
@@ -13,12 +13,17 @@ interface Brand {
   readonly groupDomain: string;
   /** Domain of labels, annotations, taints, finalizers, types and signers. */
   readonly keyDomain: string;
-  /** The word alone: the API's own service, the namespace finalizer, `vnd.` media type, `x-` headers. */
+  /**
+   * The word alone: the API's own service, the namespace finalizer, `vnd.` media type, `x-`
+   * headers.
+   */
   readonly word: string;
   /** Start of system names: namespaces, users, components. */
   readonly systemPrefix: string;
   /** Start of OpenAPI model names. */
   readonly openapiPrefix: string;
+  /** Group and kind of the configuration file of the scheduler. */
+  readonly schedulerConfiguration: { readonly group: string; readonly kind: string };
 }
 
 const brands: Record<DialectName, Brand> = {
@@ -28,6 +33,7 @@ const brands: Record<DialectName, Brand> = {
     word: 'orch',
     systemPrefix: 'orch-',
     openapiPrefix: 'io.orch.',
+    schedulerConfiguration: { group: 'scheduler.config.orch.io', kind: 'SchedulerConfiguration' },
   },
   kubernetes: {
     groupDomain: 'k8s.io',
@@ -35,15 +41,22 @@ const brands: Record<DialectName, Brand> = {
     word: 'kubernetes',
     systemPrefix: 'kube-',
     openapiPrefix: 'io.k8s.',
+    schedulerConfiguration: {
+      group: 'kubescheduler.config.k8s.io',
+      kind: 'KubeSchedulerConfiguration',
+    },
   },
 };
 
-/** Heads of the API groups that carry the brand's domain; all others are written bare. */
+/** Heads of the API groups that end in the brand's domain; all others have no domain. */
 const brandedGroupHeads: ReadonlySet<string> = new Set([
+  'abac.authorization',
   'admission',
   'admissionregistration',
   'apiextensions',
   'apiregistration',
+  'apiserver',
+  'apiserver.config',
   'audit',
   'authentication',
   'authorization',
@@ -52,7 +65,9 @@ const brandedGroupHeads: ReadonlySet<string> = new Set([
   'coordination',
   'custom.metrics',
   'discovery',
+  'eventratelimit.admission',
   'events',
+  'external.metrics',
   'flowcontrol.apiserver',
   'imagepolicy',
   'internal.apiserver',
@@ -60,6 +75,7 @@ const brandedGroupHeads: ReadonlySet<string> = new Set([
   'metrics',
   'networking',
   'node',
+  'podtolerationrestriction.admission',
   'rbac.authorization',
   'scheduling',
   'storage',
@@ -75,7 +91,9 @@ export class Dialect {
   /** Group in `as=Table;g=...` parameters and in the apiVersion of tables and metadata views. */
   readonly metaGroup: string;
   readonly openapiPrefix: string;
-  /** Group suffix and label domain, for the few places that test membership of either. */
+  /** Group and kind of the configuration file of the scheduler. */
+  readonly schedulerConfiguration: { readonly group: string; readonly kind: string };
+  /** Group suffix and label domain, for code that checks whether a name belongs to either. */
   readonly groupDomain: string;
   readonly keyDomain: string;
 
@@ -90,17 +108,21 @@ export class Dialect {
     this.protobufMediaType = `application/vnd.${brand.word}.protobuf`;
     this.metaGroup = `meta.${brand.groupDomain}`;
     this.openapiPrefix = brand.openapiPrefix;
+    this.schedulerConfiguration = brand.schedulerConfiguration;
     this.groupDomain = brand.groupDomain;
     this.keyDomain = brand.keyDomain;
   }
 
-  /** Group name on the wire for a head: `core` -> ``, `apps` -> `apps`, `events` -> `events.<domain>`. */
+  /**
+   * Returns the group name on the wire: `core` -> ``, `apps` -> `apps`, `events` ->
+   * `events.<domain>`.
+   */
   group(head: string): string {
     if (head === 'core') return '';
     return brandedGroupHeads.has(head) ? `${head}.${this.brand.groupDomain}` : head;
   }
 
-  /** The head of a group name on the wire; the name itself when it carries no brand. */
+  /** Returns the head of a group name on the wire; the name itself if it contains no brand. */
   groupHead(group: string): string {
     if (group === '') return 'core';
     const suffix = `.${this.brand.groupDomain}`;
@@ -109,33 +131,43 @@ export class Dialect {
     return brandedGroupHeads.has(head) ? head : group;
   }
 
-  /** `apiVersion` for a head and version: `v1`, `apps/v1`, `events.<domain>/v1`. */
+  /** Returns the `apiVersion` for a head and a version: `v1`, `apps/v1`, `events.<domain>/v1`. */
   apiVersion(head: string, version: string): string {
     return head === 'core' ? version : `${this.group(head)}/${version}`;
   }
 
-  /** A label, annotation, taint or finalizer: `key('hostname')`, `key('not-ready', 'node')`. */
+  /**
+   * Returns a label, annotation, taint or finalizer: `key('hostname')`, `key('not-ready', 'node')`.
+   */
   key(name: string, subdomain?: string): string {
     const domain = this.brand.keyDomain;
     return `${subdomain ? `${subdomain}.` : ''}${domain}/${name}`;
   }
 
-  /** A system name: component, namespace or config map, such as `systemName('scheduler')`. */
+  /**
+   * Returns the name of a component, system namespace or config map, such as
+   * `systemName('scheduler')`.
+   */
   systemName(name: string): string {
     return `${this.brand.systemPrefix}${name}`;
   }
 
-  /** A response header of our own: `header('pf-flowschema-uid')`. Lower case. */
+  /**
+   * Returns the name of a branded response header, in lower case: `header('pf-flowschema-uid')`.
+   */
   header(name: string): string {
     return `x-${this.brand.word}-${name}`;
   }
 
-  /** A protocol of streams: `streamProtocol('v4.channel')`, `streamProtocol('portforward')`. */
+  /**
+   * Returns the name of a stream protocol: `streamProtocol('v4.channel')`,
+   * `streamProtocol('portforward')`.
+   */
   streamProtocol(head: string): string {
     return `${head}.${this.brand.groupDomain}`;
   }
 
-  /** An extension key of a schema: `extension('list-type')`. */
+  /** Returns an extension key of a schema: `extension('list-type')`. */
   extension(name: string): string {
     return `x-${this.brand.word}-${name}`;
   }
@@ -144,16 +176,18 @@ export class Dialect {
 let selected: DialectName = 'orch';
 let current: Dialect | undefined;
 
-/** The process's dialect; the first call fixes it. */
+/** Returns the dialect of the process; the first call fixes it. */
 export function dialect(): Dialect {
   current ??= new Dialect(selected);
   return current;
 }
 
-/** Chooses the dialect. Throws if another one has already been used. */
+/** Selects the dialect. Throws if another one is already in use. */
 export function selectDialect(name: DialectName): void {
   if (current && current.name !== name) {
-    throw new Error(`dialect ${current.name} is already in use, ${name} was chosen too late`);
+    throw new Error(
+      `dialect ${current.name} is already in use; select ${name} before the first use`,
+    );
   }
   selected = name;
 }

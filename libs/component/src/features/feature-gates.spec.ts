@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ValueError } from '../options/values.js';
 import { FeatureGates } from './feature-gates.js';
-import { idleGates, operationalGates, whyIdle } from './gate-effects.js';
+import { idleGates, idleReason, operationalGates } from './gate-effects.js';
 import { knownGates } from './known-gates.js';
 
 const gates = () => new FeatureGates('apiserver');
@@ -11,10 +11,10 @@ describe('FeatureGates', () => {
   it('starts from the defaults of the release', () => {
     expect(gates().enabled('MixedProtocolLBService')).toBe(false);
     expect(gates().enabled('ServerSideApply')).toBe(true);
-    expect(() => gates().enabled('Nope')).toThrow(/no feature gate Nope/);
+    expect(() => gates().enabled('Nope')).toThrow(/unknown feature gate Nope/);
   });
 
-  it('sets single gates and whole stages, single ones winning', () => {
+  it('sets single gates and whole stages, with precedence for single gates', () => {
     const features = gates();
     features.set({ SuspendJob: 'false', AllAlpha: 'true', AppArmor: 'true', AllBeta: 'false' });
     expect(features.enabled('MixedProtocolLBService')).toBe(true);
@@ -24,39 +24,41 @@ describe('FeatureGates', () => {
     expect(features.enabled('WatchBookmark')).toBe(true);
   });
 
-  it('refuses unknown gates, other values and turning a locked gate', () => {
+  it('rejects unknown gates, invalid values and changes of locked gates', () => {
     expect(() => gates().set({ Nope: 'true' })).toThrow(ValueError);
     expect(() => gates().set({ IndexedJob: 'yes' })).toThrow(/IndexedJob: want true or false/);
-    expect(() => gates().set({ WatchBookmark: 'false' })).toThrow(/fixed to true/);
+    expect(() => gates().set({ WatchBookmark: 'false' })).toThrow(/locked to true/);
     expect(() => gates().set({ WatchBookmark: 'true' })).not.toThrow();
-    expect(() => gates().set({ ExecProbeTimeout: 'false' })).toThrow(/fixed to true/);
+    expect(() => gates().set({ ExecProbeTimeout: 'false' })).toThrow(/locked to true/);
     expect(() => gates().set({ DryRun: 'false' })).not.toThrow();
     expect(() => new FeatureGates('scheduler').set({ DryRun: 'false' })).not.toThrow();
   });
 
-  it('says which settings are deprecated or do nothing, and why', () => {
+  it('warns of deprecated gates and of gates without effect, with the reason', () => {
     const features = gates();
     features.set({ DryRun: 'true', WinDSR: 'true', PodDeletionCost: 'true', AppArmor: 'false' });
     expect(features.warnings).toEqual([
       expect.stringMatching(/DryRun is GA/),
-      expect.stringMatching(/WinDSR has no effect .*: there are no nodes of that system/),
-      expect.stringMatching(/PodDeletionCost has no effect .*: it is a matter of other components/),
+      expect.stringMatching(/WinDSR has no effect .*: Windows nodes are not supported/),
+      expect.stringMatching(/PodDeletionCost has no effect .*: it applies to other components/),
     ]);
   });
 });
 
-describe('what gates do', () => {
-  it('is told of every known gate, once', () => {
+describe('gate effects', () => {
+  it('list every known gate once', () => {
     const known = knownGates.flatMap(({ names }) => names);
     const operational = new Set(Object.values(operationalGates).flat());
     const idle = Object.values(idleGates).flat();
     expect([...operational, ...idle].sort()).toEqual([...known].sort());
-    for (const name of idle) expect(whyIdle(name)).not.toContain('other components');
+    for (const name of idle) expect(idleReason(name)).not.toContain('other components');
   });
 
-  it('is told in the documents of every gate that does something', () => {
+  it('are documented for every gate with an effect', () => {
     const file = new URL('../../../../docs/feature-gates.md', import.meta.url);
-    const told = [...readFileSync(file, 'utf8').matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
-    expect(told.sort()).toEqual([...new Set(Object.values(operationalGates).flat())].sort());
+    const documented = [...readFileSync(file, 'utf8').matchAll(/^\| `(\w+)`/gm)].map(
+      ([, name]) => name,
+    );
+    expect(documented.sort()).toEqual([...new Set(Object.values(operationalGates).flat())].sort());
   });
 });

@@ -1,15 +1,15 @@
 /**
- * Which features are on. Every gate of the release can be named in `--feature-gates`; a gate that this
- * build gives no meaning is reported as without effect, and one whose feature is final cannot be
- * turned away from its default. `AllAlpha` and `AllBeta` set a whole stage; a gate's own value wins.
+ * The enabled features. `--feature-gates` accepts every gate of the release; setting a gate that
+ * this build does not implement produces a warning, and a locked gate accepts only its default.
+ * `AllAlpha` and `AllBeta` set all gates of a stage; the value of a single gate takes precedence.
  */
 import { parseBoolean, ValueError } from '../options/values.js';
-import { type GatedComponent, isIdle, operationalGates, whyIdle } from './gate-effects.js';
+import { type GatedComponent, idleReason, isIdle, operationalGates } from './gate-effects.js';
 import { type FeatureStage, knownGates } from './known-gates.js';
 
-/** Asked by whatever a feature decides. */
+/** Read access to the gates, for the code that a gate controls. */
 export interface Features {
-  /** Throws for a name that is no gate. */
+  /** Whether the gate is on. Throws if there is no gate of this name. */
   enabled(name: string): boolean;
 }
 
@@ -21,24 +21,23 @@ interface Gate {
 
 export class FeatureGates implements Features {
   private readonly gates = new Map<string, Gate>();
-  private readonly notes: string[] = [];
-
+  private readonly collectedWarnings: string[] = [];
   private readonly operational: ReadonlySet<string>;
 
   constructor(component: GatedComponent) {
     this.operational = new Set(operationalGates[component]);
     for (const { stage, enabled, locked, names } of knownGates) {
       for (const name of names) {
-        // The feature of a GA gate that decides nothing cannot be switched off.
+        // A GA gate without effect cannot be switched off.
         const isFixed = locked || (stage === 'GA' && isIdle(name));
         this.gates.set(name, { stage, locked: isFixed, enabled });
       }
     }
   }
 
-  /** What the operator should be told about the settings: deprecated gates and those without effect. */
+  /** Warnings about the settings: GA and deprecated gates, and gates without effect. */
   get warnings(): readonly string[] {
-    return this.notes;
+    return this.collectedWarnings;
   }
 
   enabled(name: string): boolean {
@@ -66,25 +65,29 @@ export class FeatureGates implements Features {
   private setOne(name: string, enabled: boolean): void {
     const gate = this.gates.get(name);
     if (!gate) {
-      throw new ValueError(`--feature-gates: there is no gate ${JSON.stringify(name)}`);
+      throw new ValueError(`--feature-gates: unknown gate ${JSON.stringify(name)}`);
     }
     if (gate.locked && gate.enabled !== enabled) {
       throw new ValueError(
-        `--feature-gates: ${name} is ${gate.stage} and fixed to ${gate.enabled}; remove it from the flag`,
+        `--feature-gates: ${name} is ${gate.stage} and locked to ${gate.enabled}; remove it from the flag`,
       );
     }
     if (gate.stage === 'GA' || gate.stage === 'Deprecated') {
-      this.notes.push(`feature gate ${name} is ${gate.stage} and will be removed; stop setting it`);
+      this.collectedWarnings.push(
+        `feature gate ${name} is ${gate.stage} and will be removed; stop setting it`,
+      );
     }
     if (gate.enabled !== enabled && !this.operational.has(name)) {
-      this.notes.push(`feature gate ${name} has no effect in this component: ${whyIdle(name)}`);
+      this.collectedWarnings.push(
+        `feature gate ${name} has no effect in this component: ${idleReason(name)}`,
+      );
     }
     gate.enabled = enabled;
   }
 
   private gate(name: string): Gate {
     const gate = this.gates.get(name);
-    if (!gate) throw new Error(`there is no feature gate ${name}`);
+    if (!gate) throw new Error(`unknown feature gate ${name}`);
     return gate;
   }
 }

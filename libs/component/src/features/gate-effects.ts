@@ -1,6 +1,6 @@
 /**
- * What each gate of the release does here: the components in which it decides something, or why it decides
- * nothing anywhere. Invariant: every known gate stands here exactly once.
+ * The effect of each gate of the release: the components that read it, or the reason why none does.
+ * Invariant: every known gate is listed exactly once.
  */
 
 export type GatedComponent =
@@ -10,7 +10,10 @@ export type GatedComponent =
   | 'node-agent'
   | 'proxy';
 
-/** Gates that decide something, by component. What is off is said of the gate in `docs/feature-gates.md`. */
+/**
+ * Gates with an effect, by component. `docs/feature-gates.md` describes what each gate switches
+ * off.
+ */
 export const operationalGates: Readonly<Record<GatedComponent, readonly string[]>> = {
   apiserver: [
     'APIListChunking',
@@ -19,33 +22,57 @@ export const operationalGates: Readonly<Record<GatedComponent, readonly string[]
     'AppArmor',
     'CSIInlineVolume',
     'ConfigurableFSGroupPolicy',
+    'DaemonSetUpdateSurge',
     'DryRun',
     'DynamicKubeletConfig',
+    'EndpointSliceTerminatingCondition',
     'EphemeralContainers',
     'GenericEphemeralVolume',
+    'HPAContainerMetrics',
+    'HPAScaleToZero',
     'IPv6DualStack',
+    'IndexedJob',
+    'IngressClassNamespacedParams',
     'LocalStorageCapacityIsolation',
     'MixedProtocolLBService',
     'NamespaceDefaultLabelName',
+    'NetworkPolicyEndPort',
     'NonPreemptingPriority',
     'PodAffinityNamespaceSelector',
     'PodOverhead',
+    'ProbeTerminationGracePeriod',
+    'ProcMountType',
     'RemainingItemCount',
     'ServerSideApply',
+    'ServiceInternalTrafficPolicy',
     'ServiceLBNodePortControl',
     'ServiceLoadBalancerClass',
+    'ServiceTopology',
     'SetHostnameAsFQDN',
     'StorageVersionHash',
+    'SuspendJob',
+    'TTLAfterFinished',
+    'TopologyAwareHints',
     'VolumeSubpath',
     'WarningHeaders',
   ],
-  'controller-manager': ['LogarithmicScaleDown', 'PodDeletionCost'],
-  scheduler: [],
-  'node-agent': [],
+  'controller-manager': [
+    'DaemonSetUpdateSurge',
+    'ExpandPersistentVolumes',
+    'GenericEphemeralVolume',
+    'IPv6DualStack',
+    'IndexedJob',
+    'LogarithmicScaleDown',
+    'PodDeletionCost',
+    'SuspendJob',
+    'TTLAfterFinished',
+  ],
+  scheduler: ['DefaultPodTopologySpread', 'PreferNominatedNode'],
+  'node-agent': ['RotateKubeletServerCertificate'],
   proxy: [],
 };
 
-/** Why gates decide nothing, and which these are. */
+/** Gates without effect, by the reason. */
 export const idleGates: Readonly<Record<string, readonly string[]>> = {
   'its feature is final and always on': [
     'AllowInsecureBackendProxy',
@@ -66,37 +93,21 @@ export const idleGates: Readonly<Record<string, readonly string[]>> = {
     'Sysctls',
     'WatchBookmark',
   ],
-  'what it governs is always so here': [
-    'DefaultPodTopologySpread',
-    'EfficientWatchResumption',
-    'KubeletPodResources',
-    'RemoveSelfLink',
-  ],
-  'its kinds are kept as they are by default, whatever it says': [
+  'its feature is always on': ['EfficientWatchResumption', 'KubeletPodResources', 'RemoveSelfLink'],
+  'its API kinds and fields always behave as by default': [
     'AnyVolumeDataSource',
     'CSIStorageCapacity',
     'CSIVolumeFSGroupPolicy',
     'CronJobControllerV2',
-    'DaemonSetUpdateSurge',
     'EndpointSlice',
     'EndpointSliceProxying',
-    'EndpointSliceTerminatingCondition',
     'ExpandCSIVolumes',
     'ExpandInUsePersistentVolumes',
-    'ExpandPersistentVolumes',
-    'HPAContainerMetrics',
-    'HPAScaleToZero',
-    'IndexedJob',
-    'IngressClassNamespacedParams',
-    'NetworkPolicyEndPort',
     'PodDisruptionBudget',
     'StorageVersionAPI',
-    'SuspendJob',
-    'TTLAfterFinished',
-    'TopologyAwareHints',
     'VolumeSnapshotDataSource',
   ],
-  'there are no volume plugins that it governs': [
+  'no volumes but directories are implemented': [
     'BalanceAttachedNodeVolumes',
     'CSIMigration',
     'CSIMigrationAWS',
@@ -117,14 +128,14 @@ export const idleGates: Readonly<Record<string, readonly string[]>> = {
     'SizeMemoryBackedVolumes',
     'VolumeCapacityPriority',
   ],
-  'there is no cloud provider': [
+  'providers of clouds are not implemented': [
     'ExternalPolicyForExternalIP',
     'LegacyNodeRoleBehavior',
     'NodeDisruptionExclusion',
     'ServiceNodeExclusion',
   ],
-  'there are no nodes of that system': ['WinDSR', 'WinOverlay', 'WindowsEndpointSliceProxying'],
-  'node agents do not have its feature': [
+  'Windows nodes are not supported': ['WinDSR', 'WinOverlay', 'WindowsEndpointSliceProxying'],
+  'the node agent does not implement its feature': [
     'CPUManager',
     'CustomCPUCFSQuotaPeriod',
     'DevicePlugins',
@@ -137,22 +148,17 @@ export const idleGates: Readonly<Record<string, readonly string[]>> = {
     'KubeletPodResourcesGetAllocatable',
     'LocalStorageCapacityIsolationFSQuotaMonitoring',
     'MemoryManager',
-    'ProbeTerminationGracePeriod',
-    'ProcMountType',
     'QOSReserved',
-    'RotateKubeletServerCertificate',
     'SupportNodePidsLimit',
     'SupportPodPidsLimit',
     'TopologyManager',
   ],
-  'the service proxy does not have its feature': [
-    'ServiceInternalTrafficPolicy',
-    'ServiceTopology',
+  'the API server does not implement its feature': ['APIServerIdentity', 'AdvancedAuditing'],
+  'service account tokens of pods are always bound': ['BoundServiceAccountTokenVolume'],
+  'redirects of node agents are never followed': [
+    'StreamingProxyRedirects',
+    'ValidateProxyRedirects',
   ],
-  'the scheduler does not have its feature': ['PreferNominatedNode'],
-  'the API server does not have its feature': ['APIServerIdentity', 'AdvancedAuditing'],
-  'tokens are given out for one pod only': ['BoundServiceAccountTokenVolume'],
-  'answers of agents are never redirected': ['StreamingProxyRedirects', 'ValidateProxyRedirects'],
 };
 
 const reasons = new Map(
@@ -161,12 +167,12 @@ const reasons = new Map(
   ),
 );
 
-/** The gate does nothing in any component. */
+/** Whether the gate has no effect in any component. */
 export function isIdle(name: string): boolean {
   return reasons.has(name);
 }
 
-/** Why the gate does nothing in this component. */
-export function whyIdle(name: string): string {
-  return reasons.get(name) ?? 'it is a matter of other components';
+/** Returns the reason why the gate has no effect in a component that does not read it. */
+export function idleReason(name: string): string {
+  return reasons.get(name) ?? 'it applies to other components';
 }

@@ -1,6 +1,6 @@
 /**
- * The feature gates of the interface's release, grouped by stage and default. Which of them do
- * something here is said by each component; see `feature-gates.ts`.
+ * The feature gates of the upstream release, grouped by stage and default. `gate-effects.ts` lists
+ * which of them have an effect.
  */
 
 export type FeatureStage = 'Alpha' | 'Beta' | 'GA' | 'Deprecated';
@@ -8,7 +8,7 @@ export type FeatureStage = 'Alpha' | 'Beta' | 'GA' | 'Deprecated';
 interface GateGroup {
   readonly stage: FeatureStage;
   readonly enabled: boolean;
-  /** A locked gate can only be given its default. */
+  /** A locked gate accepts only its default. */
   readonly locked: boolean;
   readonly names: readonly string[];
 }

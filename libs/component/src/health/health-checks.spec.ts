@@ -16,7 +16,7 @@ function checks(storeDown = false) {
 const query = (text: string) => healthQuery(new URLSearchParams(text));
 
 describe('HealthChecks', () => {
-  it('answers ok, and with every check when verbose, whatever its value', async () => {
+  it('responds with ok, and with every check when verbose has any value', async () => {
     expect(await checks().report('healthz', query(''))).toEqual({
       statusCode: 200,
       contentType: 'text/plain; charset=utf-8',
@@ -26,7 +26,7 @@ describe('HealthChecks', () => {
     expect(answer.body).toBe('[+]ping ok\n[+]store ok\n[+]shutdown ok\nreadyz check passed\n');
   });
 
-  it('leaves checks out and names those it does not have', async () => {
+  it('excludes checks and reports unknown names', async () => {
     const answer = await checks(true).report('livez', query('verbose&exclude=store&exclude=nope'));
     expect(answer).toMatchObject({
       statusCode: 200,
@@ -34,7 +34,25 @@ describe('HealthChecks', () => {
     });
   });
 
-  it('fails without giving the reason away, except on the path of the check', async () => {
+  it('finds a check by an alias, and lists it by its name', async () => {
+    const health = new HealthChecks();
+    const fail = () => {
+      throw new Error('no quorum');
+    };
+    health.add({ name: 'etcd', aliases: ['store'], run: fail });
+    expect((await health.report('livez', query(''))).body).toBe(
+      '[-]etcd failed: reason withheld\nlivez check failed\n',
+    );
+    for (const text of ['exclude=store', 'exclude=etcd', 'exclude=etcd&exclude=store']) {
+      expect((await health.report('livez', query(`verbose&${text}`))).body).toBe(
+        '[+]etcd excluded: ok\nlivez check passed\n',
+      );
+    }
+    expect(await health.reportOne('livez', 'store')).toMatchObject({ statusCode: 500 });
+    expect(() => health.add({ name: 'store', run: fail })).toThrow('was added twice');
+  });
+
+  it('withholds the reason of a failure except on the path of the check', async () => {
     const health = checks(true);
     expect(await health.report('livez', query(''))).toMatchObject({
       statusCode: 500,

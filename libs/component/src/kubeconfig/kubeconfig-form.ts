@@ -1,6 +1,6 @@
 /**
- * The form of a client configuration file: which members there are and of what type. Members that are not
- * known here are left to others; what the values mean is for the reader of the file.
+ * The schema of a kubeconfig file: its fields and their types. Unknown fields are not checked; the
+ * reader of the file interprets the values.
  */
 type Form = 'string' | 'boolean' | 'anything' | readonly [Form] | { readonly [name: string]: Form };
 
@@ -47,32 +47,39 @@ const form: Form = {
   preferences: {},
 };
 
-/** What is wrong with it, in words; undefined when nothing is. Members may be absent. */
-export function formFault(config: unknown): string | undefined {
-  return faultIn(config, form, '');
+/**
+ * Returns the first schema error of `config` as text; undefined if it is valid. Every field is
+ * optional.
+ */
+export function formError(config: unknown): string | undefined {
+  return errorIn(config, form, '');
 }
 
-function faultIn(value: unknown, expected: Form, at: string): string | undefined {
+function errorIn(value: unknown, expected: Form, path: string): string | undefined {
   if (expected === 'anything') return undefined;
   if (typeof expected === 'string') {
-    return typeof value === expected ? undefined : `${at} is not a ${expected}`;
+    return typeof value === expected ? undefined : `${path} is not a ${expected}`;
   }
   const isList = Array.isArray(value);
   if (isListForm(expected)) {
-    if (!isList) return `${at} is not a list`;
-    // Holes, where a value was left out, are elements as well.
-    return firstFault(
-      Array.from(value, (element, index) => [element, expected[0], `${at}[${index}]`] as const),
+    if (!isList) return `${path} is not a list`;
+    // `Array.from` also visits the holes that elements without a value leave.
+    return firstError(
+      Array.from(value, (element, index) => [element, expected[0], `${path}[${index}]`] as const),
     );
   }
   if (typeof value !== 'object' || value === null || isList) {
-    return `${at === '' ? 'it' : at} is not a map`;
+    return `${path === '' ? 'the document' : path} is not a map`;
   }
   const members = Object.entries(value).filter(
     ([name, member]) => Object.hasOwn(expected, name) && member !== undefined,
   );
-  return firstFault(
-    members.map(([name, member]) => [member, expected[name]!, at === '' ? name : `${at}.${name}`]),
+  return firstError(
+    members.map(([name, member]) => [
+      member,
+      expected[name]!,
+      path === '' ? name : `${path}.${name}`,
+    ]),
   );
 }
 
@@ -80,12 +87,12 @@ function isListForm(expected: Exclude<Form, string>): expected is readonly [Form
   return Array.isArray(expected);
 }
 
-function firstFault(
-  members: readonly (readonly [value: unknown, expected: Form, at: string])[],
+function firstError(
+  members: readonly (readonly [value: unknown, expected: Form, path: string])[],
 ): string | undefined {
   for (const member of members) {
-    const fault = faultIn(...member);
-    if (fault !== undefined) return fault;
+    const error = errorIn(...member);
+    if (error !== undefined) return error;
   }
   return undefined;
 }

@@ -16,9 +16,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-describe('a kubeconfig of another form', () => {
+describe('the schema of a kubeconfig', () => {
   it.each([
-    ['[a]', 'it is not a map'],
+    ['[a]', 'the document is not a map'],
     ['clusters: 5', 'clusters is not a list'],
     ['users: [{user: {exec: {args: [null, a]}}}]', 'users[0].user.exec.args[0] is not a string'],
     ['contexts: [null]', 'contexts[0] is not a map'],
@@ -32,7 +32,7 @@ describe('a kubeconfig of another form', () => {
     expect(() => connectionOf(path)).toThrow(fault);
   });
 
-  it('is taken where a member has no value or is not known', () => {
+  it('allows fields without a value and unknown fields', () => {
     const path = join(directory, 'kubeconfig');
     writeFileSync(
       path,
@@ -44,7 +44,7 @@ describe('a kubeconfig of another form', () => {
 });
 
 describe('kubeconfig', () => {
-  it('reads back what it wrote, for its owner only', () => {
+  it('reads the written configuration, in a file with mode 0600', () => {
     const path = join(directory, 'kubeconfig');
     writeKubeconfig(
       path,
@@ -67,7 +67,7 @@ describe('kubeconfig', () => {
     });
   });
 
-  it('keeps the servers that stand in for each other, in a form that other tools pass over', () => {
+  it('stores interchangeable servers in an extension that other tools ignore', () => {
     const path = join(directory, 'kubeconfig');
     const servers = ['https://a:1', 'https://b:2', 'https://c:3'];
     writeKubeconfig(
@@ -86,7 +86,7 @@ describe('kubeconfig', () => {
     });
   });
 
-  it('refuses endpoints that are none', () => {
+  it('rejects invalid endpoints', () => {
     const path = join(directory, 'config');
     const write = (extension: string) =>
       writeFileSync(
@@ -104,7 +104,7 @@ current-context: a
     expect(connectionOf(path).servers).toEqual(['https://x', 'https://y']);
   });
 
-  it('reads referenced files relative to itself', () => {
+  it('reads referenced files relative to the kubeconfig', () => {
     const path = join(directory, 'config');
     writeFileSync(join(directory, 'ca.pem'), 'CA');
     writeFileSync(join(directory, 'token'), 'secret\n');
@@ -120,10 +120,10 @@ contexts: [{name: a, context: {cluster: c, user: u, namespace: ns}}]
       token: 'secret',
       namespace: 'ns',
     });
-    expect(() => connectionOf(path, 'b')).toThrow(/has no context "b", has: a/);
+    expect(() => connectionOf(path, 'b')).toThrow(/has no context "b"; existing contexts: a/);
   });
 
-  it('names the file that cannot be read', () => {
+  it('reports the path of a file that cannot be read', () => {
     expect(() => connectionOf(join(directory, 'none'))).toThrow(KubeconfigError);
     expect(() => connectionOf(join(directory, 'none'))).toThrow(/none/);
   });

@@ -1,14 +1,15 @@
 /**
- * The client configuration file: clusters, users and contexts, and how to reach and prove oneself to a
- * server. Reads and writes the YAML form all clients share; unknown fields are kept on rewrite. Running
- * credential plug-ins is left to the command line tool.
+ * The kubeconfig file: clusters, users and contexts, with the address of the server and the
+ * credentials. Reads and writes the YAML format of upstream clients; a rewrite preserves unknown
+ * fields. The command line tool runs credential plug-ins.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
+import { errorMessage } from '../errors/thrown.js';
 import { writeFileAtomic } from '../files/write-file-atomic.js';
 import { kubeconfigBytesMax, kubeconfigEndpointCountMax } from '../limits.js';
-import { formFault } from './kubeconfig-form.js';
+import { formError } from './kubeconfig-form.js';
 
 export interface Kubeconfig {
   apiVersion: string;
@@ -33,8 +34,8 @@ export interface KubeconfigCluster {
 }
 
 /**
- * Extension of a cluster entry that names all its API servers, `{servers: [url, ...]}`. Clients that do not
- * know it use `server` alone.
+ * Extension of a cluster entry that lists all its API servers, `{servers: [url, ...]}`. Clients
+ * that do not recognise it use only `server`.
  */
 const endpointsExtension = 'endpoints';
 
@@ -65,17 +66,10 @@ export interface KubeconfigContext {
   namespace?: string;
 }
 
-/** Everything a client needs: PEM texts are loaded, the server has no trailing slash. */
-export interface ConnectionConfig {
-  readonly server: string;
-  /** Servers that stand in for each other, `server` among them; only that one when left out. */
-  readonly servers?: readonly string[];
-  readonly namespace?: string;
-  readonly certificateAuthorityPem?: string;
-  readonly insecureSkipTlsVerify?: boolean;
-  readonly tlsServerName?: string;
+/** The credentials of a user. PEM files are loaded. */
+export interface UserCredentials {
   readonly token?: string;
-  /** Read again when the token is refused or old: the file may be rotated. */
+  /** Read again when the token is rejected or old, because the file may be rotated. */
   readonly tokenFile?: string;
   readonly username?: string;
   readonly password?: string;
@@ -86,31 +80,43 @@ export interface ConnectionConfig {
   readonly exec?: KubeconfigExec;
 }
 
-/** The file cannot be used; the message names file, cause and cure. */
+/** The connection settings of one context. PEM files are loaded; URLs have no trailing slash. */
+export interface ConnectionConfig extends UserCredentials {
+  readonly server: string;
+  /** Interchangeable servers, including `server`; only `server` by default. */
+  readonly servers?: readonly string[];
+  readonly namespace?: string;
+  readonly certificateAuthorityPem?: string;
+  readonly insecureSkipTlsVerify?: boolean;
+  readonly tlsServerName?: string;
+}
+
+/**
+ * The kubeconfig is invalid or unreadable; the message contains the file, the cause and the remedy.
+ */
 export class KubeconfigError extends Error {
   override readonly name = 'KubeconfigError';
   readonly code = 'kubeconfig-invalid';
 }
 
-/** Reads and checks the form of a file. Throws `KubeconfigError`. */
+/** Reads a file and validates its schema. Throws `KubeconfigError`. */
 export function readKubeconfig(path: string): Kubeconfig {
   let parsed: unknown;
   try {
     if (statSync(path).size > kubeconfigBytesMax) {
       throw new KubeconfigError(`kubeconfig ${path} is larger than ${kubeconfigBytesMax} bytes`);
     }
-    // A member without a value is as good as absent.
+    // A field without a value counts as absent.
     parsed = parse(readFileSync(path, 'utf8'), (_key, value: unknown) => value ?? undefined);
   } catch (error) {
     if (error instanceof KubeconfigError) throw error;
-    const cause = error instanceof Error ? error.message : String(error);
-    throw new KubeconfigError(`cannot read kubeconfig ${path}: ${cause}`);
+    throw new KubeconfigError(`cannot read kubeconfig ${path}: ${errorMessage(error)}`);
   }
   if (typeof parsed !== 'object' || parsed === null) {
-    throw new KubeconfigError(`kubeconfig ${path} holds no configuration`);
+    throw new KubeconfigError(`kubeconfig ${path} contains no configuration`);
   }
-  const fault = formFault(parsed);
-  if (fault !== undefined) throw new KubeconfigError(`kubeconfig ${path}: ${fault}`);
+  const invalid = formError(parsed);
+  if (invalid !== undefined) throw new KubeconfigError(`kubeconfig ${path}: ${invalid}`);
   const config = parsed as Partial<Kubeconfig>;
   return {
     ...config,
@@ -123,15 +129,18 @@ export function readKubeconfig(path: string): Kubeconfig {
   };
 }
 
-/** What one context of a file says, with referenced files read. Relative paths start at the file. */
+/**
+ * Returns the connection settings of a context, by default the current one, with referenced files
+ * loaded. Paths are relative to the kubeconfig. Throws `KubeconfigError`.
+ */
 export function connectionOf(path: string, contextName?: string): ConnectionConfig {
   const config = readKubeconfig(path);
   const name = contextName ?? config['current-context'];
   const context = config.contexts.find((entry) => entry.name === name)?.context;
   if (!context) {
-    const known = config.contexts.map((entry) => entry.name).join(', ') || 'none';
+    const existing = config.contexts.map((entry) => entry.name).join(', ') || 'none';
     throw new KubeconfigError(
-      `kubeconfig ${path} has no context ${JSON.stringify(name)}, has: ${known}`,
+      `kubeconfig ${path} has no context ${JSON.stringify(name)}; existing contexts: ${existing}`,
     );
   }
   const cluster = config.clusters.find((entry) => entry.name === context.cluster)?.cluster;
@@ -139,35 +148,47 @@ export function connectionOf(path: string, contextName?: string): ConnectionConf
     throw new KubeconfigError(`kubeconfig ${path} has no server for cluster ${context.cluster}`);
   }
   const user = config.users.find((entry) => entry.name === context.user)?.user ?? {};
-  const pem = (data: string | undefined, file: string | undefined) =>
-    data !== undefined
-      ? Buffer.from(data, 'base64').toString('utf8')
-      : file && referenced(path, file);
   const server = cluster.server.replace(/\/+$/, '');
-  const connection: ConnectionConfig = {
+  return {
     server,
     servers: [...new Set([server, ...endpointsOf(path, cluster)])],
     namespace: context.namespace,
-    certificateAuthorityPem: pem(
+    certificateAuthorityPem: pemOf(
+      path,
       cluster['certificate-authority-data'],
       cluster['certificate-authority'],
     ),
     insecureSkipTlsVerify: cluster['insecure-skip-tls-verify'],
     tlsServerName: cluster['tls-server-name'],
-    token: user.token ?? (user.tokenFile && referenced(path, user.tokenFile).trim()),
+    ...credentialsOf(path, user),
+  };
+}
+
+/**
+ * Returns the credentials of a user, with referenced files loaded. `path`: of the kubeconfig.
+ * Throws `KubeconfigError`.
+ */
+export function credentialsOf(path: string, user: KubeconfigUser): UserCredentials {
+  return {
+    token: user.token ?? (user.tokenFile && readReferenced(path, user.tokenFile).trim()),
     tokenFile: user.tokenFile && resolve(dirname(path), user.tokenFile),
     username: user.username,
     password: user.password,
-    clientCertificatePem: pem(user['client-certificate-data'], user['client-certificate']),
-    clientKeyPem: pem(user['client-key-data'], user['client-key']),
+    clientCertificatePem: pemOf(path, user['client-certificate-data'], user['client-certificate']),
+    clientKeyPem: pemOf(path, user['client-key-data'], user['client-key']),
     impersonateUser: user.as,
     impersonateGroups: user['as-groups'],
     exec: user.exec,
   };
-  return connection;
 }
 
-/** The servers of the endpoints extension; none when there is no such extension. */
+function pemOf(path: string, data: string | undefined, file: string | undefined) {
+  return data !== undefined
+    ? Buffer.from(data, 'base64').toString('utf8')
+    : file && readReferenced(path, file);
+}
+
+/** Returns the servers of the endpoints extension; none without the extension. */
 function endpointsOf(path: string, { extensions }: KubeconfigCluster): string[] {
   const entry = extensions?.find(({ name }) => name === endpointsExtension);
   if (!entry) return [];
@@ -180,32 +201,33 @@ function endpointsOf(path: string, { extensions }: KubeconfigCluster): string[] 
   return servers.map((server: unknown) => {
     if (typeof server !== 'string' || !/^https?:\/\//.test(server) || !URL.canParse(server)) {
       throw new KubeconfigError(
-        `kubeconfig ${path}: the extension "${endpointsExtension}" names ${JSON.stringify(server)}, which is no http or https URL`,
+        `kubeconfig ${path}: the extension "${endpointsExtension}" contains ${JSON.stringify(server)}, which is not an http or https URL`,
       );
     }
     return server.replace(/\/+$/, '');
   });
 }
 
-function referenced(kubeconfigPath: string, file: string): string {
+function readReferenced(kubeconfigPath: string, file: string): string {
   const path = resolve(dirname(kubeconfigPath), file);
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    throw new KubeconfigError(`kubeconfig ${kubeconfigPath} names ${path}: ${cause}`);
+    throw new KubeconfigError(
+      `kubeconfig ${kubeconfigPath}: cannot read ${path}: ${errorMessage(error)}`,
+    );
   }
 }
 
-/** Writes a file that only its owner may read. */
+/** Writes the file with mode 0600. */
 export function writeKubeconfig(path: string, config: Kubeconfig): void {
   writeFileAtomic(path, stringify(config), 0o600);
 }
 
-export interface SingleKubeconfig {
+export interface SingleKubeconfigOptions {
   readonly clusterName: string;
   readonly userName: string;
-  /** All API servers, at least one; the first is the one that other tools use. */
+  /** All API servers, at least one; upstream clients use the first. */
   readonly servers: readonly string[];
   readonly certificateAuthorityPem: string;
   readonly token?: string;
@@ -213,19 +235,19 @@ export interface SingleKubeconfig {
   readonly clientKeyPem?: string;
 }
 
-/** A configuration with one cluster, one user and one current context; everything is embedded. */
-export function singleKubeconfig(parts: SingleKubeconfig): Kubeconfig {
-  const { clusterName, userName } = parts;
+/** Returns a configuration with one cluster, one user and one context; all data is embedded. */
+export function singleKubeconfig(options: SingleKubeconfigOptions): Kubeconfig {
+  const { clusterName, userName } = options;
   const user: KubeconfigUser = {};
-  if (parts.token !== undefined) user.token = parts.token;
-  if (parts.clientCertificatePem !== undefined && parts.clientKeyPem !== undefined) {
-    user['client-certificate-data'] = base64(parts.clientCertificatePem);
-    user['client-key-data'] = base64(parts.clientKeyPem);
+  if (options.token !== undefined) user.token = options.token;
+  if (options.clientCertificatePem !== undefined && options.clientKeyPem !== undefined) {
+    user['client-certificate-data'] = base64(options.clientCertificatePem);
+    user['client-key-data'] = base64(options.clientKeyPem);
   }
-  const { servers } = parts;
+  const { servers } = options;
   const cluster: KubeconfigCluster = {
     server: servers[0] ?? '',
-    'certificate-authority-data': base64(parts.certificateAuthorityPem),
+    'certificate-authority-data': base64(options.certificateAuthorityPem),
   };
   if (servers.length > 1) {
     cluster.extensions = [{ name: endpointsExtension, extension: { servers } }];

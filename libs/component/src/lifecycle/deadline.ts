@@ -1,7 +1,7 @@
-/** Deadlines on promises, and sleep that can be cut short. Every wait of the house goes through these. */
+/** Deadlines of promises, and an abortable sleep. Every wait in the code base uses these. */
 import { type Clock, systemClock } from '../clock.js';
 
-/** The wait was longer than allowed; whether the work still ends is unknown. */
+/** The wait exceeded its deadline; the work may still complete. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
   readonly code = 'deadline-exceeded';
@@ -14,7 +14,10 @@ export class DeadlineError extends Error {
   }
 }
 
-/** The result of `work`, or a `DeadlineError` after `timeoutMs`. The work itself is not stopped. */
+/**
+ * Returns the result of `work`; rejects with `DeadlineError` after `timeoutMs`. Does not stop the
+ * work.
+ */
 export function withDeadline<T>(
   work: Promise<T>,
   timeoutMs: number,
@@ -27,7 +30,7 @@ export function withDeadline<T>(
   });
 }
 
-/** Waits `delayMs`; rejects with the signal's reason as soon as it is aborted. */
+/** Waits `delayMs`. Rejects with the reason of `signal` when it is aborted. */
 export function sleep(
   delayMs: number,
   signal?: AbortSignal,

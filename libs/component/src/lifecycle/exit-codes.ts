@@ -1,26 +1,29 @@
-/** Exit codes of every process of the house. Supervisors and tests rely on them; never renumber. */
+/** Exit codes of all processes. Supervisors and tests depend on the numbers; never change them. */
 export const exitCodes = {
-  /** Ended as asked. */
+  /** Ordered shutdown on request. */
   ok: 0,
-  /** Could not start, or ended because of an expected failure; the last log line says why. */
+  /**
+   * The start failed, or an expected failure ended the process; the last log line contains the
+   * reason.
+   */
   failed: 1,
-  /** The command line or a configuration file is wrong. */
+  /** The command line or a configuration file is invalid. */
   usage: 2,
-  /** An error nobody handled: a fault of this program. */
+  /** An unhandled error: a bug in this program. */
   unexpected: 3,
-  /** The ordered shutdown did not end within its deadline. */
+  /** The ordered shutdown exceeded its deadline. */
   shutdownTimeout: 4,
-  /** Leadership was lost; start again and stand for election. */
+  /** Leadership was lost; the supervisor restarts the process, which joins the election again. */
   leadershipLost: 5,
-  /** A broken invariant: going on could have corrupted state. */
+  /** An invariant is broken; continuing could corrupt state. */
   invariantBroken: 6,
-  /** Stored data could not be written, or was found corrupt and could not be repaired. */
+  /** Stored data could not be written, or is corrupt and could not be repaired. */
   storageFailed: 7,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** An error that ends the process with an exit code of its own. */
+/** An error that ends the process with a specific exit code. */
 export class FatalError extends Error {
   override readonly name = 'FatalError';
 

@@ -1,27 +1,55 @@
-/** One task at a time for each key; tasks of one key run in the order of arrival. */
+/**
+ * A mutex per key: runs one task of a key at a time, in order of arrival. Keys do not block each
+ * other.
+ */
 import { mutexWaiterCountMax } from '../limits.js';
 
-export class KeyedMutex {
-  private readonly tails = new Map<string, { last: Promise<unknown>; waiterCount: number }>();
+export interface KeyedMutexOptions {
+  /**
+   * Tasks of one key, the running one included. Higher: more memory, longer waits. Lower: more
+   * refusals.
+   */
+  readonly waiterCountMax?: number;
+  /** The error thrown when the queue of `key` is full; a plain `Error` by default. */
+  readonly queueFullError?: (key: string) => Error;
+}
 
-  /** Runs `task` when all earlier tasks of `key` are over, whatever their outcome. */
+interface TaskQueue {
+  /** Settles when every task so far has settled; never rejects. */
+  last: Promise<void>;
+  taskCount: number;
+}
+
+export class KeyedMutex {
+  private readonly queues = new Map<string, TaskQueue>();
+
+  constructor(private readonly options: KeyedMutexOptions = {}) {}
+
+  /**
+   * Runs `task` after all earlier tasks of `key` have settled, and returns its result. Throws what
+   * `task` throws, and an error when too many tasks of `key` wait.
+   */
   async run<T>(key: string, task: () => Promise<T>): Promise<T> {
-    const entry = this.tails.get(key) ?? { last: Promise.resolve(), waiterCount: 0 };
-    if (entry.waiterCount >= mutexWaiterCountMax) {
-      throw new Error(`more than ${mutexWaiterCountMax} tasks wait for ${key}`);
+    const queue = this.queues.get(key) ?? { last: Promise.resolve(), taskCount: 0 };
+    const { waiterCountMax = mutexWaiterCountMax, queueFullError } = this.options;
+    if (queue.taskCount >= waiterCountMax) {
+      throw (
+        queueFullError?.(key) ??
+        new Error(`more than ${waiterCountMax} tasks wait for the mutex of ${key}`)
+      );
     }
-    this.tails.set(key, entry);
-    entry.waiterCount += 1;
-    const result = entry.last.then(task, task);
-    entry.last = result.then(
+    this.queues.set(key, queue);
+    queue.taskCount += 1;
+    const result = queue.last.then(task);
+    queue.last = result.then(
       () => undefined,
       () => undefined,
     );
     try {
       return await result;
     } finally {
-      entry.waiterCount -= 1;
-      if (entry.waiterCount === 0) this.tails.delete(key);
+      queue.taskCount -= 1;
+      if (queue.taskCount === 0) this.queues.delete(key);
     }
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../clock.js';
 import { createLogger } from '../logging/create-logger.js';
 import { exitCodes, FatalError } from './exit-codes.js';
+import { InvariantError } from './invariant.js';
 import { Lifecycle } from './lifecycle.js';
 
 function lifecycleWith(shutdownTimeoutMs = 1_000) {
@@ -16,7 +17,7 @@ function lifecycleWith(shutdownTimeoutMs = 1_000) {
 }
 
 describe('Lifecycle', () => {
-  it('undoes steps last in, first out', async () => {
+  it('runs the shutdown steps last in, first out', async () => {
     const { lifecycle } = lifecycleWith();
     const order: string[] = [];
     lifecycle.onStop('store', () => {
@@ -32,7 +33,7 @@ describe('Lifecycle', () => {
     expect(order).toEqual(['server', 'store']);
   });
 
-  it('goes on after a failed step and says so in the exit code', async () => {
+  it('continues after a failed step and reports it in the exit code', async () => {
     const { lifecycle, lines } = lifecycleWith();
     let undone = false;
     lifecycle.onStop('first', () => {
@@ -47,18 +48,25 @@ describe('Lifecycle', () => {
     expect(lines.join('')).toMatch(/shutdown step failed err=no/);
   });
 
-  it('gives up on a stuck step at the deadline', async () => {
+  it('abandons a stuck step at the deadline', async () => {
     const { lifecycle } = lifecycleWith(20);
     lifecycle.onStop('stuck', () => new Promise(() => undefined));
     lifecycle.stop('SIGTERM');
     expect(await lifecycle.whenEnded()).toBe(exitCodes.shutdownTimeout);
   });
 
-  it('ends with the exit code of a fatal error and one line about it', async () => {
+  it('ends with the exit code of a fatal error and logs it once', async () => {
     const { lifecycle, lines } = lifecycleWith();
     lifecycle.fail(new FatalError(exitCodes.storageFailed, 'fsync failed'));
     lifecycle.fail(new Error('later'));
     expect(await lifecycle.whenEnded()).toBe(exitCodes.storageFailed);
     expect(lines.filter((line) => line.includes(' FATAL '))).toHaveLength(1);
+  });
+
+  it('ends with the exit code of a broken invariant, also when a storage failure wraps it', async () => {
+    const { lifecycle } = lifecycleWith();
+    const cause = new InvariantError('term falls', { from: 3, to: 2 });
+    lifecycle.fail(new FatalError(exitCodes.storageFailed, 'the log failed', { cause }));
+    expect(await lifecycle.whenEnded()).toBe(exitCodes.invariantBroken);
   });
 });

@@ -1,23 +1,27 @@
 /**
- * The ordered life of one process: steps to undo are registered while it starts and run backwards, one
- * by one and within one deadline, when it ends. The first reason to end wins; a second signal ends at
- * once. Signals and the exit itself are bound in `run-component.ts`, so that this can be tested.
+ * The ordered shutdown of one process: shutdown steps are registered during the start and run in
+ * reverse order, one at a time, within a common deadline. The first reason to stop determines the
+ * exit code. `run-component.ts` binds the signals and the exit, so that this class can be tested.
  */
 import type { Clock } from '../clock.js';
 import { shutdownStepCountMax } from '../limits.js';
 import type { Logger } from '../logging/logger.js';
 import { withDeadline } from './deadline.js';
 import { type ExitCode, exitCodes, FatalError } from './exit-codes.js';
+import { isInvariantError } from './invariant.js';
 
 interface ShutdownStep {
   readonly name: string;
   readonly run: () => Promise<void> | void;
 }
 
-export interface LifecycleSettings {
+export interface LifecycleOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Time for all shutdown steps together. Lower: work is cut off. Higher: a stuck process lingers. */
+  /**
+   * Time for all shutdown steps together. Higher: a stuck process ends later. Lower: work is
+   * aborted.
+   */
   readonly shutdownTimeoutMs: number;
 }
 
@@ -27,18 +31,18 @@ export class Lifecycle {
   private readonly ended: Promise<ExitCode>;
   private settleEnded: (code: ExitCode) => void = () => undefined;
 
-  constructor(private readonly settings: LifecycleSettings) {
+  constructor(private readonly options: LifecycleOptions) {
     this.ended = new Promise((resolve) => {
       this.settleEnded = resolve;
     });
   }
 
-  /** Aborted when the process begins to end. */
+  /** Aborted when the shutdown begins. */
   get stopping(): AbortSignal {
     return this.controller.signal;
   }
 
-  /** Registers what has to be undone; steps run last in, first out. */
+  /** Registers a shutdown step; steps run last in, first out. */
   onStop(name: string, run: () => Promise<void> | void): void {
     if (this.steps.length >= shutdownStepCountMax) {
       throw new Error(`more than ${shutdownStepCountMax} shutdown steps`);
@@ -51,15 +55,15 @@ export class Lifecycle {
     return this.ended;
   }
 
-  /** Begins the shutdown. Later calls do nothing. */
+  /** Begins the shutdown. Later calls have no effect. */
   stop(reason: string, exitCode: ExitCode = exitCodes.ok): void {
     if (this.controller.signal.aborted) return;
-    this.settings.logger.info({ reason }, 'stopping');
+    this.options.logger.info({ reason }, 'stopping');
     this.controller.abort(new Error(`stopping: ${reason}`));
     this.runSteps().then(
       (clean) => this.settleEnded(clean || exitCode !== exitCodes.ok ? exitCode : exitCodes.failed),
       (error: unknown) => {
-        this.settings.logger.error({ err: error }, 'shutdown did not end in time');
+        this.options.logger.error({ err: error }, 'shutdown exceeded its deadline');
         this.settleEnded(exitCode === exitCodes.ok ? exitCodes.shutdownTimeout : exitCode);
       },
     );
@@ -68,14 +72,14 @@ export class Lifecycle {
   /** Ends because of an error: one line, its own exit code, then the same ordered shutdown. */
   fail(error: unknown): void {
     if (this.controller.signal.aborted) {
-      this.settings.logger.warn({ err: error }, 'error while stopping');
+      this.options.logger.warn({ err: error }, 'error while stopping');
       return;
     }
     const isKnown = error instanceof FatalError;
-    const exitCode = isKnown ? error.exitCode : exitCodes.unexpected;
+    const exitCode = exitCodeOf(error);
     const reason = isKnown ? error.message : 'unexpected error';
     const cause = isKnown ? error.cause : error;
-    this.settings.logger.fatal(
+    this.options.logger.fatal(
       { reason, exitCode, ...(cause !== undefined && { err: cause }) },
       'fatal error',
     );
@@ -83,7 +87,7 @@ export class Lifecycle {
   }
 
   private async runSteps(): Promise<boolean> {
-    const { clock, logger, shutdownTimeoutMs } = this.settings;
+    const { clock, logger, shutdownTimeoutMs } = this.options;
     const deadlineMs = clock.monotonicMs() + shutdownTimeoutMs;
     let clean = true;
     for (let step = this.steps.pop(); step; step = this.steps.pop()) {
@@ -102,4 +106,9 @@ export class Lifecycle {
     }
     return clean;
   }
+}
+
+function exitCodeOf(error: unknown): ExitCode {
+  if (isInvariantError(error)) return exitCodes.invariantBroken;
+  return error instanceof FatalError ? error.exitCode : exitCodes.unexpected;
 }

@@ -1,61 +1,75 @@
-/** Growing pauses between attempts, with jitter so that many clients do not come back at once. */
+/**
+ * Exponential back-off between attempts, with jitter so that many clients do not retry
+ * simultaneously.
+ */
 import { type Clock, systemClock } from '../clock.js';
 import { sleep } from './deadline.js';
 
-export interface BackoffSettings {
-  /** First pause. */
+export interface BackoffOptions {
+  /** The first pause. */
   readonly initialMs: number;
-  /** Longest pause. Higher: slow to notice a recovery. Lower: more load on what is down. */
+  /**
+   * The longest pause. Higher: a recovery is noticed later. Lower: more load on the failed peer.
+   */
   readonly maxMs: number;
-  /** Growth from one pause to the next. */
+  /** The ratio of a pause to the previous one. */
   readonly factor: number;
-  /** Share of the pause that is random, 0 to 1. */
+  /** The random share of a pause, 0 to 1. */
   readonly jitter: number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
 
+/** Returns the pause after `failureCount` failures, in milliseconds. */
+export function backoffMs(failureCount: number, options: BackoffOptions): number {
+  const { initialMs, maxMs, factor, jitter, random } = options;
+  const fullMs = Math.min(maxMs, initialMs * factor ** Math.min(failureCount - 1, 64));
+  return fullMs * (1 - jitter * random());
+}
+
 export class Backoff {
-  private attemptCount = 0;
+  private failures = 0;
 
-  constructor(private readonly settings: BackoffSettings) {}
+  constructor(private readonly options: BackoffOptions) {}
 
-  /** Milliseconds to wait before the next attempt. */
+  get failureCount(): number {
+    return this.failures;
+  }
+
+  /** Counts a failure and returns the milliseconds to wait before the next attempt. */
   nextMs(): number {
-    const { initialMs, maxMs, factor, jitter, random } = this.settings;
-    const fullMs = Math.min(maxMs, initialMs * factor ** Math.min(this.attemptCount, 64));
-    this.attemptCount += 1;
-    return fullMs * (1 - jitter * random());
+    this.failures += 1;
+    return backoffMs(this.failures, this.options);
   }
 
   reset(): void {
-    this.attemptCount = 0;
+    this.failures = 0;
   }
 }
 
-export interface RetrySettings extends BackoffSettings {
-  /** Attempts in all, the first included. */
+export interface RetryOptions extends BackoffOptions {
+  /** All attempts, including the first. */
   readonly attemptCountMax: number;
-  /** Whether another attempt may help; every error when left out. */
+  /** Whether another attempt may succeed; true for every error by default. */
   readonly isRetryable?: (error: unknown) => boolean;
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
 }
 
-/** Runs `attempt` until it succeeds; rethrows the last error when attempts are used up. */
+/** Runs `attempt` until it succeeds. Throws the last error when all attempts have failed. */
 export async function retry<T>(
   attempt: (attemptNumber: number) => Promise<T>,
-  settings: RetrySettings,
+  options: RetryOptions,
 ): Promise<T> {
-  const backoff = new Backoff(settings);
+  const backoff = new Backoff(options);
   for (let attemptNumber = 1; ; attemptNumber += 1) {
-    settings.signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     try {
       return await attempt(attemptNumber);
     } catch (error) {
-      const retryable = settings.isRetryable?.(error) ?? true;
-      if (!retryable || attemptNumber >= settings.attemptCountMax) throw error;
-      await sleep(backoff.nextMs(), settings.signal, settings.clock ?? systemClock);
+      const retryable = options.isRetryable?.(error) ?? true;
+      if (!retryable || attemptNumber >= options.attemptCountMax) throw error;
+      await sleep(backoff.nextMs(), options.signal, options.clock ?? systemClock);
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The one way a process of the house runs: dialect, options, logger, start, wait, ordered shutdown, exit
- * code. SIGTERM and SIGINT end it in order, a second one at once; an unhandled rejection or exception
- * is fatal. Composition of the parts is left to the app's `start`.
+ * Runs a process: dialect, options, logger, start, wait, ordered shutdown, exit code. SIGTERM and
+ * SIGINT begin the ordered shutdown, a second signal exits immediately; an unhandled rejection or
+ * exception is fatal. The `start` of the app composes the process.
  */
 import 'reflect-metadata';
 import { systemClock } from '../clock.js';
@@ -17,31 +17,31 @@ import { orchVersion } from '../version.js';
 import { exitCodes, FatalError } from './exit-codes.js';
 import { Lifecycle } from './lifecycle.js';
 
-/** An options class that has the common options under `common`. */
+/** An options class that contains the common options as `common`. */
 export interface HasCommonOptions {
   readonly common: CommonOptions;
 }
 
 export interface ComponentContext<Options> {
   readonly options: Options;
-  /** As `--feature-gates` sets them. */
+  /** The gates as set by `--feature-gates`. */
   readonly features: FeatureGates;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
 }
 
 export interface ComponentDefinition<Options extends HasCommonOptions> {
-  /** Name of the program and, on log lines, of the component: `orch-scheduler`. */
+  /** The name of the program and of the component in log lines: `orch-scheduler`. */
   readonly program: string;
   readonly description: string;
   readonly optionsClass: OptionsClass<Options>;
-  /** What its feature gates are told by. */
+  /** Selects the feature gates that have an effect. */
   readonly component: GatedComponent;
-  /** Starts everything and returns; registers what to undo with `lifecycle.onStop`. */
+  /** Starts the component and returns; registers shutdown steps with `lifecycle.onStop`. */
   start(context: ComponentContext<Options>): Promise<void>;
 }
 
-/** Runs the component and ends the process. Never returns in practice. */
+/** Runs the component and exits the process. */
 export async function runComponent<Options extends HasCommonOptions>(
   definition: ComponentDefinition<Options>,
   argv: readonly string[] = process.argv.slice(2),
@@ -112,7 +112,7 @@ function bindProcess(lifecycle: Lifecycle, logger: Logger): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (lifecycle.stopping.aborted) {
-        logger.warn({ signal }, 'second signal, ending at once');
+        logger.warn({ signal }, 'second signal, exiting immediately');
         process.exit(exitCodes.shutdownTimeout);
       }
       lifecycle.stop(signal);
@@ -123,7 +123,7 @@ function bindProcess(lifecycle: Lifecycle, logger: Logger): void {
   process.on('uncaughtException', (error) => lifecycle.fail(error));
 }
 
-/** A mistake in the configuration may show only while the parts are put together. */
+/** Maps configuration errors that appear only during composition to the usage exit code. */
 function startFailure(error: unknown): FatalError {
   if (error instanceof FatalError) return error;
   if (error instanceof UsageError || error instanceof ValueError) {
@@ -132,7 +132,9 @@ function startFailure(error: unknown): FatalError {
   return new FatalError(exitCodes.failed, 'start failed', { cause: error });
 }
 
-/** Our timers do not keep a process alive; a component lives until its lifecycle has ended. */
+/**
+ * Keeps the event loop running until the lifecycle ends: the timers of a clock are unreferenced.
+ */
 function keepProcessAlive(): void {
   setInterval(() => undefined, 2 ** 30);
 }

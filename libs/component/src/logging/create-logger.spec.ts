@@ -10,14 +10,14 @@ function lines(format: LogFormat, write: (logger: ReturnType<typeof createLogger
 }
 
 describe('createLogger', () => {
-  it('writes one readable line an event', () => {
+  it('writes one readable line per event', () => {
     const [line] = lines('text', (logger) =>
       logger.info({ pod: 'default/a', note: 'two words' }, 'pod started'),
     );
     expect(line).toMatch(/^\S+Z INFO {2}test: pod started pod=default\/a note="two words"\n$/);
   });
 
-  it('writes json, and nothing below the level', () => {
+  it('writes json and drops events below the level', () => {
     const written = lines('json', (logger) => {
       logger.debug({}, 'hidden');
       logger.child({ node: 'n1' }).warn({ count: 1 }, 'shown');
@@ -41,7 +41,7 @@ describe('createLogger', () => {
     expect(text).not.toContain('hunter2');
   });
 
-  it('keeps an event with line breaks on one line', () => {
+  it('escapes line breaks, so that an event is one line', () => {
     const written = lines('text', (logger) =>
       logger.error({ err: new Error('a\nb') }, 'failed\nbadly'),
     );

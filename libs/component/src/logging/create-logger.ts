@@ -1,9 +1,10 @@
 /**
- * The process's logger: pino, written synchronously to one stream so that the last line before an exit
- * is not lost. `text` prints one readable line an event, `json` one object. Secrets are taken out by
- * field name and, in messages, wherever a bearer token stands. Rotation is left to whoever owns the file.
+ * The logger of a process: pino, written to one stream. `text` prints one readable line per event,
+ * `json` one object. Secrets are redacted by field name, and bearer tokens anywhere in the line.
+ * The owner of the stream rotates its file.
  */
-import { type DestinationStream, destination, pino, stdSerializers } from 'pino';
+import { type DestinationStream, pino, stdSerializers } from 'pino';
+import { standardError } from './log-output.js';
 import type { Logger } from './logger.js';
 import { textLine } from './text-line.js';
 
@@ -12,12 +13,12 @@ export type LogFormat = (typeof logFormats)[number];
 export const logLevels = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-export interface LoggerSettings {
-  /** Name shown on every line. */
+export interface LoggerOptions {
+  /** The name of the component, in every line. */
   readonly component: string;
   readonly format: LogFormat;
   readonly level: LogLevel;
-  /** Where lines go; standard error when left out. */
+  /** Writes one line; to standard error by default. */
   readonly write?: (line: string) => void;
 }
 
@@ -32,11 +33,11 @@ const secretFields = [
   'cookie',
 ];
 
-export function createLogger(settings: LoggerSettings): Logger {
+export function createLogger(options: LoggerOptions): Logger {
   return pino(
     {
-      level: settings.level,
-      base: { component: settings.component },
+      level: options.level,
+      base: { component: options.component },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: stdSerializers.err, error: stdSerializers.err },
@@ -45,23 +46,20 @@ export function createLogger(settings: LoggerSettings): Logger {
         censor: '[redacted]',
       },
     },
-    output(settings),
+    output(options),
   );
 }
 
-function output(settings: LoggerSettings): DestinationStream {
-  const write = settings.write ?? standardError();
-  if (settings.format === 'json') {
+function output(options: LoggerOptions): DestinationStream {
+  const write = options.write ?? standardErrorLine;
+  if (options.format === 'json') {
     return { write: (line) => write(withoutBearerTokens(line)) };
   }
   return { write: (line) => write(withoutBearerTokens(textLine(line))) };
 }
 
-function standardError(): (line: string) => void {
-  const stream = destination({ fd: 2, sync: true });
-  return (line) => {
-    stream.write(line);
-  };
+function standardErrorLine(line: string): void {
+  standardError.write(line);
 }
 
 function withoutBearerTokens(line: string): string {

@@ -1,12 +1,12 @@
 /**
- * One pino record as one readable line: time, level, component, message, then `field=value`.
- * Line breaks inside values are escaped, so that a line is always one event.
+ * Formats a pino record as a readable line: time, level, component, message, then `field=value`.
+ * Line breaks in values are escaped, so that an event is always one line.
  */
 
 const frameCountMax = 8;
 const headFields: ReadonlySet<string> = new Set(['time', 'level', 'component', 'msg']);
 
-/** `record` is a JSON line of our own logger; the result ends in a line break. */
+/** Formats `record`, a JSON line of pino; the result ends in a line break. */
 export function textLine(record: string): string {
   const fields = JSON.parse(record) as Record<string, unknown>;
   const level = String(fields.level).toUpperCase().padEnd(5);

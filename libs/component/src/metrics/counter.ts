@@ -1,4 +1,4 @@
-/** Counters. */
+/** Counters: monotonically increasing values. */
 import { Family, type LabelValues, type RenderedValue } from './family.js';
 
 export class CounterSeries {
@@ -12,13 +12,13 @@ export class CounterSeries {
 export class Counter<Label extends string = never> extends Family<Label, CounterSeries> {
   readonly type = 'counter';
 
-  /** For what is counted now and then; the labels may be left out where there are none. */
+  /** Increments the series of `labels`; a counter without labels takes only the amount. */
   inc(
     ...args: [Label] extends [never] ? [by?: number] : [labels: LabelValues<Label>, by?: number]
   ) {
     const [first, second] = args as [(LabelValues<Label> | number)?, number?];
     if (typeof first === 'object') this.labels(first).inc(second);
-    else this.labels({} as LabelValues<Label>).inc(first);
+    else this.unlabelled().inc(first);
   }
 
   protected create(): CounterSeries {

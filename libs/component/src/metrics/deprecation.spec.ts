@@ -24,7 +24,7 @@ async function served(release: string): Promise<string> {
   return metrics.render();
 }
 
-it('hides a deprecated metric of no stability one release later, with a notice until then', async () => {
+it('hides a deprecated ALPHA metric after one release, and marks it as deprecated until then', async () => {
   const text = await served('');
   expect(text).not.toContain('old_19_total');
   expect(text).not.toContain('old_20_total');
@@ -32,21 +32,21 @@ it('hides a deprecated metric of no stability one release later, with a notice u
   expect(text).toContain('# HELP old_22_total [ALPHA] Old.');
 });
 
-it('shows again what the release before still showed, and nothing older', async () => {
+it('shows metrics hidden since the previous release on request, and nothing older', async () => {
   const text = await served('1.20');
   expect(text).not.toContain('old_19_total');
   expect(text).toContain('# HELP old_20_total [ALPHA] (Deprecated since 1.20.0) Old.');
   expect(text).toContain('old_20_total 1');
 });
 
-it('keeps stable ones for three releases', () => {
+it('hides deprecated STABLE metrics after three releases', () => {
   expect(isHidden('1.19.0', 'STABLE', '')).toBe(false);
   expect(isHidden('1.18.0', 'STABLE', '')).toBe(true);
   expect(isHidden('1.18.0', 'STABLE', '1.20')).toBe(false);
   expect(isHidden('1.17.0', 'STABLE', '1.20')).toBe(true);
 });
 
-it('takes the previous minor version alone', () => {
+it('accepts only the previous minor version', () => {
   expect(shownRelease()).toBe('');
   expect(shownRelease('--show-hidden-metrics-for-version=1.20')).toBe('1.20');
   for (const wrong of ['1.19', '1.21', '1.20.0', 'all']) {

@@ -1,28 +1,20 @@
 /**
- * Which metrics are shown. A deprecated one is shown with a notice, then hidden for a release, in which
- * operators can have it back with `--show-hidden-metrics-for-version`, then gone.
+ * The visibility of metrics. A deprecated metric is first marked in its help, then hidden for one
+ * release, during which `--show-hidden-metrics-for-version` shows it, then removed.
  */
-import { ValueError } from '../options/values.js';
+
 import { interfaceVersion } from '../version.js';
 
 export type Stability = 'ALPHA' | 'STABLE';
 
-/** Releases from the deprecation of a metric to its hiding. */
+/** Releases between the deprecation of a metric and its hiding. */
 const releasesShown: Readonly<Record<Stability, number>> = { ALPHA: 1, STABLE: 3 };
 
 export const previousRelease = `${interfaceVersion.major}.${Number(interfaceVersion.minor) - 1}`;
 
-/** Empty, or the release before this one; throws ValueError for any other. */
-export function checkShownRelease(release: string): void {
-  if (release === '' || release === previousRelease) return;
-  throw new ValueError(
-    `--show-hidden-metrics-for-version must be omitted or have the value '${previousRelease}'. Only the previous minor version is allowed`,
-  );
-}
-
 /**
- * Is a metric that is deprecated since `deprecatedSince` (`major.minor.patch`) left out of what is
- * served? `shownRelease`: the release whose metrics are asked for besides.
+ * Whether a metric that is deprecated since `deprecatedSince` (`major.minor.patch`) is hidden.
+ * `shownRelease` is the release whose hidden metrics are shown; empty for none.
  */
 export function isHidden(
   deprecatedSince: string | undefined,
@@ -31,11 +23,11 @@ export function isHidden(
 ): boolean {
   if (deprecatedSince === undefined) return false;
   const hiddenFrom = minorOf(deprecatedSince) + releasesShown[stability];
-  const asked = shownRelease === '' ? interfaceVersion.minor : minorOf(shownRelease);
-  return Number(asked) >= hiddenFrom;
+  const release = shownRelease === '' ? interfaceVersion.minor : minorOf(shownRelease);
+  return Number(release) >= hiddenFrom;
 }
 
-/** Text of `# HELP`. */
+/** Returns the text of the `# HELP` line. */
 export function helpText(
   help: string,
   stability: Stability,

@@ -1,7 +1,7 @@
 /**
- * What counters, histograms and summaries have in common: one series for each combination of label
- * values, found by `labels` and kept by whoever writes to it often, so that a count costs an addition and
- * an observation a look at a few numbers. Rendered by the registry of prom-client as its own metrics are.
+ * The base class of counters, histograms and summaries: one series for each combination of label
+ * values. Callers on hot paths keep the series that `labels` returns, so that an increment is one
+ * addition. The registry of prom-client renders the families like its own metrics.
  */
 
 export type LabelValues<Label extends string> = Readonly<Record<Label, string>>;
@@ -9,7 +9,7 @@ export type LabelValues<Label extends string> = Readonly<Record<Label, string>>;
 /** One line of the exposition. */
 export interface RenderedValue {
   readonly metricName: string;
-  /** Of this line alone, before those of the series. */
+  /** Labels of this line only; they precede those of the series. */
   readonly labels: Readonly<Record<string, string>>;
   readonly sharedLabels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -34,20 +34,25 @@ export abstract class Family<Label extends string, Series> {
     this.labelNames = labels;
   }
 
-  /** The series of these label values, for the caller to keep where it is written to often. */
+  /** Returns the series of these label values; creates it on first use. */
   labels(values: LabelValues<Label>): Series {
     const key = this.labelNames.map((label) => values[label]).join('\n');
-    const known = this.series.get(key);
-    if (known) return known[1];
-    const made = this.create();
-    this.series.set(key, [values, made]);
-    return made;
+    const existing = this.series.get(key);
+    if (existing) return existing[1];
+    const created = this.create();
+    this.series.set(key, [values, created]);
+    return created;
   }
 
-  /** What the registry renders. */
+  /** The only series of a family without labels. */
+  protected unlabelled(): Series {
+    return this.labels({} as LabelValues<Label>);
+  }
+
+  /** Returns the samples of all series, as the registry of prom-client expects them. */
   async getForPromString() {
     const { name, help, type } = this;
-    if (this.labelNames.length === 0) this.labels({} as LabelValues<Label>);
+    if (this.labelNames.length === 0) this.unlabelled();
     const values = [...this.series.values()].flatMap(([labels, series]) =>
       this.render(series, labels),
     );

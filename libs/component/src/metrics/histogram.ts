@@ -1,7 +1,7 @@
-/** Histograms: observations sorted into buckets when they come, added up when they are asked for. */
+/** Histograms: an observation increments one bucket; rendering computes the cumulative counts. */
 import { Family, type FamilySpec, type LabelValues, type RenderedValue } from './family.js';
 
-/** Seconds: what is taken where a metric names no buckets. */
+/** Upper bounds in seconds for metrics without buckets of their own. */
 const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export class HistogramSeries {
@@ -13,7 +13,7 @@ export class HistogramSeries {
     this.counts = bounds.map(() => 0);
   }
 
-  /** `value` in the metric's unit; `times` it was seen. */
+  /** Records `value`, in the unit of the metric, `times` times. */
   observe(value: number, times = 1): void {
     this.sum += value * times;
     this.count += times;
@@ -37,13 +37,13 @@ export class Histogram<Label extends string = never> extends Family<Label, Histo
     this.boundTexts = this.bounds.map(boundText);
   }
 
-  /** For what is observed now and then; the labels may be left out where there are none. */
+  /** Records a value in the series of `labels`; a histogram without labels takes only the value. */
   observe(
     ...args: [Label] extends [never] ? [value: number] : [labels: LabelValues<Label>, value: number]
   ) {
     const [first, second] = args as [LabelValues<Label> | number, number?];
     if (typeof first === 'object') this.labels(first).observe(second!);
-    else this.labels({} as LabelValues<Label>).observe(first);
+    else this.unlabelled().observe(first);
   }
 
   protected create(): HistogramSeries {
@@ -66,13 +66,13 @@ export class Histogram<Label extends string = never> extends Family<Label, Histo
   }
 }
 
-/** As dashboards spell bounds: an exponent of two digits from a million up and below a ten thousandth. */
+/** Formats a bound as dashboards expect: an exponent of two digits from 1e6 up and below 1e-4. */
 function boundText(bound: number): string {
   if (bound === 0 || (bound >= 1e-4 && bound < 1e6)) return String(bound);
   return bound.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
-/** `count` bounds from `start`, each `factor` times the one before. */
+/** Returns `count` bounds that begin at `start` and grow by `factor`. */
 export function exponentialBuckets(start: number, factor: number, count: number): number[] {
   const bounds: number[] = [];
   for (let bound = start; bounds.length < count; bound *= factor) bounds.push(bound);

@@ -3,7 +3,7 @@ import { exponentialBuckets } from './histogram.js';
 import { Metrics } from './metrics.js';
 
 describe('Metrics', () => {
-  it('renders own, process and event loop metrics and the version', async () => {
+  it('renders registered, process and event loop metrics and the version', async () => {
     const metrics = new Metrics();
     const counter = metrics.counter({ name: 'pods_total', help: 'Pods seen', labels: ['phase'] });
     counter.inc({ phase: 'Running' });
@@ -20,7 +20,7 @@ describe('Metrics', () => {
     expect(text).toMatch(/orch_build_info\{major="1",minor="21"/);
   });
 
-  it('shows what has no labels from the start', async () => {
+  it('renders a metric without labels before its first value', async () => {
     const metrics = new Metrics();
     metrics.counter({ name: 'faults_total', help: 'Faults' });
     metrics.histogram({ name: 'sync_seconds', help: 'Syncs', buckets: [1] });
@@ -29,7 +29,7 @@ describe('Metrics', () => {
     expect(text).toContain('\nsync_seconds_count 0\n');
   });
 
-  it('adds up buckets and spells their bounds as dashboards do', async () => {
+  it('renders cumulative buckets with bounds as dashboards spell them', async () => {
     const metrics = new Metrics();
     const sizes = metrics.histogram({
       name: 'size_bytes',
@@ -56,7 +56,7 @@ describe('Metrics', () => {
     ]);
   });
 
-  it('takes the quantiles of what was observed last', async () => {
+  it('computes quantiles of the latest observations', async () => {
     const metrics = new Metrics();
     const summary = metrics.summary({ name: 'step_seconds', help: 'Steps' }).labels({});
     expect(await metrics.render()).toContain('step_seconds{quantile="0.5"} Nan');
@@ -68,7 +68,7 @@ describe('Metrics', () => {
     expect(text).toContain('step_seconds_count 2048\n');
   });
 
-  it('multiplies bounds step by step', () => {
+  it('computes exponential bounds by repeated multiplication', () => {
     expect(exponentialBuckets(10e-9, 10, 4)).toEqual([1e-8, 1e-7, 1e-6, 9.999999999999999e-6]);
   });
 });

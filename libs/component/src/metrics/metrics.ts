@@ -1,10 +1,12 @@
 /**
- * The metrics of one process: a registry of its own with process and event-loop-delay metrics and the
- * build's version, and helpers that give the same metric back when it is asked for twice. Rendering is
- * the text exposition format. A hidden metric counts and is not rendered.
+ * The metrics of one process: a registry with process and event-loop-delay metrics and the version
+ * of the build. A metric that is requested twice is created once. `render` returns the text
+ * exposition format. A hidden metric records values but is not rendered.
  */
+
 import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 import { dialect } from '../dialect/dialect.js';
+import { knownKeys } from '../keys.js';
 import { buildInfo } from '../version.js';
 import { Counter } from './counter.js';
 import { helpText, isHidden, type Stability } from './deprecation.js';
@@ -17,9 +19,9 @@ export interface MetricSpec<Label extends string> {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly Label[];
-  /** ALPHA when left out: it may change or go at any release. */
+  /** ALPHA by default: the metric may change or disappear in any release. */
   readonly stability?: Stability;
-  /** Release of the interface, `major.minor.patch`, that deprecated it. */
+  /** The upstream release, `major.minor.patch`, that deprecated it. */
   readonly deprecatedSince?: string;
 }
 
@@ -32,7 +34,7 @@ export class Metrics {
   readonly registry = new Registry();
   private readonly byName = new Map<string, object>();
 
-  /** `shownRelease`: the release whose metrics are served although this one hides them. */
+  /** `shownRelease`: the release whose hidden metrics are shown; empty for none. */
   constructor(private readonly shownRelease = '') {
     collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: 10 });
     const { major, minor, ...build } = buildInfo();
@@ -50,29 +52,29 @@ export class Metrics {
     this.gauge({
       name: `${dialect().word}_build_info`,
       help: 'Version of the running build, always 1.',
-      labels: Object.keys(info) as (keyof typeof info)[],
+      labels: knownKeys(info),
     }).set(info, 1);
   }
 
   counter<Label extends string = never>(spec: MetricSpec<Label>): Counter<Label> {
-    return this.known(spec, (family) => new Counter<Label>(family));
+    return this.findOrCreate(spec, (family) => new Counter<Label>(family));
   }
 
   histogram<Label extends string = never>(spec: HistogramSpec<Label>): Histogram<Label> {
     const { buckets } = spec;
-    return this.known(spec, (family) => new Histogram<Label>({ ...family, buckets }));
+    return this.findOrCreate(spec, (family) => new Histogram<Label>({ ...family, buckets }));
   }
 
   summary<Label extends string = never>(spec: MetricSpec<Label>): Summary<Label> {
-    return this.known(spec, (family) => new Summary<Label>(family));
+    return this.findOrCreate(spec, (family) => new Summary<Label>(family));
   }
 
-  /** `collect` runs before the gauge is rendered. */
+  /** Creates a gauge; `collect` runs before each rendering. */
   gauge<Label extends string = never>(
     spec: MetricSpec<Label> & { readonly collect?: (gauge: Gauge<Label>) => void },
   ): Gauge<Label> {
     const { collect } = spec;
-    return this.known(
+    return this.findOrCreate(
       spec,
       ({ name, help, labels }) =>
         new Gauge({
@@ -97,18 +99,18 @@ export class Metrics {
     return this.registry.metrics();
   }
 
-  private known<Label extends string, T extends object>(
+  private findOrCreate<Label extends string, T extends object>(
     { name, help, labels = [], stability = 'ALPHA', deprecatedSince }: MetricSpec<Label>,
     create: (family: { name: string; help: string; labels: readonly Label[] }) => T,
   ): T {
-    const known = this.byName.get(name);
-    if (known) return known as T;
-    const made = create({ name, labels, help: helpText(help, stability, deprecatedSince) });
-    this.byName.set(name, made);
+    const existing = this.byName.get(name);
+    if (existing) return existing as T;
+    const created = create({ name, labels, help: helpText(help, stability, deprecatedSince) });
+    this.byName.set(name, created);
     if (!isHidden(deprecatedSince, stability, this.shownRelease)) {
-      // The registry asks for a name and for what to render, which its types do not say.
-      this.registry.registerMetric(made as unknown as Metric);
+      // The registry uses only `name` and `getForPromString`, although its types demand more.
+      this.registry.registerMetric(created as unknown as Metric);
     }
-    return made;
+    return created;
   }
 }

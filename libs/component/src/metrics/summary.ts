@@ -1,8 +1,11 @@
-/** Summaries: count, sum, and quantiles of the observations that came last. */
+/** Summaries: count, sum and the quantiles of the latest observations. */
 import { Family, type LabelValues, type RenderedValue } from './family.js';
 
 const quantiles = [0.5, 0.9, 0.99];
-/** Observations that quantiles are taken of; more: steadier, and slower to show a change. */
+/**
+ * Observations that quantiles are computed of. Higher: steadier values. Lower: faster reaction to a
+ * change.
+ */
 const recentCountMax = 1_024;
 
 export class SummarySeries {
@@ -10,14 +13,14 @@ export class SummarySeries {
   sum = 0;
   count = 0;
 
-  /** In the metric's unit. */
+  /** Records `value`, in the unit of the metric. */
   observe(value: number): void {
     this.recent[this.count % recentCountMax] = value;
     this.sum += value;
     this.count += 1;
   }
 
-  /** Ascending. */
+  /** Returns the latest observations in ascending order. */
   sorted(): Float64Array {
     return this.recent.slice(0, Math.min(this.count, recentCountMax)).sort();
   }

@@ -1,16 +1,16 @@
-/** Flags of every process that is a client of the API servers. */
+/** Flags of processes that are clients of the API servers. */
 import { IsIn, IsOptional, Min } from 'class-validator';
 import { dialect } from '../dialect/dialect.js';
 import { Flag } from './flag.js';
 import { ValueError } from './values.js';
 
-/** What the client can write; the binary form is read and written by the API server only. */
+/** Media types that the client can send; only the API server reads and writes protobuf. */
 const clientContentTypes = ['application/json'] as const;
 
 export class ClientOptions {
   @Flag({
     name: 'kubeconfig',
-    description: 'file that says where the API servers are and how to prove oneself to them',
+    description: 'kubeconfig file with the addresses of the API servers and the credentials',
     env: 'KUBECONFIG',
     type: 'string',
   })
@@ -20,7 +20,7 @@ export class ClientOptions {
   @Flag({
     name: () => dialect().systemName('api-qps'),
     description:
-      'requests a second to the API server over time; higher: more load on it, lower: slower to follow changes',
+      'average requests per second to the API server. Higher: more load on it. Lower: slower reaction to changes.',
     default: 20,
   })
   @Min(0)
@@ -29,7 +29,7 @@ export class ClientOptions {
   @Flag({
     name: () => dialect().systemName('api-burst'),
     description:
-      'requests at once above that rate; higher: sharper peaks, lower: slower after a pause',
+      'requests that may exceed that rate in a burst. Higher: sharper load peaks. Lower: slower reaction after a pause.',
     default: 30,
   })
   @Min(1)
@@ -37,16 +37,16 @@ export class ClientOptions {
 
   @Flag({
     name: () => dialect().systemName('api-content-type'),
-    description: `media type of requests; this version sends ${clientContentTypes.join(', ')}`,
+    description: `media type of request bodies; supported: ${clientContentTypes.join(', ')}`,
     default: clientContentTypes[0],
     type: 'string',
   })
   @IsIn(clientContentTypes)
   apiContentType!: (typeof clientContentTypes)[number];
 
-  /** Throws `ValueError` when the process was started without one. */
+  /** Returns the path of the kubeconfig. Throws `ValueError` if the flag is not set. */
   requiredKubeconfig(): string {
     if (this.kubeconfig) return this.kubeconfig;
-    throw new ValueError('--kubeconfig: give the file that says where the API servers are');
+    throw new ValueError('--kubeconfig is required: set the path of the kubeconfig file');
   }
 }

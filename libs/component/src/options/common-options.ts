@@ -1,15 +1,16 @@
-/** Flags every process has. Options classes take them in with `@Flags(CommonOptions) common`. */
+/** Flags of all processes. Options classes include them with `@Flags(CommonOptions) common`. */
 import { IsIn, Min } from 'class-validator';
 import { type DialectName, dialectNames } from '../dialect/dialect.js';
 import { type LogFormat, type LogLevel, logFormats, logLevels } from '../logging/create-logger.js';
-import { checkShownRelease, previousRelease } from '../metrics/deprecation.js';
+import { previousRelease } from '../metrics/deprecation.js';
 import { Flag } from './flag.js';
+import { ValueError } from './values.js';
 
 export class CommonOptions {
   @Flag({
     name: 'dialect',
     description:
-      'names of groups, labels and system objects: orch, or kubernetes for existing clients; a cluster keeps the one it was created with',
+      'brand in the names of API groups, labels and system objects: orch, or kubernetes for existing clients; the dialect of a cluster cannot change',
     default: 'orch',
     env: 'ORCH_DIALECT',
     type: 'string',
@@ -19,7 +20,7 @@ export class CommonOptions {
 
   @Flag({
     name: 'logging-format',
-    description: 'text for people, json for log collectors',
+    description: 'format of log lines: text for people, json for log collectors',
     default: 'text',
     type: 'string',
   })
@@ -29,7 +30,7 @@ export class CommonOptions {
   @Flag({
     name: 'log-level',
     description:
-      'debug, info, warn, error or fatal; lower costs disk and time for every line, higher hides what led to a fault',
+      'lowest level that is logged: debug, info, warn, error or fatal. Higher: less context for failures. Lower: more disk and CPU use.',
     default: 'info',
     env: 'ORCH_LOG_LEVEL',
     type: 'string',
@@ -40,14 +41,14 @@ export class CommonOptions {
   @Flag({
     name: 'feature-gates',
     description:
-      'features to switch on or off, as Name=true,Other=false; AllAlpha and AllBeta stand for all of a stage',
+      'feature gates to set, as Name=true,Other=false; AllAlpha and AllBeta set all gates of a stage',
     type: 'keyValues',
   })
   featureGates: Record<string, string> = {};
 
   @Flag({
     name: 'show-hidden-metrics-for-version',
-    description: `release whose metrics are served although this one hides them, ${previousRelease} or none; they are gone in the next release`,
+    description: `release whose hidden metrics are shown, ${previousRelease} or empty; the next release removes them`,
     default: '',
   })
   shownMetricsRelease!: string;
@@ -55,14 +56,19 @@ export class CommonOptions {
   @Flag({
     name: 'shutdown-timeout',
     description:
-      'time for an ordered end; lower cuts running work off, higher lets a stuck process linger',
+      'time limit of the ordered shutdown. Higher: a stuck process ends later. Lower: running work is aborted.',
     default: '30s',
     type: 'duration',
   })
   @Min(0)
   shutdownTimeoutMs!: number;
 
+  /** Throws `ValueError` unless the shown release is empty or the previous one. */
   checkRelations(): void {
-    checkShownRelease(this.shownMetricsRelease);
+    const release = this.shownMetricsRelease;
+    if (release === '' || release === previousRelease) return;
+    throw new ValueError(
+      `--show-hidden-metrics-for-version must be omitted or have the value '${previousRelease}'. Only the previous minor version is allowed`,
+    );
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The decorators that make a class a set of command line flags. `@Flag` marks one property, `@Flags`
- * takes in the flags of another options class under one property. The rules on values are
- * class-validator decorators beside them; parsing is in `parse-options.ts`.
+ * Decorators that declare the properties of a class as command line flags. `@Flag` declares one
+ * flag, `@Flags` includes the flags of another options class as one property. class-validator
+ * decorators validate the values; `parse-options.ts` parses.
  */
 import 'reflect-metadata';
 import {
@@ -18,8 +18,10 @@ import {
   parseNumber,
 } from './values.js';
 
-/** How the text of a flag becomes a value; `duration` gives milliseconds, `bytes` gives bytes.
- * `list` splits at commas, `texts` takes one entry each time the flag is given. */
+/**
+ * The type of a flag's value. `duration` is in milliseconds, `bytes` in bytes. `list` is separated
+ * by commas; `texts` collects one entry for each occurrence of the flag.
+ */
 export type FlagType =
   | 'string'
   | 'number'
@@ -32,19 +34,19 @@ export type FlagType =
   | 'keyValues';
 
 export interface FlagSpec {
-  /** Without dashes. A function where the name or the default holds the dialect's brand word. */
+  /** The name without dashes. A function if it contains the brand of the dialect. */
   readonly name: string | (() => string);
-  /** What it does, and for a tuning value what gets worse when it is raised and when it is lowered. */
+  /** What the flag sets. For a tuning value also `Higher: <effect>. Lower: <effect>.` */
   readonly description: string;
-  /** In the form in which it is written on the command line; none means the property's initial value. */
+  /** The default as written on the command line; the initial value of the property if absent. */
   readonly default?: FlagDefault | (() => FlagDefault);
-  /** Environment variable that is used when the flag is not given. */
+  /** The environment variable that is read if the flag is absent. */
   readonly env?: string;
-  /** Told from the property's type (string, number, boolean, array, object) when left out. */
+  /** Derived from the type of the property (string, number, boolean, array) if absent. */
   readonly type?: FlagType;
-  /** Further accepted names. */
+  /** Additional names. */
   readonly aliases?: readonly string[];
-  /** Works, but is left out of the help. */
+  /** Whether the flag is omitted from the help. */
   readonly hidden?: boolean;
 }
 
@@ -52,7 +54,7 @@ export type FlagDefault = string | number | boolean;
 
 export interface FlagProperty {
   readonly property: string;
-  /** Absent where only the property's initial value tells it. */
+  /** Absent if it derives from the initial value of the property. */
   readonly type?: FlagType;
   readonly spec: FlagSpec;
 }
@@ -60,11 +62,11 @@ export interface FlagProperty {
 export interface FlagGroup {
   readonly property: string;
   readonly optionsClass: OptionsClass<object>;
-  /** Other defaults than the group's own. */
+  /** Defaults that override those of the group. */
   readonly defaults: GroupDefaults;
 }
 
-/** By flag name; a function where names or values hold the dialect's brand word. */
+/** Defaults by flag name; a function if names or values contain the brand of the dialect. */
 export type GroupDefaults =
   | Readonly<Record<string, FlagDefault>>
   | (() => Readonly<Record<string, FlagDefault>>);
@@ -78,7 +80,7 @@ interface Declared {
 
 const declaredByClass = new Map<object, Declared>();
 
-/** Marks a property as a flag. */
+/** Declares a property as a flag. */
 export function Flag(spec: FlagSpec): PropertyDecorator {
   return (target, key) => {
     const property = String(key);
@@ -91,7 +93,7 @@ export function Flag(spec: FlagSpec): PropertyDecorator {
   };
 }
 
-/** Takes in the flags of another class; the property holds its instance. */
+/** Includes the flags of another options class; the property holds its instance. */
 export function Flags(
   optionsClass: OptionsClass<object>,
   defaults: GroupDefaults = {},
@@ -105,7 +107,7 @@ export function Flags(
   };
 }
 
-/** Flags and groups of a class, those of its base classes first. */
+/** Returns the flags and groups of a class, those of its base classes first. */
 export function flagsOf(optionsClass: OptionsClass<object>): Declared {
   const flags: FlagProperty[] = [];
   const groups: FlagGroup[] = [];
@@ -136,16 +138,18 @@ function typeOf(designType: unknown): FlagType | undefined {
   return undefined;
 }
 
-/** The type of a flag whose property starts with `initial`. A flag without any type is a fault. */
+/**
+ * Returns the type of a flag whose property has the value `initial`. Throws if the type is unknown.
+ */
 export function flagType(flag: FlagProperty, initial: unknown): FlagType {
   if (flag.type) return flag.type;
   if (Array.isArray(initial)) return 'list';
   const name = typeof initial;
   if (name === 'string' || name === 'number' || name === 'boolean') return name;
-  throw new Error(`the type of option ${flag.property} cannot be told, give one in @Flag`);
+  throw new Error(`the type of option ${flag.property} is unknown; set it in @Flag`);
 }
 
-/** The value of all texts given for one flag: the last one counts, lists and pairs add up. */
+/** Parses all occurrences of one flag: the last one counts; lists and pairs accumulate. */
 export function flagValue(type: FlagType, texts: readonly string[]): unknown {
   const last = texts.at(-1) ?? '';
   switch (type) {
@@ -170,7 +174,7 @@ export function flagValue(type: FlagType, texts: readonly string[]): unknown {
   }
 }
 
-/** The written form of a value, for the help and for messages. */
+/** Formats a value as written on the command line, for the help and for error texts. */
 export function formatFlagValue(type: FlagType, value: unknown): string {
   if (value === undefined || value === null) return '';
   switch (type) {

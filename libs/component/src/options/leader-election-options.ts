@@ -1,4 +1,4 @@
-/** Flags of processes of which only one may be active at a time. */
+/** Flags of processes of which only one replica may be active at a time. */
 import { IsIn, IsNotEmpty, Min } from 'class-validator';
 import { dialect } from '../dialect/dialect.js';
 import { Flag } from './flag.js';
@@ -16,7 +16,7 @@ export type LeaderElectionLock = (typeof leaderElectionLocks)[number];
 export class LeaderElectionOptions {
   @Flag({
     name: 'leader-elect',
-    description: 'work only while holding the lease; needed when more than one runs',
+    description: 'run only while holding the lease; required if several replicas run',
     default: true,
   })
   enabled!: boolean;
@@ -24,7 +24,7 @@ export class LeaderElectionOptions {
   @Flag({
     name: 'leader-elect-lease-duration',
     description:
-      'how long others wait for a silent leader; higher: longer pause after its death, lower: change of leader at a short delay',
+      'time without a renewal after which other candidates take the lease. Higher: longer outage after a crash. Lower: short delays change the leader.',
     default: '15s',
     type: 'duration',
   })
@@ -34,7 +34,7 @@ export class LeaderElectionOptions {
   @Flag({
     name: 'leader-elect-renew-deadline',
     description:
-      'how long the leader tries to renew before it gives up; must be less than the lease duration; lower: gives up at a short delay',
+      'time for which the leader retries a renewal before it stops leading; must be less than the lease duration. Higher: less margin to the lease duration. Lower: short delays end the leadership.',
     default: '10s',
     type: 'duration',
   })
@@ -44,7 +44,7 @@ export class LeaderElectionOptions {
   @Flag({
     name: 'leader-elect-retry-period',
     description:
-      'pause between attempts to get or renew the lease; higher: fewer chances within the deadline, lower: more requests',
+      'pause between attempts to acquire or renew the lease. Higher: fewer attempts within the deadline. Lower: more requests.',
     default: '2s',
     type: 'duration',
   })
@@ -53,8 +53,7 @@ export class LeaderElectionOptions {
 
   @Flag({
     name: 'leader-elect-resource-lock',
-    description:
-      'kind of object that holds the lease: leases; the others that earlier releases knew are refused',
+    description: 'resource of the lock object; only leases is supported',
     default: 'leases',
     type: 'string',
   })
@@ -63,20 +62,20 @@ export class LeaderElectionOptions {
 
   @Flag({
     name: 'leader-elect-resource-name',
-    description: 'name of that object; the name of the component when empty',
+    description: 'name of the lock object; empty: the name of the component',
     default: '',
   })
   resourceName!: string;
 
   @Flag({
     name: 'leader-elect-resource-namespace',
-    description: 'namespace of that object',
+    description: 'namespace of the lock object',
     default: () => dialect().systemNamespace,
   })
   @IsNotEmpty()
   resourceNamespace!: string;
 
-  /** Throws `ValueError` when the times do not fit together, or the lock is one of those given up. */
+  /** Throws `ValueError` if the durations are inconsistent or the lock is not supported. */
   checkRelations(): void {
     if (this.enabled && this.resourceLock !== 'leases') {
       throw new ValueError(
@@ -85,12 +84,12 @@ export class LeaderElectionOptions {
     }
     if (this.renewDeadlineMs >= this.leaseDurationMs) {
       throw new ValueError(
-        '--leader-elect-renew-deadline: must be less than --leader-elect-lease-duration, or two leaders could work at once',
+        '--leader-elect-renew-deadline: must be less than --leader-elect-lease-duration, otherwise two leaders can be active',
       );
     }
     if (this.retryPeriodMs * 1.2 >= this.renewDeadlineMs) {
       throw new ValueError(
-        '--leader-elect-retry-period: must be well below --leader-elect-renew-deadline, or the lease is never renewed in time',
+        '--leader-elect-retry-period: must be less than --leader-elect-renew-deadline / 1.2, otherwise renewals miss the deadline',
       );
     }
   }

@@ -53,7 +53,7 @@ function refusal(...argv: string[]): string {
 }
 
 describe('parseOptions', () => {
-  it('gives defaults of flags, properties and groups', () => {
+  it('applies defaults of flags, properties and groups', () => {
     const options = parse();
     expect(options.port).toBe(10257);
     expect(options.format).toBe('text');
@@ -63,7 +63,7 @@ describe('parseOptions', () => {
     expect(options.election).toEqual({ enabled: true, leaseMs: 20_000 });
   });
 
-  it('takes values after = and after a space, and booleans alone or with a value', () => {
+  it('parses values after = and after a space, and booleans with or without a value', () => {
     const options = parse(
       '--port=1',
       '--format',
@@ -77,7 +77,7 @@ describe('parseOptions', () => {
     expect(parse('--leader-elect').election.enabled).toBe(true);
   });
 
-  it('adds up repeated lists and pairs, and takes the last of repeated single values', () => {
+  it('accumulates repeated lists and pairs, and uses the last of repeated single values', () => {
     const options = parse(
       '--controllers=*,-job',
       '--controllers',
@@ -94,7 +94,7 @@ describe('parseOptions', () => {
     expect(options.peer).toEqual({ host: '::1', port: 80 });
   });
 
-  it('uses the environment only where the flag is absent', () => {
+  it('reads the environment only if the flag is absent', () => {
     process.env.ORCH_TEST_FORMAT = 'json';
     try {
       expect(parse().format).toBe('json');
@@ -104,7 +104,7 @@ describe('parseOptions', () => {
     }
   });
 
-  it('refuses mistakes in one line with flag, cause and cure', () => {
+  it('rejects mistakes with one line that contains flag, cause and remedy', () => {
     expect(refusal('--prot=1')).toBe(
       "orch-test: unknown flag '--prot' (Did you mean --port?); run orch-test --help for all flags",
     );
@@ -118,7 +118,7 @@ describe('parseOptions', () => {
     expect(refusal('surplus')).toMatch(/too many arguments/);
   });
 
-  it('shows defaults in written form in the help', () => {
+  it('shows defaults in the help as written on the command line', () => {
     const help = (() => {
       try {
         parse('--help');

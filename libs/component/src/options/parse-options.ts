@@ -1,7 +1,7 @@
 /**
- * Turns a command line into a checked options object. Every mistake ends in one line that names the
- * flag, the cause and the cure (`UsageError`, exit code 2). Nothing is printed here: the caller shows
- * the text of `HelpRequested` on standard output and that of `UsageError` on standard error.
+ * Parses a command line into a validated options object. Every mistake produces a `UsageError`
+ * (exit code 2) with one line that contains the flag, the cause and the remedy. The caller prints:
+ * `HelpRequested` to standard output, `UsageError` to standard error.
  */
 import { type ValidationError, validateSync } from 'class-validator';
 import { Command, CommanderError, Option } from 'commander';
@@ -25,19 +25,19 @@ export interface ProgramInfo {
   readonly version: string;
 }
 
-/** A wrong command line; `message` is the one line to show. */
+/** An invalid command line; `message` is the line to print. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly exitCode = 2;
 }
 
-/** `--help` or `--version` was given; `message` is the text to show. */
+/** `--help` or `--version` is set; `message` is the text to print. */
 export class HelpRequested extends Error {
   override readonly name = 'HelpRequested';
   readonly exitCode = 0;
 }
 
-/** One flag of the whole tree of option classes, with its place. */
+/** One flag of the tree of option classes, bound to the object that holds its value. */
 interface BoundFlag {
   readonly flag: FlagProperty;
   readonly type: FlagType;
@@ -47,9 +47,10 @@ interface BoundFlag {
 }
 
 /**
- * Parses `argv` (without node and script) into an instance of `optionsClass`. A `--dialect` flag, where
- * the class has one, is obeyed before any name or default is asked for. A method `checkRelations` of an
- * options class is called last; it throws `ValueError` where flags contradict each other.
+ * Parses `argv` (without node and script) into an instance of `optionsClass`. Applies `--dialect`,
+ * if the class has the flag, before it evaluates any name or default. Finally calls
+ * `checkRelations` of each options class that has the method; it throws `ValueError` if flags
+ * contradict each other.
  */
 export function parseOptions<T extends object>(
   optionsClass: OptionsClass<T>,
@@ -73,27 +74,30 @@ export function parseOptions<T extends object>(
 }
 
 function chooseDialect(optionsClass: OptionsClass<object>, argv: readonly string[]): void {
-  const takesDialect = (candidate: OptionsClass<object>): boolean => {
+  const hasDialectFlag = (candidate: OptionsClass<object>): boolean => {
     const { flags, groups } = flagsOf(candidate);
     return (
       flags.some((flag) => flag.spec.name === 'dialect') ||
-      groups.some((group) => takesDialect(group.optionsClass))
+      groups.some((group) => hasDialectFlag(group.optionsClass))
     );
   };
-  if (!takesDialect(optionsClass)) return;
+  if (!hasDialectFlag(optionsClass)) return;
   let name = process.env.ORCH_DIALECT;
   argv.forEach((argument, index) => {
     if (argument.startsWith('--dialect=')) name = argument.slice('--dialect='.length);
     else if (argument === '--dialect') name = argv[index + 1];
   });
   if (name === undefined || name === '') return;
-  const known = dialectNames.find((candidate): candidate is DialectName => candidate === name);
-  if (!known)
+  const dialectName = dialectNames.find(
+    (candidate): candidate is DialectName => candidate === name,
+  );
+  if (!dialectName) {
     throw new ValueError(`--dialect: want one of ${dialectNames.join(', ')}, got ${name}`);
-  selectDialect(known);
+  }
+  selectDialect(dialectName);
 }
 
-/** Sets every default on `instance` and returns its flags, those of groups included. */
+/** Sets all defaults on `instance` and returns its flags, including those of groups. */
 function bind(
   optionsClass: OptionsClass<object>,
   instance: object,
@@ -137,8 +141,8 @@ const placeholders: Readonly<Record<FlagType, string>> = {
 function commandOf(bound: readonly BoundFlag[], info: ProgramInfo): Command {
   const command = new Command(info.program)
     .description(info.description)
-    .version(info.version, '--version', 'print the version and end')
-    .helpOption('--help', 'print this help and end')
+    .version(info.version, '--version', 'print the version and exit')
+    .helpOption('--help', 'print this help and exit')
     .allowExcessArguments(false)
     .configureHelp({ optionDescription: (option) => option.description })
     .exitOverride()
@@ -156,8 +160,9 @@ function commandOf(bound: readonly BoundFlag[], info: ProgramInfo): Command {
     [entry.name, ...(spec.aliases ?? [])].forEach((name, index) => {
       const option = new Option(`--${name} ${placeholders[type]}`, shown);
       option.argParser((text: string) => {
-        if (text.length > flagValueBytesMax)
-          throw new ValueError(`--${name}: the value is too long`);
+        if (text.length > flagValueBytesMax) {
+          throw new ValueError(`--${name}: the value is longer than ${flagValueBytesMax} bytes`);
+        }
         entry.texts.push(text);
         return text;
       });
@@ -218,25 +223,34 @@ function check(options: object, bound: readonly BoundFlag[]): void {
   }
 }
 
-/** Lets every group check what relates its own flags to each other. */
+/** Calls `checkRelations` of the object and of its groups. */
 function checkRelations(owner: object): void {
   if ('checkRelations' in owner && typeof owner.checkRelations === 'function') {
     owner.checkRelations();
   }
-  for (const group of flagsOf(owner.constructor as OptionsClass<object>).groups) {
-    checkRelations((owner as Record<string, object>)[group.property]!);
-  }
+  for (const member of groupMembers(owner)) checkRelations(member);
 }
 
-/** Broken rules of an object and of the option groups in it, with the object they belong to. */
+function groupMembers(owner: object): object[] {
+  return flagsOf(classOf(owner)).groups.flatMap((group) => {
+    const member: unknown = Reflect.get(owner, group.property);
+    return member instanceof group.optionsClass ? [member] : [];
+  });
+}
+
+function classOf(options: object): OptionsClass<object> {
+  return options.constructor as OptionsClass<object>;
+}
+
+/**
+ * Returns the validation errors of an object and of its groups, each with the object that it
+ * belongs to.
+ */
 function failures(owner: object): [object, ValidationError][] {
-  const { flags, groups } = flagsOf(owner.constructor as OptionsClass<object>);
+  const { flags } = flagsOf(classOf(owner));
   const own =
     flags.length === 0 ? [] : validateSync(owner, { forbidUnknownValues: false, whitelist: false });
-  const nested = groups.flatMap((group) => {
-    const member = (owner as Record<string, unknown>)[group.property];
-    return member instanceof group.optionsClass ? failures(member) : [];
-  });
+  const nested = groupMembers(owner).flatMap(failures);
   return [...own.map((error): [object, ValidationError] => [owner, error]), ...nested];
 }
 

@@ -1,12 +1,13 @@
-/** Flags of every process that serves its own health, metrics and configuration. */
-import { IsIn, IsInt, Max, Min } from 'class-validator';
-import { type TlsVersionName, tlsVersionNames } from '../tls/tls-options.js';
-import { Flag } from './flag.js';
+/** Flags of processes that serve their own health, metrics and configuration. */
+import { IsInt, Max, Min } from 'class-validator';
+import { Flag, Flags } from './flag.js';
+import { ProfilingOptions } from './profiling-options.js';
+import { TlsFlags } from './tls-flags.js';
 
 export class ServingOptions {
   @Flag({
     name: 'bind-address',
-    description: 'address to listen on; 0.0.0.0 and :: mean all',
+    description: 'address to listen on; 0.0.0.0 and :: listen on all addresses',
     default: '0.0.0.0',
   })
   bindAddress!: string;
@@ -23,31 +24,25 @@ export class ServingOptions {
 
   @Flag({
     name: 'tls-cert-file',
-    description: 'PEM certificate to serve with; without it one is made that vouches for itself',
+    description: 'PEM file of the serving certificate; a self-signed one is created by default',
   })
   tlsCertFile?: string;
 
-  @Flag({ name: 'tls-private-key-file', description: 'PEM key of --tls-cert-file' })
+  @Flag({ name: 'tls-private-key-file', description: 'PEM file of the key of --tls-cert-file' })
   tlsPrivateKeyFile?: string;
 
-  @Flag({
-    name: 'tls-min-version',
-    description: `lowest TLS version, one of ${tlsVersionNames.join(', ')}; lower admits old and weak clients, higher shuts some out`,
-    default: 'VersionTLS12',
-    type: 'string',
-  })
-  @IsIn(tlsVersionNames)
-  tlsMinVersion!: TlsVersionName;
+  @Flags(TlsFlags)
+  readonly tls!: TlsFlags;
 
   @Flag({
     name: 'client-ca-file',
-    description: 'PEM authorities whose client certificates prove a user here',
+    description: 'PEM file of the authorities whose client certificates are accepted',
   })
   clientCaFile?: string;
 
   @Flag({
     name: 'authorization-always-allow-paths',
-    description: 'paths anyone may read; the others are asked for at the API server',
+    description: 'paths that need no authorization; the API server authorizes all others',
     default: '/healthz,/readyz,/livez',
   })
   alwaysAllowPaths!: string[];
@@ -55,7 +50,7 @@ export class ServingOptions {
   @Flag({
     name: 'authentication-token-webhook-cache-ttl',
     description:
-      'how long a checked token is trusted; higher: a revoked one works longer, lower: more requests to the API server',
+      'time for which the result of a token review is cached. Higher: a revoked token works longer. Lower: more requests to the API server.',
     default: '10s',
     type: 'duration',
   })
@@ -65,7 +60,7 @@ export class ServingOptions {
   @Flag({
     name: 'authorization-webhook-cache-authorized-ttl',
     description:
-      'how long a permission is remembered; higher: a withdrawn one works longer, lower: more requests to the API server',
+      'time for which a permission is cached. Higher: a revoked permission works longer. Lower: more requests to the API server.',
     default: '10s',
     type: 'duration',
   })
@@ -75,18 +70,13 @@ export class ServingOptions {
   @Flag({
     name: 'authorization-webhook-cache-unauthorized-ttl',
     description:
-      'how long a refusal is remembered; higher: a new permission works later, lower: more requests to the API server',
+      'time for which a denial is cached. Higher: a new permission works later. Lower: more requests to the API server.',
     default: '10s',
     type: 'duration',
   })
   @Min(0)
   unauthorizedCacheTtlMs!: number;
 
-  @Flag({
-    name: 'profiling',
-    description:
-      'serve CPU profiles and heap statistics under /debug/pprof/; a profile slows the process while it runs',
-    default: true,
-  })
-  profiling!: boolean;
+  @Flags(ProfilingOptions)
+  profiles!: ProfilingOptions;
 }

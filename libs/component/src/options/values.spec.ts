@@ -27,14 +27,14 @@ describe('durations', () => {
     expect(() => parseDuration(text)).toThrow(ValueError);
   });
 
-  it('writes the usual form', () => {
+  it('are formatted as on the command line', () => {
     expect(formatDuration(120_000)).toBe('2m0s');
     expect(formatDuration(8760 * 3_600_000)).toBe('8760h0m0s');
     expect(formatDuration(100)).toBe('100ms');
     expect(formatDuration(1_500)).toBe('1.5s');
   });
 
-  it('reads what it writes', () => {
+  it('survive formatting and parsing', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e9, max: 1e9 }), (ms) => {
         expect(parseDuration(formatDuration(ms))).toBeCloseTo(ms, 6);
@@ -44,14 +44,14 @@ describe('durations', () => {
 });
 
 describe('other values', () => {
-  it('reads sizes', () => {
+  it('include sizes', () => {
     expect(parseByteSize('10Mi')).toBe(10_485_760);
     expect(parseByteSize('1G')).toBe(1e9);
     expect(formatByteSize(10_485_760)).toBe('10Mi');
     expect(() => parseByteSize('ten')).toThrow(ValueError);
   });
 
-  it('reads addresses', () => {
+  it('include addresses', () => {
     expect(parseHostPort(':80')).toEqual({ host: '', port: 80 });
     expect(parseHostPort('[fd00::1]:443')).toEqual({ host: 'fd00::1', port: 443 });
     for (const bad of ['::1:80', 'a', 'a:99999', '[x]:1']) {
@@ -59,7 +59,7 @@ describe('other values', () => {
     }
   });
 
-  it('reads booleans', () => {
+  it('include booleans', () => {
     expect(parseBoolean('True')).toBe(true);
     expect(parseBoolean('0')).toBe(false);
     expect(() => parseBoolean('yes')).toThrow(ValueError);

@@ -1,7 +1,7 @@
 /**
- * Parsers and formatters of flag values: durations, byte sizes, addresses, lists and maps.
- * Each parser throws a `ValueError` whose message says what was expected; which flag it was is known
- * to the caller. Durations are in the written form `1h30m`, `1m0s`, `250ms` of the interface's flags.
+ * Parsers and formatters of flag values: durations, byte sizes, addresses, lists and maps. Parsers
+ * throw a `ValueError` whose message contains the expected form; the caller adds the name of the
+ * flag. Durations are written as in upstream flags: `1h30m`, `1m0s`, `250ms`.
  */
 import { isIP } from 'node:net';
 import { flagListEntryCountMax } from '../limits.js';
@@ -20,7 +20,7 @@ const durationUnitsMs: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** Milliseconds of `1m30s`, `100ms`, `-5s` or `0`. */
+/** Returns the milliseconds of `1m30s`, `100ms`, `-5s` or `0`. */
 export function parseDuration(text: string): number {
   const expected = `want a duration such as 30s, 1m30s or 250ms, got ${quote(text)}`;
   if (text === '0') return 0;
@@ -37,7 +37,7 @@ export function parseDuration(text: string): number {
   return negative ? -totalMs : totalMs;
 }
 
-/** The written form of a duration: `1m30s`, `2m0s`, `100ms`, `0s`. */
+/** Formats a duration: `1m30s`, `2m0s`, `100ms`, `0s`. */
 export function formatDuration(durationMs: number): string {
   if (durationMs === 0) return '0s';
   const sign = durationMs < 0 ? '-' : '';
@@ -63,7 +63,7 @@ const byteUnits: Readonly<Record<string, number>> = {
   Ti: 2 ** 40,
 };
 
-/** Bytes of `10Mi`, `1G`, `4096`. */
+/** Returns the bytes of `10Mi`, `1G`, `4096`. */
 export function parseByteSize(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(Ki|Mi|Gi|Ti|[kKMGT])?B?$/.exec(text);
   if (!match) throw new ValueError(`want a size such as 10Mi, 1G or 4096, got ${quote(text)}`);
@@ -74,7 +74,7 @@ export function parseByteSize(text: string): number {
   return bytes;
 }
 
-/** The shortest exact written form in binary units: `10Mi`. */
+/** Formats a size exactly, in the largest binary unit that divides it: `10Mi`. */
 export function formatByteSize(bytes: number): string {
   for (const unit of ['Ti', 'Gi', 'Mi', 'Ki']) {
     const size = byteUnits[unit] ?? 1;
@@ -88,7 +88,7 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** `127.0.0.1:80`, `[::1]:80`, `name:80`, `:80` (host empty: every address). */
+/** Parses `127.0.0.1:80`, `[::1]:80`, `name:80`, `:80` (an empty host is every address). */
 export function parseHostPort(text: string): HostPort {
   const match = /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
@@ -102,7 +102,7 @@ export function formatHostPort(value: HostPort): string {
   return value.host.includes(':') ? `[${value.host}]:${value.port}` : `${value.host}:${value.port}`;
 }
 
-/** Entries of `a,b,c`; the empty text is the empty list. */
+/** Returns the entries of `a,b,c`; none for the empty text. */
 export function parseList(text: string): string[] {
   if (text === '') return [];
   const entries = text.split(',').map((entry) => entry.trim());
@@ -112,13 +112,17 @@ export function parseList(text: string): string[] {
   return entries;
 }
 
-/** Pairs of `a=1,b=2`; the value may hold further `=`. A key given twice keeps the last value. */
+/**
+ * Returns the pairs of `a=1,b=2`. A value may contain `=`; the last value of a repeated key counts.
+ */
 export function parseKeyValues(text: string): Record<string, string> {
   const result: Record<string, string> = Object.create(null);
   for (const entry of parseList(text)) {
-    const at = entry.indexOf('=');
-    if (at <= 0) throw new ValueError(`want key=value pairs such as a=1,b=2, got ${quote(entry)}`);
-    result[entry.slice(0, at).trim()] = entry.slice(at + 1).trim();
+    const separator = entry.indexOf('=');
+    if (separator <= 0) {
+      throw new ValueError(`want key=value pairs such as a=1,b=2, got ${quote(entry)}`);
+    }
+    result[entry.slice(0, separator).trim()] = entry.slice(separator + 1).trim();
   }
   return result;
 }

@@ -22,9 +22,12 @@ function reviews() {
       spec: { token?: string; user?: string; nonResourceAttributes?: { path: string } };
     };
     if (path.endsWith('/tokenreviews')) {
-      return { status: { authenticated: spec.token === 'good', user: { username: 'scraper' } } };
+      const username = { good: 'scraper', operator: 'operator' }[spec.token ?? ''];
+      return { status: { authenticated: username !== undefined, user: { username } } };
     }
-    const allowed = spec.user === 'scraper' && spec.nonResourceAttributes?.path === '/metrics';
+    const { user, nonResourceAttributes } = spec;
+    const allowed =
+      user === 'operator' || (user === 'scraper' && nonResourceAttributes?.path === '/metrics');
     return { status: { allowed } };
   };
   return { asked, postReview };
@@ -32,6 +35,7 @@ function reviews() {
 
 async function withServer(
   run: (get: (path: string, token?: string) => Promise<Response>, asked: string[]) => Promise<void>,
+  { profiling = true } = {},
 ) {
   const health = new HealthChecks();
   health.add(pingCheck);
@@ -51,7 +55,8 @@ async function withServer(
       allowAnonymous: true,
     }),
     alwaysAllowPaths: ['/healthz', '/livez', '/readyz'],
-    profiling: true,
+    profiling,
+    contentionProfiling: true,
     logger,
   });
   await server.start();
@@ -69,7 +74,7 @@ async function withServer(
 }
 
 describe('ComponentServer', () => {
-  it('tells anyone about health', () =>
+  it('serves health without credentials', () =>
     withServer(async (get, asked) => {
       const answer = await get('/readyz?verbose');
       expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
@@ -77,7 +82,7 @@ describe('ComponentServer', () => {
       expect(asked).toEqual([]);
     }));
 
-  it('lets the API server decide about everything else, and remembers', () =>
+  it('authorizes all other paths at the API server and caches the decision', () =>
     withServer(async (get, asked) => {
       expect((await get('/metrics')).status).toBe(403);
       expect((await get('/metrics', 'bad')).status).toBe(401);
@@ -91,7 +96,46 @@ describe('ComponentServer', () => {
       expect(asked.length).toBe(questionCount + 1);
     }));
 
-  it('says plainly what it does not have', () =>
+  it('serves the configuration and profiles to permitted users', () =>
+    withServer(async (get) => {
+      const read = async (path: string) => {
+        const response = await get(path, 'operator');
+        expect(response.status).toBe(200);
+        return response.text();
+      };
+      expect(JSON.parse(await read('/configz'))).toEqual({ test: { port: 1 } });
+      const paths = (await read('/debug/pprof/')).trim().split('\n');
+      expect(paths).toEqual(
+        ['allocs', 'block', 'goroutine', 'heap', 'profile'].map((name) => `/debug/pprof/${name}`),
+      );
+      const resources = JSON.parse(await read('/debug/pprof/goroutine')).activeResources;
+      expect(resources.TCPServerWrap).toBeGreaterThan(0);
+      expect(JSON.parse(await read('/debug/pprof/heap')).heap.used_heap_size).toBeGreaterThan(0);
+      expect(JSON.parse(await read('/debug/pprof/block'))).toMatchObject({
+        sampleCount: expect.any(Number),
+        utilization: expect.any(Number),
+      });
+      const allocations = JSON.parse(await read('/debug/pprof/allocs?seconds=1'));
+      expect(allocations).toHaveProperty('head.children');
+      const [first, second] = await Promise.all([
+        get('/debug/pprof/profile?seconds=1', 'operator'),
+        get('/debug/pprof/profile?seconds=1', 'operator'),
+      ]);
+      expect([first.status, second.status].sort()).toEqual([200, 503]);
+      expect((await get('/debug/pprof/nothing', 'operator')).status).toBe(404);
+    }));
+
+  it('serves no profiles without the flag', () =>
+    withServer(
+      async (get) => {
+        expect((await get('/debug/pprof/', 'operator')).status).toBe(404);
+        expect((await get('/debug/pprof/heap', 'operator')).status).toBe(404);
+        expect((await get('/configz', 'operator')).status).toBe(200);
+      },
+      { profiling: false },
+    ));
+
+  it('responds with 404 to unknown paths', () =>
     withServer(async (get) => {
       expect((await get('/healthz/nope', 'good')).status).toBe(403);
       expect((await get('/nope', 'bad')).status).toBe(401);

@@ -1,7 +1,8 @@
 /**
- * The small HTTPS (or, where a flag asks for it, HTTP) server of a component: health, metrics, current
- * configuration and profiles. It reads no bodies. Paths outside `alwaysAllowPaths` need the authorizer's
- * consent; without an authorizer they are open, which only plain loopback ports of tests may do.
+ * The HTTPS server (HTTP without TLS settings) of a component: health, metrics, current
+ * configuration and profiles. It reads no request bodies. The authorizer decides about all paths
+ * except `alwaysAllowPaths`; without an authorizer every path is open, which only ports for health
+ * and metrics, and loopback ports in tests, may use.
  */
 import {
   createServer as createHttpServer,
@@ -9,13 +10,14 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo, Server } from 'node:net';
+import { createServer as createHttpsServer, Server as HttpsServer } from 'node:https';
+import type { Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
+import { errorCode } from '../errors/thrown.js';
 import {
-  type HealthAnswer,
   type HealthChecks,
+  type HealthResponse,
   healthEndpoints,
   healthQuery,
 } from '../health/health-checks.js';
@@ -23,28 +25,39 @@ import { servingConnectionCountMax, servingRequestTimeoutMs } from '../limits.js
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { type ServerTls, serverTlsOptions } from '../tls/tls-options.js';
-import { cpuProfile, heapStatistics } from './profiles.js';
+import { DebugPages } from './debug-pages.js';
+import { ProfileRunningError } from './profiles.js';
 import type { RequestAuthorizer, ServingRequest } from './request-authorizer.js';
 
-export interface ComponentServerSettings {
+/** Responds to authorized requests for one path. */
+export type Page = (query: URLSearchParams) => HealthResponse;
+
+export interface ComponentServerOptions {
   readonly bindAddress: string;
-  /** 0 takes any free port; see `port`. */
+  /** 0 selects any free port; see `ComponentServer.port`. */
   readonly port: number;
-  /** Plain HTTP when left out. */
+  /** Plain HTTP if absent. */
   readonly tls?: ServerTls;
   readonly health: HealthChecks;
   readonly metrics: Metrics;
-  /** The effective configuration, by component name. Secrets never. */
-  readonly configuration?: () => Readonly<Record<string, object>>;
+  /**
+   * Returns the effective configuration by component name, without secrets. Undefined: it is not
+   * served.
+   */
+  readonly configuration: (() => Readonly<Record<string, object>>) | undefined;
+  /** Pages of the component, by path. */
+  readonly pages?: Readonly<Record<string, Page>>;
   readonly authorizer?: RequestAuthorizer;
   readonly alwaysAllowPaths: readonly string[];
   readonly profiling: boolean;
+  /** Whether delays of the event loop are recorded. */
+  readonly contentionProfiling: boolean;
   readonly logger: Logger;
-  /** Answers what is not one of the paths here; false when it does not know the path either. */
+  /** Handles all other paths; returns false for an unknown path. */
   readonly fallback?: (request: IncomingMessage, response: ServerResponse) => boolean;
   /**
-   * Takes a connection over that is to be upgraded; false when it does not know the path. Without it
-   * nothing is ever upgraded.
+   * Handles upgrade requests; returns false for an unknown path. Without it, no connection is
+   * upgraded.
    */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
 }
@@ -53,39 +66,45 @@ const plainText = 'text/plain; charset=utf-8';
 
 export class ComponentServer {
   private readonly server: Server & { closeAllConnections(): void };
-  /** The server's own list does not hold these any more. */
+  /** Upgraded connections, which the HTTP server no longer tracks. */
   private readonly upgraded = new Set<Duplex>();
+  private readonly debugPages: DebugPages;
 
-  constructor(private readonly settings: ComponentServerSettings) {
+  constructor(private readonly options: ComponentServerOptions) {
+    this.debugPages = new DebugPages(options);
     const listener = (request: IncomingMessage, response: ServerResponse) => {
       this.handle(request, response).catch((error: unknown) => {
-        settings.logger.error({ err: error, path: request.url }, 'request failed');
+        if (error instanceof ProfileRunningError) {
+          send(response, 503, plainText, `${error.message}\n`);
+          return;
+        }
+        options.logger.error({ err: error, path: request.url }, 'request failed');
         if (!response.headersSent) send(response, 500, plainText, 'internal server error\n');
         else response.destroy();
       });
     };
     const limits = { requestTimeout: servingRequestTimeoutMs, keepAliveTimeout: 5_000 };
-    this.server = settings.tls
-      ? createHttpsServer({ ...limits, ...serverTlsOptions(settings.tls) }, listener)
+    this.server = options.tls
+      ? createHttpsServer({ ...limits, ...serverTlsOptions(options.tls) }, listener)
       : createHttpServer(limits, listener);
     this.server.maxConnections = servingConnectionCountMax;
-    if (!settings.upgrade) return;
+    if (!options.upgrade) return;
     this.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
       this.startUpgrade(request, socket, head),
     );
   }
 
-  /** Where it listens, after `start`. */
+  /** The listening port, after `start`. */
   get port(): number {
-    const address = this.server.address() as AddressInfo | null;
-    return address?.port ?? this.settings.port;
+    const address = this.server.address();
+    return address !== null && typeof address === 'object' ? address.port : this.options.port;
   }
 
   async start(): Promise<void> {
-    const { bindAddress, port } = this.settings;
+    const { bindAddress, port } = this.options;
     await new Promise<void>((resolve, reject) => {
-      this.server.once('error', (error: NodeJS.ErrnoException) => {
-        const inUse = error.code === 'EADDRINUSE';
+      this.server.once('error', (error) => {
+        const inUse = errorCode(error) === 'EADDRINUSE';
         reject(
           inUse
             ? new Error(`${bindAddress}:${port} is in use; choose another port`, { cause: error })
@@ -96,34 +115,43 @@ export class ComponentServer {
     });
   }
 
-  /** Ends at once: its requests are short, and streams end with it. */
+  /** Serves new connections with other certificates. */
+  replaceTls(tls: ServerTls): void {
+    if (this.server instanceof HttpsServer) this.server.setSecureContext(serverTlsOptions(tls));
+  }
+
+  /** Stops immediately and closes all connections, including streams. */
   async stop(): Promise<void> {
     this.server.closeAllConnections();
     for (const socket of this.upgraded) socket.destroy();
+    this.debugPages.stop();
     await new Promise<void>((resolve) => this.server.close(() => resolve()));
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://component');
     const path = url.pathname;
-    const refusal = await this.refusal(request, path);
-    if (refusal) {
-      send(response, refusal.statusCode, plainText, `${refusal.reason}\n`);
+    const rejection = await this.rejection(request, path);
+    if (rejection) {
+      send(response, rejection.statusCode, plainText, `${rejection.reason}\n`);
       return;
     }
-    const answer = await this.answer(url, path);
-    if (answer) send(response, answer.statusCode, answer.contentType, answer.body);
-    else if (!this.settings.fallback?.(request, response)) {
+    const own = await this.ownResponse(url, path);
+    if (own) send(response, own.statusCode, own.contentType, own.body);
+    else if (!this.options.fallback?.(request, response)) {
       send(response, 404, plainText, '404 page not found\n');
     }
   }
 
-  private async refusal(
+  /**
+   * Returns the status and reason if the authorizer denies the request; undefined if it is allowed.
+   */
+  private async rejection(
     request: IncomingMessage,
     path: string,
   ): Promise<{ statusCode: number; reason: string } | undefined> {
-    if (!this.settings.authorizer || this.isOpen(path)) return undefined;
-    const decision = await this.settings.authorizer.decide(servingRequest(request, path));
+    if (!this.options.authorizer || this.isOpen(path)) return undefined;
+    const decision = await this.options.authorizer.decide(servingRequest(request, path));
     if (decision.kind === 'allowed') return undefined;
     return { statusCode: decision.kind === 'forbidden' ? 403 : 401, reason: decision.reason };
   }
@@ -133,29 +161,30 @@ export class ComponentServer {
     socket.once('close', () => this.upgraded.delete(socket));
     socket.on('error', () => socket.destroy());
     this.handleUpgrade(request, socket, head).catch((error: unknown) => {
-      this.settings.logger.error({ err: error, path: request.url }, 'upgrade failed');
+      this.options.logger.error({ err: error, path: request.url }, 'upgrade failed');
       socket.destroy();
     });
   }
 
   private async handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
     const { pathname } = new URL(request.url ?? '/', 'http://component');
-    const refusal = await this.refusal(request, pathname);
+    const rejection = await this.rejection(request, pathname);
     if (socket.destroyed) return;
-    if (refusal) refuseUpgrade(socket, refusal.statusCode, refusal.reason);
-    else if (!this.settings.upgrade?.(request, socket, head)) {
+    if (rejection) refuseUpgrade(socket, rejection.statusCode, rejection.reason);
+    else if (!this.options.upgrade?.(request, socket, head)) {
       refuseUpgrade(socket, 404, '404 page not found');
     }
   }
 
   private isOpen(path: string): boolean {
-    return this.settings.alwaysAllowPaths.some((allowed) =>
+    return this.options.alwaysAllowPaths.some((allowed) =>
       allowed.endsWith('*') ? path.startsWith(allowed.slice(0, -1)) : path === allowed,
     );
   }
 
-  private async answer(url: URL, path: string): Promise<HealthAnswer | undefined> {
-    const { health, metrics, configuration, profiling } = this.settings;
+  /** Returns the response for a path of this server; undefined for any other path. */
+  private async ownResponse(url: URL, path: string): Promise<HealthResponse | undefined> {
+    const { health, metrics, pages = {} } = this.options;
     for (const endpoint of healthEndpoints) {
       if (path === `/${endpoint}`) return health.report(endpoint, healthQuery(url.searchParams));
       const prefix = `/${endpoint}/`;
@@ -164,16 +193,14 @@ export class ComponentServer {
     if (path === '/metrics') {
       return { statusCode: 200, contentType: metrics.contentType, body: await metrics.render() };
     }
-    if (path === '/configz' && configuration) return json(configuration());
-    if (profiling && path === '/debug/pprof/heap') return json(heapStatistics());
-    if (profiling && path === '/debug/pprof/profile') {
-      return json(await cpuProfile(Number(url.searchParams.get('seconds') ?? 5)));
-    }
-    return undefined;
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+    if (page) return page(url.searchParams);
+    const debugPage = await this.debugPages.page(path, url.searchParams);
+    return debugPage && { statusCode: 200, ...debugPage };
   }
 }
 
-/** Answers a request for an upgrade with a failure in words, and ends its connection. */
+/** Responds to an upgrade request with an error message and closes the connection. */
 export function refuseUpgrade(
   socket: Duplex,
   statusCode: number,
@@ -191,7 +218,7 @@ export function refuseUpgrade(
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** What the authorizer has to know about a request. */
+/** Extracts the attributes of a request that the authorizer needs. */
 function servingRequest(request: IncomingMessage, path: string): ServingRequest {
   const header = request.headers.authorization ?? '';
   const bearerToken = /^Bearer +(\S+)$/i.exec(header)?.[1];
@@ -208,10 +235,6 @@ function servingRequest(request: IncomingMessage, path: string): ServingRequest 
       clientCertificate: { user: subject.CN, groups: [subject.O ?? []].flat() },
     }),
   };
-}
-
-function json(value: unknown): HealthAnswer {
-  return { statusCode: 200, contentType: 'application/json', body: JSON.stringify(value) };
 }
 
 function send(

@@ -1,7 +1,8 @@
 /**
- * Values kept for a while each, at most so many. One computation serves all who ask for the same key at
- * the same time; a failed one is not kept. The oldest entry goes when there is no room.
+ * A cache whose values expire. Concurrent requests for a key share one computation, a failed
+ * computation is not cached, and a full cache evicts the least recently used entry.
  */
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.js';
 
 interface Entry<Value> {
@@ -10,22 +11,19 @@ interface Entry<Value> {
 }
 
 export class ExpiringCache<Value> {
-  private readonly entries = new Map<string, Entry<Value>>();
+  private readonly entries: LRUCache<string, Entry<Value>>;
 
   constructor(
-    private readonly entryCountMax: number,
+    entryCountMax: number,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.entries = new LRUCache({ max: entryCountMax });
+  }
 
-  /** The kept value, or that of `compute`, which says how long it may be kept. */
+  /** Returns the cached value, or that of `compute` with the time to cache it. */
   get(key: string, compute: () => Promise<{ value: Value; ttlMs: number }>): Promise<Value> {
-    const kept = this.entries.get(key);
-    if (kept && kept.expiresMs > this.clock.monotonicMs()) return kept.value;
-    this.entries.delete(key);
-    if (this.entries.size >= this.entryCountMax) {
-      const oldest = this.entries.keys().next();
-      if (!oldest.done) this.entries.delete(oldest.value);
-    }
+    const cached = this.entries.get(key);
+    if (cached && cached.expiresMs > this.clock.monotonicMs()) return cached.value;
     const computed = compute();
     const entry: Entry<Value> = {
       value: computed.then(({ value }) => value),
@@ -38,7 +36,7 @@ export class ExpiringCache<Value> {
       },
       () => {
         // The caller gets the error through `value`; only the entry is dropped here.
-        if (this.entries.get(key) === entry) this.entries.delete(key);
+        if (this.entries.peek(key) === entry) this.entries.delete(key);
       },
     );
     return entry.value;

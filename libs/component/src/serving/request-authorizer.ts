@@ -1,10 +1,12 @@
 /**
- * Who may read what on a component's own server. `DelegatedAuthorizer` asks the API server: a token by
- * token review, a permission by subject access review, both remembered for a short while. A client
- * certificate that TLS has verified needs no token review. Failure to ask is a refusal.
+ * Authorization of requests to the server of a component. `DelegatedAuthorizer` delegates to the
+ * API server: it authenticates by token review and authorizes by subject access review, and caches
+ * both results for a short time. A client certificate that TLS has verified needs no token review.
+ * A failed review denies the request.
  */
 import type { Clock } from '../clock.js';
 import { dialect } from '../dialect/dialect.js';
+import { errorMessage } from '../errors/thrown.js';
 import { reviewCacheEntryCountMax } from '../limits.js';
 import { ExpiringCache } from './expiring-cache.js';
 
@@ -26,20 +28,23 @@ export interface RequestAuthorizer {
   decide(request: ServingRequest): Promise<ServingDecision>;
 }
 
-/** Sends one review object to the API server and gives back the answer's object. */
+/** Posts a review object to the API server and returns the object of the response. */
 export type PostReview = (path: string, body: object) => Promise<unknown>;
 
-export interface DelegatedAuthorizerSettings {
+export interface DelegatedAuthorizerOptions {
   readonly postReview: PostReview;
   readonly tokenTtlMs: number;
   readonly authorizedTtlMs: number;
   readonly unauthorizedTtlMs: number;
   readonly clock: Clock;
-  /** Requests without credentials are asked for as the anonymous user; otherwise refused. */
+  /**
+   * Whether requests without credentials are authorized as the anonymous user; otherwise they are
+   * denied.
+   */
   readonly allowAnonymous: boolean;
 }
 
-/** A resource to be asked for instead of the path, such as `nodes/proxy` of the node agent. */
+/** A resource that is authorized instead of the path, such as `nodes/proxy` of the node agent. */
 export interface ReviewedResource {
   readonly resource: string;
   readonly subresource?: string;
@@ -58,12 +63,12 @@ export class DelegatedAuthorizer implements RequestAuthorizer {
   private readonly users: ExpiringCache<User | undefined>;
   private readonly permissions: ExpiringCache<{ allowed: boolean; reason: string }>;
 
-  constructor(private readonly settings: DelegatedAuthorizerSettings) {
-    this.users = new ExpiringCache(reviewCacheEntryCountMax, settings.clock);
-    this.permissions = new ExpiringCache(reviewCacheEntryCountMax, settings.clock);
+  constructor(private readonly options: DelegatedAuthorizerOptions) {
+    this.users = new ExpiringCache(reviewCacheEntryCountMax, options.clock);
+    this.permissions = new ExpiringCache(reviewCacheEntryCountMax, options.clock);
   }
 
-  /** `resource` is what the path stands for where the server maps paths to resources. */
+  /** Decides about `request`; about `resource` instead of the path if given. */
   async decide(request: ServingRequest, resource?: ReviewedResource): Promise<ServingDecision> {
     try {
       const user = await this.authenticate(request);
@@ -72,8 +77,8 @@ export class DelegatedAuthorizer implements RequestAuthorizer {
       if (permission.allowed) return { kind: 'allowed' };
       return { kind: 'forbidden', reason: permission.reason };
     } catch (error) {
-      const cause = error instanceof Error ? error.message : String(error);
-      return { kind: 'forbidden', reason: `cannot ask the API server: ${cause}` };
+      const reason = `cannot query the API server: ${errorMessage(error)}`;
+      return { kind: 'forbidden', reason };
     }
   }
 
@@ -86,16 +91,16 @@ export class DelegatedAuthorizer implements RequestAuthorizer {
     if (token !== undefined) {
       return this.users.get(token, async () => ({
         value: await this.reviewToken(token),
-        ttlMs: this.settings.tokenTtlMs,
+        ttlMs: this.options.tokenTtlMs,
       }));
     }
-    if (!this.settings.allowAnonymous) return undefined;
+    if (!this.options.allowAnonymous) return undefined;
     return { user: 'system:anonymous', groups: ['system:unauthenticated'] };
   }
 
   private async reviewToken(token: string): Promise<User | undefined> {
     const apiVersion = dialect().apiVersion('authentication', 'v1');
-    const answer = await this.settings.postReview(`/apis/${apiVersion}/tokenreviews`, {
+    const review = await this.options.postReview(`/apis/${apiVersion}/tokenreviews`, {
       apiVersion,
       kind: 'TokenReview',
       spec: { token },
@@ -103,7 +108,7 @@ export class DelegatedAuthorizer implements RequestAuthorizer {
     const status = statusOf<{
       authenticated?: boolean;
       user?: { username?: string; uid?: string; groups?: string[]; extra?: User['extra'] };
-    }>(answer);
+    }>(review);
     if (!status.authenticated || !status.user?.username) return undefined;
     const { username, uid, groups, extra } = status.user;
     return { user: username, uid, groups: groups ?? [], extra };
@@ -123,13 +128,13 @@ export class DelegatedAuthorizer implements RequestAuthorizer {
         : { nonResourceAttributes: { verb, path } }),
     };
     return this.permissions.get(JSON.stringify(spec), async () => {
-      const answer = await this.settings.postReview(`/apis/${apiVersion}/subjectaccessreviews`, {
+      const review = await this.options.postReview(`/apis/${apiVersion}/subjectaccessreviews`, {
         apiVersion,
         kind: 'SubjectAccessReview',
         spec,
       });
-      const { allowed, reason } = statusOf<{ allowed?: boolean; reason?: string }>(answer);
-      const { authorizedTtlMs, unauthorizedTtlMs } = this.settings;
+      const { allowed, reason } = statusOf<{ allowed?: boolean; reason?: string }>(review);
+      const { authorizedTtlMs, unauthorizedTtlMs } = this.options;
       return {
         value: {
           allowed: allowed === true,
@@ -141,7 +146,7 @@ export class DelegatedAuthorizer implements RequestAuthorizer {
   }
 }
 
-function statusOf<Status extends object>(answer: unknown): Partial<Status> {
-  if (typeof answer !== 'object' || answer === null || !('status' in answer)) return {};
-  return (answer.status ?? {}) as Partial<Status>;
+function statusOf<Status extends object>(review: unknown): Partial<Status> {
+  if (typeof review !== 'object' || review === null || !('status' in review)) return {};
+  return (review.status ?? {}) as Partial<Status>;
 }

@@ -1,7 +1,10 @@
-/** Starts a component's own server as its flags say, and stops it with the process. */
+/**
+ * Starts the server of a component with the settings of its flags, and stops it with the process.
+ */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { systemClock } from '../clock.js';
+import { errorMessage } from '../errors/thrown.js';
 import type { HealthChecks } from '../health/health-checks.js';
 import { exitCodes, FatalError } from '../lifecycle/exit-codes.js';
 import type { Lifecycle } from '../lifecycle/lifecycle.js';
@@ -10,40 +13,41 @@ import type { Metrics } from '../metrics/metrics.js';
 import type { ServingOptions } from '../options/serving-options.js';
 import type { KeyPairPem } from '../tls/certificate-request.js';
 import { createSelfSigned } from '../tls/pki.js';
-import { ComponentServer } from './component-server.js';
+import { ComponentServer, type Page } from './component-server.js';
 import { DelegatedAuthorizer, type PostReview } from './request-authorizer.js';
+import { type ServingMaterial, ServingTls } from './serving-tls.js';
 
-export interface ServingParts {
+export interface ServingDependencies {
   readonly health: HealthChecks;
   readonly metrics: Metrics;
-  /** Sends reviews to the API server. */
+  /** Posts reviews to the API server. */
   readonly postReview: PostReview;
   readonly configuration: () => Readonly<Record<string, object>>;
+  /** Pages of the component, by path. */
+  readonly pages?: Readonly<Record<string, Page>>;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
 }
 
 const selfSignedValidMs = 365 * 86_400_000;
 
-/** The running server, or undefined when port 0 disables it. */
+/** Returns the running server; undefined if port 0 disables it. */
 export async function startComponentServer(
   options: ServingOptions,
-  parts: ServingParts,
+  dependencies: ServingDependencies,
 ): Promise<ComponentServer | undefined> {
   if (options.securePort === 0) return undefined;
+  const material = await servingMaterial(options);
   const server = new ComponentServer({
     bindAddress: options.bindAddress,
     port: options.securePort,
-    tls: {
-      pair: await servingPair(options),
-      minVersion: options.tlsMinVersion,
-      ...(options.clientCaFile && { clientAuthoritiesPem: readPem(options.clientCaFile) }),
-    },
-    health: parts.health,
-    metrics: parts.metrics,
-    configuration: parts.configuration,
+    tls: { ...material, ...options.tls },
+    health: dependencies.health,
+    metrics: dependencies.metrics,
+    configuration: dependencies.configuration,
+    ...(dependencies.pages && { pages: dependencies.pages }),
     authorizer: new DelegatedAuthorizer({
-      postReview: parts.postReview,
+      postReview: dependencies.postReview,
       tokenTtlMs: options.tokenCacheTtlMs,
       authorizedTtlMs: options.authorizedCacheTtlMs,
       unauthorizedTtlMs: options.unauthorizedCacheTtlMs,
@@ -51,16 +55,75 @@ export async function startComponentServer(
       allowAnonymous: true,
     }),
     alwaysAllowPaths: options.alwaysAllowPaths,
-    profiling: options.profiling,
-    logger: parts.logger,
+    ...options.profiles,
+    logger: dependencies.logger,
   });
   await server.start();
-  parts.lifecycle.onStop('component server', () => server.stop());
+  const tls = followServingFiles(options, material, server, dependencies.logger);
+  dependencies.lifecycle.onStop('component server', () => {
+    tls.stop();
+    return server.stop();
+  });
   return server;
 }
 
-/** The configured certificate, or one made for this run. */
-export async function servingPair(
+/** Serves health and metrics to everyone, without TLS and authorization. Port 0 disables it. */
+export async function startInsecureServer(
+  { address, port }: { readonly address: string; readonly port: number },
+  {
+    health,
+    metrics,
+    logger,
+    lifecycle,
+  }: Pick<ServingDependencies, 'health' | 'metrics' | 'logger' | 'lifecycle'>,
+): Promise<void> {
+  if (port === 0) return;
+  const server = new ComponentServer({
+    ...{ bindAddress: address, port, health, metrics, logger },
+    ...{ configuration: undefined, alwaysAllowPaths: [] },
+    ...{ profiling: false, contentionProfiling: false },
+  });
+  await server.start();
+  lifecycle.onStop('insecure server', () => server.stop());
+}
+
+/** The flags that name the TLS files of a server. */
+export type ServingFileOptions = Pick<
+  ServingOptions,
+  'tlsCertFile' | 'tlsPrivateKeyFile' | 'clientCaFile' | 'tls'
+>;
+
+/** Reads the certificate and the authorities that the flags name. Rejects with `FatalError`. */
+export async function servingMaterial(options: ServingFileOptions): Promise<ServingMaterial> {
+  return {
+    pair: await servingPair(options),
+    ...(options.clientCaFile && { clientAuthoritiesPem: readPem(options.clientCaFile) }),
+  };
+}
+
+/** Replaces the certificates of `server` when their files change, until the result is stopped. */
+export function followServingFiles(
+  options: ServingFileOptions,
+  current: ServingMaterial,
+  server: ComponentServer,
+  logger: Logger,
+): ServingTls {
+  const { tlsCertFile, tlsPrivateKeyFile, clientCaFile } = options;
+  const tls = new ServingTls({
+    ...(tlsCertFile && { certificateFile: tlsCertFile }),
+    ...(tlsPrivateKeyFile && { keyFile: tlsPrivateKeyFile }),
+    ...(clientCaFile && { clientAuthoritiesFile: clientCaFile }),
+    current,
+    replace: (material) => server.replaceTls({ ...material, ...options.tls }),
+    clock: systemClock,
+    logger,
+  });
+  tls.start();
+  return tls;
+}
+
+/** Returns the configured serving certificate; by default a new self-signed one. */
+async function servingPair(
   options: Pick<ServingOptions, 'tlsCertFile' | 'tlsPrivateKeyFile'>,
 ): Promise<KeyPairPem> {
   const { tlsCertFile, tlsPrivateKeyFile } = options;
@@ -70,7 +133,7 @@ export async function servingPair(
   if (tlsCertFile || tlsPrivateKeyFile) {
     throw new FatalError(
       exitCodes.usage,
-      '--tls-cert-file and --tls-private-key-file belong together: give both or neither',
+      '--tls-cert-file and --tls-private-key-file must be set together: set both or neither',
     );
   }
   const name = hostname();
@@ -89,7 +152,7 @@ function readPem(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    throw new FatalError(exitCodes.failed, `cannot read ${path}: ${cause}`, { cause: error });
+    const message = `cannot read ${path}: ${errorMessage(error)}`;
+    throw new FatalError(exitCodes.failed, message, { cause: error });
   }
 }

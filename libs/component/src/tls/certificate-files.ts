@@ -1,8 +1,8 @@
 /**
- * Certificates kept as files: `<name>.crt` and `<name>.key` in one directory, private to their owner.
- * A pair is made when it is missing and made anew when it is near its end, does not belong to the
- * authority, or does not say what is asked for. The authority itself is never replaced silently: every
- * certificate in use would break.
+ * Certificates stored as files: `<name>.crt` and `<name>.key` in one directory, with mode 0600. A
+ * missing pair is created; a pair that expires soon, was issued by another authority or does not
+ * match the request is replaced. An authority is never replaced, because all certificates that it
+ * issued would become invalid.
  */
 import { X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -13,23 +13,23 @@ import { writeFileAtomic } from '../files/write-file-atomic.js';
 import type { CertificateRequest, KeyPairPem } from './certificate-request.js';
 import { createAuthority, createSelfSigned, issueCertificate } from './pki.js';
 
-/** A certificate is renewed when less than this share of its life is left. */
+/** A certificate is renewed when less than this share of its lifetime remains. */
 const renewShare = 0.2;
 
-/** A stored certificate cannot be used; the message names file and cure. */
+/** A stored certificate is unusable; the message contains the file and the remedy. */
 export class CertificateError extends Error {
   override readonly name = 'CertificateError';
   readonly code = 'certificate-invalid';
 }
 
-/** The pair kept under `name`, or undefined when neither file is there. */
+/** Returns the pair stored under `name`; undefined if both files are missing. */
 export function loadKeyPair(directory: string, name: string): KeyPairPem | undefined {
   const { certificatePath, keyPath } = pathsOf(directory, name);
   const missing = [certificatePath, keyPath].filter((path) => !existsSync(path));
   if (missing.length === 2) return undefined;
   if (missing.length === 1) {
     throw new CertificateError(
-      `${missing[0]} is missing beside its other half; restore it or remove both`,
+      `${missing[0]} is missing although the other file of the pair exists; restore it or remove both`,
     );
   }
   return {
@@ -38,7 +38,7 @@ export function loadKeyPair(directory: string, name: string): KeyPairPem | undef
   };
 }
 
-/** Writes both files; the key first, so that a certificate is never there without its key. */
+/** Writes both files, the key first, so that a certificate never exists without its key. */
 export function saveKeyPair(directory: string, name: string, pair: KeyPairPem): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const { certificatePath, keyPath } = pathsOf(directory, name);
@@ -46,7 +46,7 @@ export function saveKeyPair(directory: string, name: string, pair: KeyPairPem): 
   writeFileAtomic(certificatePath, pair.certificatePem, 0o600);
 }
 
-/** The authority kept under `name`; created when there is none. Throws when it has run out. */
+/** Returns the authority stored under `name`; creates it if missing. Throws if it has expired. */
 export async function ensureAuthority(
   directory: string,
   name: string,
@@ -54,25 +54,25 @@ export async function ensureAuthority(
   validMs: number,
   clock: Clock,
 ): Promise<KeyPairPem> {
-  const kept = loadKeyPair(directory, name);
-  if (!kept) {
+  const stored = loadKeyPair(directory, name);
+  if (!stored) {
     const created = await createAuthority(commonName, validMs, clock);
     saveKeyPair(directory, name, created);
     return created;
   }
   const certificate = parseCertificate(
-    kept.certificatePem,
+    stored.certificatePem,
     pathsOf(directory, name).certificatePath,
   );
   if (Date.parse(certificate.validTo) <= clock.nowMs()) {
     throw new CertificateError(
-      `the authority in ${pathsOf(directory, name).certificatePath} ended on ${certificate.validTo}; remove it and all certificates beside it to make new ones`,
+      `the authority in ${pathsOf(directory, name).certificatePath} expired on ${certificate.validTo}; remove it and all certificates in its directory to create new ones`,
     );
   }
-  return kept;
+  return stored;
 }
 
-/** The certificate kept under `name` while it is good; otherwise a new one from `authority`. */
+/** Returns the certificate stored under `name` if it is usable; otherwise issues a new one. */
 export async function ensureCertificate(
   directory: string,
   name: string,
@@ -80,28 +80,29 @@ export async function ensureCertificate(
   request: CertificateRequest,
   clock: Clock,
 ): Promise<KeyPairPem> {
-  const kept = loadKeyPair(directory, name);
-  if (kept && isGood(kept, request, clock, authority)) return kept;
+  const stored = loadKeyPair(directory, name);
+  if (stored && isUsable(stored, request, clock, authority)) return stored;
   const issued = await issueCertificate(authority, request, clock);
   saveKeyPair(directory, name, issued);
   return issued;
 }
 
-/** As `ensureCertificate`, for a server without an authority. */
+/** Like `ensureCertificate`, with a self-signed certificate. */
 export async function ensureSelfSigned(
   directory: string,
   name: string,
   request: CertificateRequest,
   clock: Clock,
 ): Promise<KeyPairPem> {
-  const kept = loadKeyPair(directory, name);
-  if (kept && isGood(kept, request, clock)) return kept;
+  const stored = loadKeyPair(directory, name);
+  if (stored && isUsable(stored, request, clock)) return stored;
   const created = await createSelfSigned(request, clock);
   saveKeyPair(directory, name, created);
   return created;
 }
 
-function isGood(
+/** Whether the pair matches the request, was issued by `authority` and does not expire soon. */
+function isUsable(
   pair: KeyPairPem,
   request: CertificateRequest,
   clock: Clock,
@@ -121,7 +122,10 @@ function isGood(
     `CN=${request.commonName}`,
     ...(request.organizations ?? []).map((name) => `O=${name}`),
   ];
-  if (!wanted.every((line) => subject.includes(line))) return false;
+  // A certificate with further groups would grant more than requested.
+  if (subject.length !== wanted.length || !wanted.every((line) => subject.includes(line))) {
+    return false;
+  }
   return (request.hosts ?? []).every((host) =>
     isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host, { subject: 'never' }),
   );
@@ -129,7 +133,7 @@ function isGood(
 
 function parseCertificate(pem: string, where: string): X509Certificate {
   const certificate = tryParse(pem);
-  if (!certificate) throw new CertificateError(`${where} holds no certificate`);
+  if (!certificate) throw new CertificateError(`${where} contains no certificate`);
   return certificate;
 }
 
@@ -137,7 +141,7 @@ function tryParse(pem: string): X509Certificate | undefined {
   try {
     return new X509Certificate(pem);
   } catch {
-    // Not a certificate: the caller makes a new one or names the file.
+    // Not a certificate: the caller creates a new one or reports the file.
     return undefined;
   }
 }

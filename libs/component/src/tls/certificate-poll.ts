@@ -1,55 +1,56 @@
 /**
- * Looks at certificate files again and again, so that a rotation needs no restart. A look that fails
- * changes nothing; the same failure is told once until a look goes well. What is looked at, and what is
- * made of it, is the owner's.
+ * Reloads certificate files periodically, so that a rotation needs no restart. A failed reload
+ * changes nothing; the same failure is reported once until a reload succeeds. The owner decides
+ * what a reload does.
  */
 import type { Clock, Timer } from '../clock.js';
+import { errorMessage } from '../errors/thrown.js';
 
-export interface CertificatePollParts {
+export interface CertificatePollOptions {
   readonly clock: Clock;
   readonly periodMs: number;
-  /** Takes over what is there now. */
-  readonly look: () => Promise<void>;
-  readonly onFault: (reason: string) => void;
+  /** Reads the files and puts them into use. */
+  readonly reload: () => Promise<void>;
+  readonly onError: (reason: string) => void;
 }
 
 export class CertificatePoll {
-  #fault: string | undefined;
-  #timer: Timer | undefined;
-  #stopped = false;
+  private lastError: string | undefined;
+  private timer: Timer | undefined;
+  private isStopped = false;
 
-  constructor(private readonly parts: CertificatePollParts) {}
+  constructor(private readonly options: CertificatePollOptions) {}
 
-  /** Again while it runs: nothing. */
+  /** Has no effect while it runs. */
   start(): void {
-    if (this.#stopped || this.#timer) return;
-    this.#timer = this.parts.clock.setTimer(this.parts.periodMs, () => {
+    if (this.isStopped || this.timer) return;
+    this.timer = this.options.clock.setTimer(this.options.periodMs, () => {
       void this.poll().finally(() => {
-        this.#timer = undefined;
+        this.timer = undefined;
         this.start();
       });
     });
   }
 
   stop(): void {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.isStopped = true;
+    this.timer?.cancel();
+    this.timer = undefined;
   }
 
   get stopped(): boolean {
-    return this.#stopped;
+    return this.isStopped;
   }
 
-  /** One look. Never rejects. */
+  /** Reloads once. Never rejects. */
   async poll(): Promise<void> {
     try {
-      await this.parts.look();
-      this.#fault = undefined;
+      await this.options.reload();
+      this.lastError = undefined;
     } catch (error) {
-      const fault = error instanceof Error ? error.message : String(error);
-      if (fault !== this.#fault) this.parts.onFault(fault);
-      this.#fault = fault;
+      const reason = errorMessage(error);
+      if (reason !== this.lastError) this.options.onError(reason);
+      this.lastError = reason;
     }
   }
 }

@@ -62,7 +62,7 @@ async function whoCalls(pair: KeyPairPem, client: KeyPairPem, caPem: string): Pr
 }
 
 describe('certificates', () => {
-  it('prove server and client to each other', async () => {
+  it('authenticate server and client to each other', async () => {
     const ca = await authority();
     const pair = await ensureCertificate(directory, 'server', ca, server, systemClock);
     const client = await ensureCertificate(
@@ -83,7 +83,7 @@ describe('certificates', () => {
     expect(statSync(join(directory, 'server.key')).mode & 0o777).toBe(0o600);
   });
 
-  it('are kept while good, and renewed near the end or when other hosts are asked for', async () => {
+  it('are reused while usable, and renewed near expiry or for other hosts', async () => {
     const ca = await authority();
     const first = await ensureCertificate(directory, 'server', ca, server, systemClock);
     const again = await ensureCertificate(directory, 'server', ca, server, systemClock);
@@ -100,7 +100,17 @@ describe('certificates', () => {
     expect(new X509Certificate(wider.certificatePem).checkIP('10.96.0.1')).toBe('10.96.0.1');
   });
 
-  it('are issued anew for another authority', async () => {
+  it('are issued again when the stored one has other groups', async () => {
+    const ca = await authority();
+    const request = { commonName: 'client', usages: ['client' as const], validMs: dayMs };
+    const privileged = { ...request, organizations: ['system:masters'] };
+    await ensureCertificate(directory, 'client', ca, privileged, systemClock);
+    const pair = await ensureCertificate(directory, 'client', ca, request, systemClock);
+    expect(new X509Certificate(pair.certificatePem).subject).toBe('CN=client');
+    expect(await ensureCertificate(directory, 'client', ca, request, systemClock)).toEqual(pair);
+  });
+
+  it('are issued again for another authority', async () => {
     const ca = await authority();
     const first = await ensureCertificate(directory, 'server', ca, server, systemClock);
     rmSync(join(directory, 'ca.crt'));
@@ -116,12 +126,12 @@ describe('certificates', () => {
     expect(second.certificatePem).not.toBe(first.certificatePem);
   });
 
-  it('of an ended authority are refused', async () => {
+  it('are not issued by an expired authority', async () => {
     await authority();
-    await expect(authority(later(4000 * dayMs))).rejects.toThrow(/ended on/);
+    await expect(authority(later(4000 * dayMs))).rejects.toThrow(/expired on/);
   });
 
-  it('can vouch for themselves', async () => {
+  it('can be self-signed', async () => {
     const pair = await ensureSelfSigned(directory, 'self', server, systemClock);
     expect(await ensureSelfSigned(directory, 'self', server, systemClock)).toEqual(pair);
     expect(new X509Certificate(pair.certificatePem).checkHost('localhost')).toBe('localhost');

@@ -1,18 +1,16 @@
-/** What `pki.ts` promises, done with X.509 structures. Loaded only by those who make certificates. */
+/** The implementation of `pki.ts` with an X.509 library. */
 import 'reflect-metadata';
-import { randomBytes, webcrypto } from 'node:crypto';
+import { webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 import {
   AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
-  cryptoProvider,
   ExtendedKeyUsage,
   ExtendedKeyUsageExtension,
   type Extension,
   type JsonName,
   KeyUsageFlags,
   KeyUsagesExtension,
-  PemConverter,
   SubjectAlternativeNameExtension,
   SubjectKeyIdentifierExtension,
   X509Certificate,
@@ -20,10 +18,14 @@ import {
 } from '@peculiar/x509';
 import type { Clock } from '../clock.js';
 import type { CertificateRequest, KeyPairPem } from './certificate-request.js';
-
-/** Allowance for clocks of peers that are behind. */
-const backdateMs = 5 * 60_000;
-const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+import {
+  algorithm,
+  backdateMs,
+  exportKey,
+  generateKeys,
+  newSerialNumber,
+  signingKeyOf,
+} from './x509-keys.js';
 
 export async function createAuthority(
   commonName: string,
@@ -51,7 +53,7 @@ export async function createAuthority(
   return { certificatePem: pemText(certificate), keyPem: await exportKey(keys.privateKey) };
 }
 
-/** A certificate signed by `authority`. */
+/** Issues a certificate signed by `authority`. */
 export async function issueCertificate(
   authority: KeyPairPem,
   request: CertificateRequest,
@@ -59,14 +61,15 @@ export async function issueCertificate(
 ): Promise<KeyPairPem> {
   const issuer = new X509Certificate(authority.certificatePem);
   const keys = await generateKeys();
+  const signing = await signingKeyOf(authority.keyPem);
   const certificate = await X509CertificateGenerator.create(
     {
       ...validity(request.validMs, clock),
       subject: subjectOf(request),
-      issuer: issuer.subjectName.toJSON(),
+      issuer: issuer.subjectName,
       publicKey: keys.publicKey,
-      signingKey: await importKey(authority.keyPem),
-      signingAlgorithm: algorithm,
+      signingKey: signing.key,
+      signingAlgorithm: signing.algorithm,
       extensions: [
         ...leafExtensions(request),
         await AuthorityKeyIdentifierExtension.create(issuer, false, webcrypto),
@@ -77,7 +80,7 @@ export async function issueCertificate(
   return { certificatePem: pemText(certificate), keyPem: await exportKey(keys.privateKey) };
 }
 
-/** A server certificate that only itself vouches for: where no authority is configured. */
+/** Creates a self-signed server certificate. */
 export async function createSelfSigned(
   request: CertificateRequest,
   clock: Clock,
@@ -124,29 +127,11 @@ function subjectOf(request: CertificateRequest): JsonName {
 
 function validity(validMs: number, clock: Clock) {
   const nowMs = clock.nowMs();
-  const serial = randomBytes(16);
-  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40;
   return {
-    serialNumber: serial.toString('hex'),
+    serialNumber: newSerialNumber(),
     notBefore: new Date(nowMs - backdateMs),
     notAfter: new Date(nowMs + validMs),
   };
-}
-
-function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
-  cryptoProvider.set(webcrypto);
-  return webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
-}
-
-async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
-  const bytes = await webcrypto.subtle.exportKey('pkcs8', key);
-  return `${PemConverter.encode(bytes, 'PRIVATE KEY')}\n`;
-}
-
-function importKey(keyPem: string): Promise<webcrypto.CryptoKey> {
-  const [bytes] = PemConverter.decode(keyPem);
-  if (!bytes) throw new Error('the authority key holds no PEM block');
-  return webcrypto.subtle.importKey('pkcs8', bytes, algorithm, false, ['sign']);
 }
 
 function pemText(certificate: X509Certificate): string {

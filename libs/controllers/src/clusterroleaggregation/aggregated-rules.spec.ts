@@ -34,7 +34,7 @@ describe('the rules of an aggregated role', () => {
       rule('pods'),
     ]);
   });
-  it('are none where nothing is chosen', () => {
+  it('aggregate no rules if no role is selected', () => {
     expect(aggregatedRules(aggregate({ to: 'nobody' }), [role('a', {}, 'pods')])).toEqual([]);
   });
 });

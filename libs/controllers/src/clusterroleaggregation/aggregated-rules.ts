@@ -1,8 +1,11 @@
-/** The rules of an aggregated cluster role: those of all roles that its selectors choose, each once. */
+/** The rules of an aggregated cluster role: the rules of all selected roles, each once. */
 import { labelSelectorFromObject, semanticallyEqual } from '@orch/apimachinery';
 import type { ClusterRole, PolicyRule } from '@orch/types/rbac.authorization/v1';
 
-/** Selector by selector, the roles of each by name. Throws SelectorError for what cannot be read. */
+/**
+ * Orders the rules by selector, then by the name of the role. Throws SelectorError for an invalid
+ * selector.
+ */
 export function aggregatedRules(
   { metadata, aggregationRule }: ClusterRole,
   roles: readonly ClusterRole[],

@@ -1,53 +1,33 @@
 /**
- * Keeps the rules of aggregated cluster roles those of the roles that they choose by label. Any change of
- * any cluster role may concern any of them, so all are looked at again; rules that others write into them
- * are taken out.
+ * Writes the rules of aggregated cluster roles: the union of the rules of the roles that their
+ * selectors match. Rules that a user adds to an aggregated role are removed.
  */
 import { semanticallyEqual } from '@orch/apimachinery';
-import { type Informer, isConflict, isNotFound, resources, type WorkQueue } from '@orch/client';
-import type { ClusterRole } from '@orch/types/rbac.authorization/v1';
-import {
-  type Controller,
-  type ControllerContext,
-  queueFor,
-  workOff,
-} from '../manager/controller.js';
+import { isConflict, isNotFound, resources } from '@orch/client';
+import { type ControllerFactory, done } from '../common/controller.js';
+import { controller } from '../common/controller-builder.js';
+import { ignoring } from '../common/expected-errors.js';
 import { aggregatedRules } from './aggregated-rules.js';
 
-export class ClusterRoleAggregationController implements Controller {
-  private readonly roles: Informer<ClusterRole>;
-  private readonly queue: WorkQueue;
+export const clusterRoleAggregationController: ControllerFactory = (context) => {
+  const { lister } = context.informers.informer(resources.clusterRoles);
+  /** Any role may match any selector, so that each change concerns all aggregated roles. */
+  const aggregatedNames = () =>
+    lister
+      .list()
+      .filter((role) => role.aggregationRule)
+      .map((role) => role.metadata?.name ?? '');
 
-  constructor(
-    private readonly context: ControllerContext,
-    private readonly workerCount: number,
-  ) {
-    this.roles = context.informers.informer(resources.clusterRoles);
-    this.queue = queueFor(context, 'ClusterRoleAggregator');
-    const changed = () => this.addAll();
-    this.roles.addHandlers({ onAdd: changed, onUpdate: changed, onDelete: changed });
-  }
-
-  run(signal: AbortSignal): Promise<void> {
-    return workOff(this.queue, this.workerCount, signal, (key) => this.reconcile(key));
-  }
-
-  private addAll(): void {
-    for (const { aggregationRule, metadata } of this.roles.lister.list()) {
-      if (aggregationRule) this.queue.add(metadata?.name ?? '');
-    }
-  }
-
-  private async reconcile(name: string): Promise<undefined> {
-    const role = this.roles.lister.get(name);
-    if (!role?.aggregationRule) return;
-    const rules = aggregatedRules(role, this.roles.lister.list());
-    if (semanticallyEqual(role.rules ?? [], rules)) return;
-    try {
-      await this.context.client.resource(resources.clusterRoles).replace({ ...role, rules });
-    } catch (error) {
-      // Lost against another writer or a deletion: the watch brings the outcome and the next look.
-      if (!isConflict(error) && !isNotFound(error)) throw error;
-    }
-  }
-}
+  return controller('ClusterRoleAggregator', context)
+    .workers(5)
+    .watches(resources.clusterRoles, aggregatedNames)
+    .reconcile(async (name) => {
+      const role = lister.get(name);
+      if (!role?.aggregationRule) return done;
+      const rules = aggregatedRules(role, lister.list());
+      if (semanticallyEqual(role.rules ?? [], rules)) return done;
+      const roles = context.client.resource(resources.clusterRoles);
+      await ignoring(roles.replace({ ...role, rules }), isConflict, isNotFound);
+      return done;
+    });
+};

@@ -1,7 +1,4 @@
-/**
- * Doing the same thing many times: in batches that double while all goes well, so that a creation that
- * is bound to fail (quota, admission) is refused once and not five hundred times.
- */
+/** Runs one task many times with bounded concurrency. */
 
 export interface BatchResult {
   readonly successCount: number;
@@ -9,7 +6,10 @@ export interface BatchResult {
   readonly error: unknown;
 }
 
-/** Runs `task` up to `count` times, in batches of 1, 2, 4, ...; stops after a batch with a failure. */
+/**
+ * Runs `task` up to `count` times, in batches of 1, 2, 4, ..., and stops after a batch with a
+ * failure: a request that quota or admission rejects is rejected once, not `count` times.
+ */
 export async function slowStart(
   count: number,
   task: (index: number) => Promise<void>,
@@ -25,22 +25,21 @@ export async function slowStart(
     started += batchSize;
     const failed = results.filter((result) => result.status === 'rejected');
     successCount += batchSize - failed.length;
-    if (failed.length > 0) return { successCount, error: failed[0]!.reason };
+    if (failed[0]) return { successCount, error: failed[0].reason };
   }
   return { successCount, error: undefined };
 }
 
-/** Runs `task` on every item, at most `concurrency` at once; all are tried. @returns the failures. */
+/** Runs `task` on every item, at most `concurrency` at a time. @returns the failures. */
 export async function forEachBounded<T>(
   items: readonly T[],
   concurrency: number,
   task: (item: T) => Promise<void>,
 ): Promise<unknown[]> {
   const errors: unknown[] = [];
-  let next = 0;
+  const remaining = items.values();
   const worker = async () => {
-    while (next < items.length) {
-      const item = items[next++]!;
+    for (const item of remaining) {
       try {
         await task(item);
       } catch (error) {

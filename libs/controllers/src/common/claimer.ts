@@ -1,53 +1,54 @@
 /**
- * Carries claims out: adopts by adding a controller reference, releases by removing it. Before the first
- * adoption of a sync the owner is read from the server: one that is gone or being deleted in truth must
- * not adopt, whatever the cache says.
+ * Carries claims out: adopts by adding a controller reference, releases by removing it. Before the
+ * first adoption the owner is read from the server, because the cache may not have seen its
+ * deletion.
  */
 import { controllerReference, type LabelSelector } from '@orch/apimachinery';
 import {
+  type ApiClient,
   type ApiObject,
   isInvalid,
   isNotFound,
+  type KnownResource,
   type ResourceRef,
-  type RestClient,
 } from '@orch/client';
+import { dialect } from '@orch/component';
 import { claimOf } from './claim.js';
+import { ignoring } from './expected-errors.js';
 
 export interface ClaimRequest<T extends ApiObject> {
-  readonly client: RestClient;
+  readonly client: ApiClient;
   readonly owner: ApiObject;
-  readonly ownerResource: ResourceRef<ApiObject>;
-  readonly ownerType: { readonly apiVersion: string; readonly kind: string };
+  readonly ownerResource: KnownResource<ApiObject>;
   readonly selector: LabelSelector;
   readonly dependentResource: ResourceRef<T>;
   readonly candidates: readonly T[];
+  /** False: the dependent is treated as not selected. By default all are eligible. */
+  readonly isEligible?: (dependent: T) => boolean;
 }
 
-/** @returns the dependents that are the owner's after this. */
+/** Adopts and releases. @returns the dependents that the owner has afterwards. */
 export async function claim<T extends ApiObject>(request: ClaimRequest<T>): Promise<T[]> {
-  const { client, owner, selector, candidates } = request;
-  const namespace = owner.metadata?.namespace;
+  const { owner, ownerResource, selector, candidates } = request;
+  const { group, version, kind } = ownerResource;
   const claimed: T[] = [];
-  let canAdopt: Promise<void> | undefined;
+  let ownerCheck: Promise<void> | undefined;
   for (const dependent of candidates) {
-    switch (claimOf(owner, selector, dependent)) {
+    const isEligible = request.isEligible?.(dependent) ?? true;
+    switch (claimOf(owner, selector, dependent, isEligible)) {
       case 'keep':
         claimed.push(dependent);
         break;
       case 'adopt': {
-        canAdopt ??= checkOwner(request);
-        await canAdopt;
-        const reference = controllerReference({ ...owner, ...request.ownerType });
-        if (await patchOwners(client, request.dependentResource, namespace, dependent, reference)) {
-          claimed.push(dependent);
-        }
+        ownerCheck ??= checkOwner(request);
+        await ownerCheck;
+        const apiVersion = dialect().apiVersion(group, version);
+        const reference = controllerReference({ ...owner, apiVersion, kind });
+        if (await patchOwners(request, dependent, reference)) claimed.push(dependent);
         break;
       }
       case 'release':
-        await patchOwners(client, request.dependentResource, namespace, dependent, {
-          $patch: 'delete',
-          uid: owner.metadata?.uid,
-        });
+        await patchOwners(request, dependent, { $patch: 'delete', uid: owner.metadata?.uid });
         break;
       case 'ignore':
         break;
@@ -59,32 +60,26 @@ export async function claim<T extends ApiObject>(request: ClaimRequest<T>): Prom
 async function checkOwner<T extends ApiObject>(request: ClaimRequest<T>): Promise<void> {
   const { owner, client, ownerResource } = request;
   const { namespace, name = '', uid } = owner.metadata ?? {};
-  const fresh = await client.resource(ownerResource, namespace).get(name);
-  if (fresh.metadata?.uid !== uid) {
-    throw new Error(`${namespace}/${name} is another object now: it had uid ${uid}`);
+  const latest = await client.resource(ownerResource, namespace).get(name);
+  const latestUid = latest.metadata?.uid;
+  if (latestUid !== uid) {
+    throw new Error(`${namespace}/${name} was replaced: its uid is ${latestUid}, not ${uid}`);
   }
-  if (fresh.metadata?.deletionTimestamp) {
+  if (latest.metadata?.deletionTimestamp) {
     throw new Error(`${namespace}/${name} is being deleted and adopts nothing`);
   }
 }
 
-/** @returns false when the dependent is gone, which settles the matter. */
+/** @returns false if the dependent does not exist any more. */
 async function patchOwners<T extends ApiObject>(
-  client: RestClient,
-  resource: ResourceRef<T>,
-  namespace: string | undefined,
+  { client, owner, dependentResource }: ClaimRequest<T>,
   dependent: T,
   reference: object,
 ): Promise<boolean> {
-  const body = { metadata: { uid: dependent.metadata?.uid, ownerReferences: [reference] } };
-  try {
-    await client
-      .resource(resource, namespace)
-      .patch(dependent.metadata?.name ?? '', body, { type: 'strategic' });
-    return true;
-  } catch (error) {
-    // Invalid: the uid no longer fits, so this name is another object.
-    if (isNotFound(error) || isInvalid(error)) return false;
-    throw error;
-  }
+  const { name = '', uid } = dependent.metadata ?? {};
+  const body = { metadata: { uid, ownerReferences: [reference] } };
+  const dependents = client.resource(dependentResource, owner.metadata?.namespace);
+  // Invalid: the uid differs, so that another object has the name.
+  const patch = dependents.patch(name, body, { type: 'strategic' });
+  return (await ignoring(patch, isNotFound, isInvalid)) !== undefined;
 }

@@ -1,6 +1,6 @@
 import { labelSelectorFromMap } from '@orch/apimachinery';
 import { describe, expect, it } from 'vitest';
-import { TestClock } from '../../../client/test/test-clock.js';
+import { TestClock } from '../../../component/src/testing/test-clock.js';
 import { forEachBounded, slowStart } from './batches.js';
 import { claimOf } from './claim.js';
 import { Expectations } from './expectations.js';
@@ -28,7 +28,7 @@ describe('slowStart', () => {
   });
 });
 
-it('forEachBounded tries all, few at once, and gives the failures', async () => {
+it('forEachBounded tries all items with bounded concurrency and returns the failures', async () => {
   let running = 0;
   let most = 0;
   const errors = await forEachBounded([1, 2, 3, 4, 5], 2, async (item) => {
@@ -69,7 +69,7 @@ describe('claimOf', () => {
 });
 
 describe('Expectations', () => {
-  it('are met by what is seen, or by time', async () => {
+  it('are satisfied by observations or by a timeout', async () => {
     const clock = new TestClock();
     const expectations = new Expectations(clock);
     expect(expectations.satisfied('a')).toBe(true);

@@ -1,4 +1,4 @@
-/** When an object came to be: what order by age is made of. */
+/** The age of objects, for sorting. */
 import { parseTime } from '@orch/apimachinery';
 
 /** Milliseconds since the epoch; 0 for an object that does not say. */

@@ -1,7 +1,10 @@
-/** Doing something again and again, never twice at once. */
+/** Periodic work. */
 import { type Clock, type Logger, sleep } from '@orch/component';
 
-/** Runs `act`, waits `periodMs`, and so on until `signal` aborts. A failure is logged, not passed on. */
+/**
+ * Runs `act` until `signal` aborts, with a pause of `periodMs` after each run, so that runs never
+ * overlap. A failure is logged and the next run retries.
+ */
 export async function every(
   periodMs: number,
   clock: Clock,
@@ -13,7 +16,7 @@ export async function every(
     try {
       await act();
     } catch (error) {
-      logger.warn({ err: error }, 'periodic work failed, will be tried again');
+      logger.warn({ err: error, periodMs }, 'periodic work failed, next period retries');
     }
     await sleep(periodMs, signal, clock).catch((reason: unknown) => {
       if (!signal.aborted) throw reason;

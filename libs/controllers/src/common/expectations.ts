@@ -1,13 +1,13 @@
 /**
- * What a controller has asked for and not yet seen in its cache. While anything is outstanding the cache
- * is known to be behind, and counting from it would do the same work twice. Expectations that are not
- * met within five minutes are taken as lost and ignored.
+ * Creations and deletions that a controller has requested and not yet seen in its cache. While any
+ * is outstanding, the cache is behind, and acting on it would repeat the requests. Expectations
+ * that are not met within five minutes count as lost and no longer block.
  */
 import type { Clock } from '@orch/component';
 
 interface Expected {
   creationCount: number;
-  /** Keys of the objects whose deletion is awaited. */
+  /** Keys of the objects whose deletion is outstanding. */
   readonly deletions: Set<string>;
   readonly sinceMs: number;
 }
@@ -19,29 +19,30 @@ export class Expectations {
 
   constructor(private readonly clock: Clock) {}
 
-  expectCreations(owner: string, count: number): void {
+  /** Replaces the expectations of `owner`. `deletions` are the keys of the deleted objects. */
+  expect(owner: string, creationCount: number, deletions: Iterable<string>): void {
     this.expected.set(owner, {
-      creationCount: count,
-      deletions: new Set(),
+      creationCount,
+      deletions: new Set(deletions),
       sinceMs: this.clock.monotonicMs(),
     });
+  }
+
+  expectCreations(owner: string, count: number): void {
+    this.expect(owner, count, []);
   }
 
   expectDeletions(owner: string, keys: Iterable<string>): void {
-    this.expected.set(owner, {
-      creationCount: 0,
-      deletions: new Set(keys),
-      sinceMs: this.clock.monotonicMs(),
-    });
+    this.expect(owner, 0, keys);
   }
 
-  /** A creation was seen, or did not happen. */
+  /** Counts creations that the cache has seen or that failed. */
   creationObserved(owner: string, count = 1): void {
     const expected = this.expected.get(owner);
     if (expected) expected.creationCount = Math.max(0, expected.creationCount - count);
   }
 
-  /** A deletion was seen, or did not happen. */
+  /** Notes a deletion that the cache has seen or that failed. */
   deletionObserved(owner: string, key: string): void {
     this.expected.get(owner)?.deletions.delete(key);
   }

@@ -31,3 +31,17 @@ export function isPodAvailable(pod: Pod, minReadySeconds: number, nowMs: number)
 export function restartCountMax(pod: Pod): number {
   return Math.max(0, ...(pod.status?.containerStatuses ?? []).map((one) => one.restartCount ?? 0));
 }
+
+/**
+ * When a pod that became ready becomes available; undefined if it did not or is available
+ * immediately.
+ */
+export function availableAfterMs(
+  minReadySeconds: number | undefined,
+  pod: Pod,
+  old: Pod,
+): number | undefined {
+  if (!minReadySeconds || !isPodReady(pod) || isPodReady(old)) return undefined;
+  // Times in a status are whole seconds: one more, so that the pod is available by then.
+  return (minReadySeconds + 1) * 1000;
+}

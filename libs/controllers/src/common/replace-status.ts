@@ -1,9 +1,10 @@
-/** Writing a status: against the object as it was read, once more against a fresh one on conflict. */
+/** Writes a status and retries once on a conflict. */
 import { type ApiObject, isConflict, isNotFound, type ResourceClient } from '@orch/client';
 
 /**
- * @param change gives the object with its new status from the one passed in, or undefined when it has
- *   nothing to write. Called again with a fresh object after a conflict.
+ * Replaces the status of `object`. @returns the stored object.
+ * @param change returns the object with its new status, or undefined if there is nothing to write.
+ *   After a conflict it is called again with the latest object.
  */
 export async function replaceStatus<T extends ApiObject>(
   client: ResourceClient<T>,
@@ -15,12 +16,12 @@ export async function replaceStatus<T extends ApiObject>(
   try {
     return await client.replaceStatus(changed);
   } catch (error) {
-    // Gone: there is nothing left to have a status.
+    // A deleted object needs no status.
     if (isNotFound(error)) return object;
     if (!isConflict(error)) throw error;
-    const fresh = await client.get(object.metadata?.name ?? '');
-    if (fresh.metadata?.uid !== object.metadata?.uid) throw error;
-    const again = change(fresh);
-    return again ? await client.replaceStatus(again) : fresh;
+    const latest = await client.get(object.metadata?.name ?? '');
+    if (latest.metadata?.uid !== object.metadata?.uid) throw error;
+    const changedAgain = change(latest);
+    return changedAgain ? await client.replaceStatus(changedAgain) : latest;
   }
 }

@@ -1,4 +1,4 @@
-/** The selectors of objects, compiled once for each version of an object that is looked at. */
+/** The selectors of objects, compiled once for each version of an object. */
 import {
   type LabelSelector,
   labelSelectorFromMap,
@@ -16,12 +16,12 @@ interface MapSelecting {
   readonly spec?: { readonly selector?: Readonly<Record<string, string>> };
 }
 
-/** Of workloads: an absent selector selects nothing, an empty one everything. */
+/** The selector of a workload: an absent selector selects nothing, an empty one everything. */
 export function selectorOf(object: Selecting): LabelSelector {
   return once(object, () => labelSelectorFromObject(object.spec?.selector));
 }
 
-/** Of services: an absent or empty selector selects nothing. */
+/** The selector of a service: an absent or empty selector selects nothing. */
 export function mapSelectorOf(object: MapSelecting): LabelSelector {
   return once(object, () => labelSelectorFromMap(object.spec?.selector));
 }

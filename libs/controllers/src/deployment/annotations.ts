@@ -14,7 +14,7 @@ export const revisionKey = () => key('revision');
 const historyKey = () => key('revision-history');
 const desiredKey = () => key('desired-replicas');
 const maxKey = () => key('max-replicas');
-/** Asks for a rollback to a revision; 0 is the one before. Kept from an older API version. */
+/** Requests a rollback to a revision; 0 is the previous one. Stored by an older API version. */
 export const rollbackKey = 'deprecated.deployment.rollback.to';
 
 /** 0 when there is none. */
@@ -30,7 +30,9 @@ function intAnnotation(object: Annotated, name: string): number | undefined {
   return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** The replica set's annotations after the deployment's have been copied and the revision raised. */
+/**
+ * The replica set's annotations after the deployment's have been copied and the revision raised.
+ */
 export function annotationsForRevision(
   deployment: Deployment,
   replicaSet: ReplicaSet,

@@ -1,21 +1,23 @@
 /**
- * Carries out what was decided about a deployment: makes, resizes and deletes replica sets, tells of it
- * by events, and writes the status.
+ * Applies a rollout plan: creates, scales and deletes replica sets, records events, writes the
+ * status.
  */
 import { conditionOf, isControlledBy, semanticallyEqual } from '@orch/apimachinery';
 import {
+  type ApiClient,
   type EventRecorder,
   isAlreadyExists,
   isConflict,
   isNamespaceTerminating,
   isNotFound,
   type ResourceClient,
-  type RestClient,
   resources,
 } from '@orch/client';
 import type { Clock } from '@orch/component';
 import type { Deployment, DeploymentCondition, ReplicaSet } from '@orch/types/apps/v1';
 import type { ConditionFacts } from '../common/conditions.js';
+import { done, type ReconcileResult } from '../common/controller.js';
+import { ignoring, messageOf } from '../common/expected-errors.js';
 import { revisionKey, revisionOf } from './annotations.js';
 import { allOf, type Rollout, sameTemplate, sizeOf } from './rollout.js';
 import type { RolloutPlan } from './rollout-plan.js';
@@ -27,9 +29,11 @@ import {
   withCondition,
 } from './status.js';
 
+const conflictRetryMs = 1_000;
+
 export class DeploymentWriter {
   constructor(
-    private readonly client: RestClient,
+    private readonly client: ApiClient,
     private readonly recorder: EventRecorder,
     private readonly clock: Clock,
   ) {}
@@ -42,19 +46,22 @@ export class DeploymentWriter {
     return this.client.resource(resources.replicaSets, deployment.metadata?.namespace);
   }
 
-  /** Makes the replica set of a new template. One that is there already is taken, or avoided. */
-  async createAndTell(
+  /**
+   * Creates the replica set of a new template. If its name is taken by another replica set, the
+   * collision count grows and the next reconciliation chooses another name.
+   */
+  async createReplicaSet(
     rollout: Rollout,
     wanted: ReplicaSet,
     conditions: readonly DeploymentCondition[],
-  ): Promise<number | undefined> {
+  ): Promise<ReconcileResult> {
     const { deployment } = rollout;
     const name = wanted.metadata?.name ?? '';
     let current: ReplicaSet;
     try {
       current = await this.replicaSetsIn(deployment).create(wanted);
     } catch (error) {
-      if (isNamespaceTerminating(error)) return undefined;
+      if (isNamespaceTerminating(error)) return done;
       if (!isAlreadyExists(error)) return this.creationFailed(rollout, name, conditions, error);
       const existing = await this.replicaSetsIn(deployment).get(name);
       if (
@@ -64,8 +71,8 @@ export class DeploymentWriter {
         await this.avoidName(deployment);
         throw error;
       }
-      // An earlier sync made it and the cache has not seen it yet.
-      return undefined;
+      // Created by an earlier reconciliation; the cache has not seen it yet.
+      return done;
     }
     const replicas = sizeOf(current);
     if (replicas > 0) {
@@ -88,8 +95,7 @@ export class DeploymentWriter {
     error: unknown,
   ): Promise<never> {
     const { deployment } = rollout;
-    const cause = error instanceof Error ? error.message : String(error);
-    const message = `Failed to create new replica set "${name}": ${cause}`;
+    const message = `Failed to create new replica set "${name}": ${messageOf(error)}`;
     this.recorder.event(deployment, 'Warning', 'ReplicaSetCreateError', message);
     const noted = this.noteProgress(
       deployment,
@@ -102,7 +108,7 @@ export class DeploymentWriter {
     throw error;
   }
 
-  /** The next sync takes another name for the same template. */
+  /** Makes the next reconciliation choose another name for the same template. */
   private async avoidName(deployment: Deployment): Promise<void> {
     const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
     await this.deploymentsIn(deployment).replaceStatus({
@@ -111,13 +117,13 @@ export class DeploymentWriter {
     });
   }
 
-  /** @returns the rollout as it is after the plan. */
-  async carryOut(rollout: Rollout, plan: RolloutPlan): Promise<Rollout> {
+  /** Scales and deletes replica sets. @returns the rollout after the plan. */
+  async applyPlan(rollout: Rollout, plan: RolloutPlan): Promise<Rollout> {
     const { deployment } = rollout;
     const written = new Map<string, ReplicaSet>();
     for (const desired of plan.changes) {
       const uid = desired.metadata?.uid ?? '';
-      const before = allOf(rollout).find((one) => one.metadata?.uid === uid);
+      const before = allOf(rollout).find(({ metadata }) => metadata?.uid === uid);
       written.set(uid, await this.replicaSetsIn(deployment).replace(desired));
       const from = before ? sizeOf(before) : 0;
       const to = sizeOf(desired);
@@ -127,25 +133,22 @@ export class DeploymentWriter {
       this.recorder.event(deployment, 'Normal', 'ScalingReplicaSet', message);
     }
     for (const expired of plan.expired) await this.deleteExpired(deployment, expired);
-    const latest = (one: ReplicaSet) => written.get(one.metadata?.uid ?? '') ?? one;
-    const next: Rollout = {
+    const latest = (replicaSet: ReplicaSet) =>
+      written.get(replicaSet.metadata?.uid ?? '') ?? replicaSet;
+    return {
       deployment,
       current: rollout.current && latest(rollout.current),
-      old: rollout.old.filter((one) => !plan.expired.includes(one)).map(latest),
+      old: rollout.old.filter((replicaSet) => !plan.expired.includes(replicaSet)).map(latest),
     };
-    return next;
   }
 
   private async deleteExpired(deployment: Deployment, expired: ReplicaSet): Promise<void> {
     const { name = '', uid } = expired.metadata ?? {};
-    try {
-      await this.replicaSetsIn(deployment).delete(name, { preconditions: { uid } });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    const deletion = this.replicaSetsIn(deployment).delete(name, { preconditions: { uid } });
+    await ignoring(deletion, isNotFound);
   }
 
-  /** A rollout whose progress nobody has noted yet starts with what was found. */
+  /** Adds the condition Progressing, with the replica set found, if the deployment has none yet. */
   foundConditions(
     rollout: Rollout,
     conditions: readonly DeploymentCondition[],
@@ -168,12 +171,12 @@ export class DeploymentWriter {
     return withCondition(conditions, facts, this.clock.nowMs());
   }
 
-  /** @returns when to look again at a rollout that does not move. */
+  /** Writes the status. @returns when to check the progress of the rollout again. */
   async writeStatus(
     rollout: Rollout,
     conditions: readonly DeploymentCondition[],
     isRollout: boolean,
-  ): Promise<number | undefined> {
+  ): Promise<ReconcileResult> {
     const { deployment } = rollout;
     const nowMs = this.clock.nowMs();
     const status = isRollout
@@ -186,17 +189,20 @@ export class DeploymentWriter {
       try {
         await this.deploymentsIn(deployment).replaceStatus({ ...deployment, metadata, status });
       } catch (error) {
-        if (isNotFound(error)) return undefined;
-        // The informer brings the newer object, and with it the next sync.
+        if (isNotFound(error)) return done;
+        // The informer delivers the newer object and enqueues it.
         if (!isConflict(error)) throw error;
-        return 1_000;
+        return { requeueAfterMs: conflictRetryMs };
       }
     }
-    return isRollout ? progressCheckMs(deployment, status, nowMs) : undefined;
+    const checkAfterMs = isRollout ? progressCheckMs(deployment, status, nowMs) : undefined;
+    return checkAfterMs === undefined ? done : { requeueAfterMs: checkAfterMs };
   }
 }
 
-/** The deployment carries the revision of its present replica set; its own generation stays as it is. */
+/**
+ * The metadata with the revision of the current replica set; the same object if it has it already.
+ */
 function metadataWithRevision({ deployment, current }: Rollout): Deployment['metadata'] {
   const { metadata } = deployment;
   const revision = current ? revisionOf(current) : 0;

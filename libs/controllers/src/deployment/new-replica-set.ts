@@ -1,11 +1,11 @@
-/** The replica set of a deployment's present template: how it is made and kept up. Pure. */
+/** The replica set of the current template of a deployment: its creation and updates. Pure. */
 import { controllerReference, semanticallyEqual } from '@orch/apimachinery';
 import type { Deployment, ReplicaSet } from '@orch/types/apps/v1';
+import { nameHash } from '../common/name-hash.js';
 import { annotationsForRevision, withSizes } from './annotations.js';
 import { boundsOf, wantedReplicas } from './bounds.js';
 import { newReplicaSetSize } from './rolling-update.js';
-import { maxRevision, type Resize, type Rollout, sizeOf } from './rollout.js';
-import { templateHash, templateHashLabel } from './template-hash.js';
+import { maxRevision, type Resize, type Rollout, sizeOf, templateHashLabel } from './rollout.js';
 
 const ownerType = { apiVersion: 'apps/v1', kind: 'Deployment' } as const;
 
@@ -13,7 +13,7 @@ const ownerType = { apiVersion: 'apps/v1', kind: 'Deployment' } as const;
 export function newReplicaSet(rollout: Rollout): ReplicaSet {
   const { deployment } = rollout;
   const template = deployment.spec?.template ?? {};
-  const hash = templateHash(template, deployment.status?.collisionCount);
+  const hash = nameHash(template, deployment.status?.collisionCount);
   const labels = { ...template.metadata?.labels, [templateHashLabel]: hash };
   const selector = deployment.spec?.selector;
   const made: ReplicaSet = {
@@ -49,8 +49,8 @@ function nextRevision(rollout: Rollout): number {
 }
 
 /**
- * The replica sets as they have to be after `resizes`, with the present one's annotations and readiness
- * brought up to date: only those that differ from what is there.
+ * The replica sets that change: by `resizes`, or because the annotations or the readiness of the
+ * current one are stale.
  */
 export function changedReplicaSets(rollout: Rollout, resizes: readonly Resize[]): ReplicaSet[] {
   const { deployment, current } = rollout;

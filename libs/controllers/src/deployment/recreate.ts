@@ -6,7 +6,7 @@ import { type Resize, type Rollout, sizeOf, sum } from './rollout.js';
 
 /**
  * @param oldPods pods of the old replica sets.
- * @returns the sizes to change now, and whether the new replica set may be made and filled.
+ * @returns the sizes to change now, and whether the new replica set may be created and scaled up.
  */
 export function recreateStep(
   rollout: Rollout,

@@ -1,10 +1,13 @@
-/** A rollback asked for by annotation: the deployment with the template of an earlier revision. Pure. */
+/**
+ * A rollback that an annotation requests: the deployment with the template of an earlier revision.
+ * Pure.
+ */
 import type { Deployment, ReplicaSet } from '@orch/types/apps/v1';
 import { annotationsForRollback, revisionOf, rollbackKey } from './annotations.js';
 import { allOf, maxRevision, type Rollout, sameTemplate, withoutHash } from './rollout.js';
 
 export interface Rollback {
-  /** The deployment to write: the request is taken out whatever comes of it. */
+  /** The deployment to write, without the request, even if the revision does not exist. */
   readonly deployment: Deployment;
   readonly event: {
     readonly type: 'Normal' | 'Warning';
@@ -13,7 +16,7 @@ export interface Rollback {
   };
 }
 
-/** Undefined when none is asked for. */
+/** Undefined if the deployment requests none. */
 export function rollbackOf(rollout: Rollout): Rollback | undefined {
   const { deployment } = rollout;
   const asked = deployment.metadata?.annotations?.[rollbackKey];

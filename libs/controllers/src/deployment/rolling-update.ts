@@ -1,7 +1,7 @@
 /**
- * One step of a rolling update. Pure. Never more pods than wanted plus surge, and never fewer available
- * ones than wanted less what may be missing: the new replica set grows only into free room, the old ones
- * give up first what does not work and then what the others can spare.
+ * One step of a rolling update. Pure. Never more pods than wanted plus surge, and never fewer
+ * available ones than wanted less what may be missing: the new replica set grows only into free
+ * room, the old ones give up first what does not work and then what the others can spare.
  */
 import type { ReplicaSet } from '@orch/types/apps/v1';
 import { boundsOf, isRolling, wantedReplicas } from './bounds.js';
@@ -25,7 +25,7 @@ export function newReplicaSetSize(rollout: Rollout): number {
   return room <= 0 ? size : size + Math.min(room, wanted - size);
 }
 
-/** Pods that are there or will be: one that is to go takes its place until it is gone. */
+/** Existing and planned pods: a pod that is being deleted counts until it is removed. */
 function occupied(replicaSet: ReplicaSet): number {
   return Math.max(sizeOf(replicaSet), replicaSet.status?.replicas ?? 0);
 }

@@ -133,7 +133,7 @@ describe('planRollout', () => {
     expect(last.create?.spec?.replicas).toBe(3);
   });
 
-  it('keeps as many old revisions as it is told, when done', () => {
+  it('retains as many old revisions as the limit allows when the rollout is complete', () => {
     const revisions = [1, 2, 3].map((revision) =>
       replicaSet({
         name: `r${revision}`,

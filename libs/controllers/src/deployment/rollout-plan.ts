@@ -1,7 +1,7 @@
 /**
- * What one sync of a deployment does to its replica sets. Pure. Paused and scaled deployments are only
- * resized; otherwise the strategy says what the next step is, which includes making a replica set for a
- * new template.
+ * What one sync of a deployment does to its replica sets. Pure. Paused and scaled deployments are
+ * only resized; otherwise the strategy says what the next step is, which includes making a replica
+ * set for a new template.
  */
 import type { ReplicaSet } from '@orch/types/apps/v1';
 import type { Pod } from '@orch/types/core/v1';
@@ -21,7 +21,7 @@ export interface RolloutPlan {
   readonly changes: readonly ReplicaSet[];
   /** To be deleted. */
   readonly expired: readonly ReplicaSet[];
-  /** Whether the progress of the rollout is judged after this. */
+  /** Whether the status reports the progress of the rollout afterwards. */
   readonly isRollout: boolean;
 }
 

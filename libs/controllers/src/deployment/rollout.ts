@@ -1,11 +1,13 @@
-/** A deployment's replica sets, told apart: the one of the present template and the earlier ones. Pure. */
+/** The replica sets of a deployment: the one of the current template and the old ones. Pure. */
 
 import { semanticallyEqual } from '@orch/apimachinery';
 import type { Deployment, ReplicaSet } from '@orch/types/apps/v1';
 import type { PodTemplateSpec } from '@orch/types/core/v1';
 import { createdMs } from '../common/created.js';
 import { revisionOf } from './annotations.js';
-import { templateHashLabel } from './template-hash.js';
+
+/** The label of replica sets and pods with the hash of their template. */
+export const templateHashLabel = 'pod-template-hash';
 
 export interface Rollout {
   readonly deployment: Deployment;
@@ -24,7 +26,7 @@ export interface Resize {
 export function rolloutOf(deployment: Deployment, replicaSets: readonly ReplicaSet[]): Rollout {
   const sorted = [...replicaSets].sort(olderFirst);
   const template = deployment.spec?.template;
-  // Of several with one template (made by other controllers) the oldest is it, always.
+  // If several have the template (created by other controllers), the oldest is the current one.
   const current = sorted.find((one) => sameTemplate(one.spec?.template, template));
   return { deployment, current, old: sorted.filter((one) => one !== current) };
 }

@@ -1,7 +1,7 @@
 /**
- * Scaling a deployment outside of a rollout step, or in the middle of one. Pure. With one replica set in
- * use it is resized; with several, the change is shared among them by their sizes, so that a stuck
- * rollout keeps its mix.
+ * Scales a deployment, outside of a rollout step or in the middle of one. Pure. A single active
+ * replica set is resized. Several share the change in proportion to their sizes, so that a stuck
+ * rollout retains its ratio of old and new pods.
  */
 import type { Deployment, ReplicaSet } from '@orch/types/apps/v1';
 import { desiredReplicasOf, maxReplicasOf } from './annotations.js';

@@ -12,7 +12,7 @@ import { allOf, availableOf, type Rollout, sizeOf, sum } from './rollout.js';
 
 type Conditions = readonly DeploymentCondition[];
 
-/** The largest deadline stands for none. */
+/** The largest deadline means no deadline. */
 const noDeadline = 2 ** 31 - 1;
 
 export function hasProgressDeadline(deployment: Deployment): boolean {
@@ -184,7 +184,7 @@ function deadlineMs(deployment: Deployment, progressing: DeploymentCondition): n
   return (parseTime(progressing.lastUpdateTime) ?? 0) + seconds * 1000;
 }
 
-/** How long until an unfinished rollout has to be looked at again; undefined when never. */
+/** The time until the next check of an unfinished rollout; undefined if none is needed. */
 export function progressCheckMs(
   deployment: Deployment,
   status: DeploymentStatus,

@@ -1,6 +1,7 @@
 /**
- * The addresses behind a service: one entry for each pod and port, put together into the fewest subsets
- * (addresses that have the same ports in the same state share one), in a stable order. Pure.
+ * The addresses behind a service: one entry for each pod and port, put together into the fewest
+ * subsets (addresses that have the same ports in the same state share one), in a stable order.
+ * Pure.
  */
 import { dialect } from '@orch/component';
 import type {
@@ -12,6 +13,7 @@ import type {
   ServicePort,
 } from '@orch/types/core/v1';
 import { isPodReady } from '../common/pods.js';
+import { hostnameOf, portNumber, willRunAgain } from './service-pods.js';
 
 interface Entry {
   readonly address: EndpointAddress;
@@ -40,7 +42,7 @@ function entriesOf(service: Service, pod: Pod): Entry[] {
   });
 }
 
-/** By field, or by the annotation that came before it and still wins. */
+/** The value of the field, or of the older annotation, which has precedence. */
 function publishesNotReady(service: Service): boolean {
   const key = dialect().key('tolerate-unready-endpoints', 'service.alpha');
   const annotation = service.metadata?.annotations?.[key];
@@ -49,21 +51,12 @@ function publishesNotReady(service: Service): boolean {
     : annotation === 'true';
 }
 
-function willRunAgain(pod: Pod): boolean {
-  const phase = pod.status?.phase;
-  if (pod.spec?.restartPolicy === 'Never') return phase !== 'Failed' && phase !== 'Succeeded';
-  return pod.spec?.restartPolicy !== 'OnFailure' || phase !== 'Succeeded';
-}
-
 function addressOf(service: Service, pod: Pod): EndpointAddress {
   const { namespace, name, uid, resourceVersion } = pod.metadata ?? {};
-  const hasOwnName =
-    pod.spec?.hostname &&
-    pod.spec.subdomain === service.metadata?.name &&
-    namespace === service.metadata?.namespace;
+  const hostname = hostnameOf(service, pod);
   return {
     ip: ipOf(service, pod),
-    ...(hasOwnName ? { hostname: pod.spec?.hostname } : {}),
+    ...(hostname ? { hostname } : {}),
     ...(pod.spec?.nodeName ? { nodeName: pod.spec.nodeName } : {}),
     targetRef: { kind: 'Pod', namespace, name, uid, resourceVersion },
   };
@@ -75,20 +68,6 @@ function ipOf(service: Service, pod: Pod): string {
   const isWanted = (ip: string) => (family === 'IPv6') === ip.includes(':');
   const ips = (pod.status?.podIPs ?? []).map((one) => one.ip ?? '');
   return (family && ips.find(isWanted)) || (pod.status?.podIP ?? '');
-}
-
-/** The pod's port behind a service's; undefined when the pod has none of that name. */
-export function portNumber(pod: Pod, servicePort: ServicePort): number | undefined {
-  const target = servicePort.targetPort;
-  if (target === undefined || target === 0 || target === '') return servicePort.port;
-  if (typeof target === 'number') return target;
-  const protocol = servicePort.protocol ?? 'TCP';
-  for (const container of pod.spec?.containers ?? []) {
-    for (const port of container.ports ?? []) {
-      if (port.name === target && (port.protocol ?? 'TCP') === protocol) return port.containerPort;
-    }
-  }
-  return undefined;
 }
 
 function portOf(servicePort: ServicePort, port: number): EndpointPort {

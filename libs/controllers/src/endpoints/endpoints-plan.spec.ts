@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pod, service } from '../../test/objects.js';
+import { at, epochMs, pod, service } from '../../test/objects.js';
 import { subsetsOf } from './endpoint-subsets.js';
 import { planEndpoints } from './endpoints-plan.js';
 
@@ -10,7 +10,7 @@ const named = (name: string, containerPort: number) => ({
 const ips = (addresses: { ip?: string }[] | undefined) => addresses?.map((one) => one.ip);
 
 describe('subsetsOf', () => {
-  it('tells ready from not ready addresses', () => {
+  it('separates ready from not ready addresses', () => {
     const [subset, ...rest] = subsetsOf(service({ ports: [http] }), [
       pod({ name: 'b', ip: '10.0.0.2', node: 'n' }),
       pod({ name: 'a', ip: '10.0.0.1' }),
@@ -28,7 +28,7 @@ describe('subsetsOf', () => {
     });
   });
 
-  it('publishes what is not ready where the service says so', () => {
+  it('publishes not ready addresses if the service requests it', () => {
     const own = service({ ports: [http], publishNotReadyAddresses: true });
     const pods = [pod({ ip: '10.0.0.1', ready: false }), pod({ ip: '10.0.0.2', deleting: true })];
     expect(ips(subsetsOf(own, pods)[0]?.addresses)).toEqual(['10.0.0.1', '10.0.0.2']);
@@ -84,16 +84,33 @@ describe('planEndpoints', () => {
   it('makes them, empty ones too, and leaves them alone when they are right', () => {
     const own = service({ ports: [http], clusterIP: 'None' });
     own.metadata!.labels = { team: 'a' };
-    const made = planEndpoints(own, [], undefined);
+    const made = planEndpoints(own, [], undefined, undefined);
     expect(made).toMatchObject({
       metadata: { name: 'web', labels: { team: 'a', 'service.orch.io/headless': '' } },
       subsets: [],
     });
-    expect(planEndpoints(own, [], made)).toBeUndefined();
+    expect(planEndpoints(own, [], made, undefined)).toBeUndefined();
     const behind = pod({ ip: '10.0.0.1' });
-    const filled = planEndpoints(own, [behind], made)!;
+    const filled = planEndpoints(own, [behind], made, undefined)!;
     const touched = { ...behind, metadata: { ...behind.metadata, resourceVersion: '99' } };
-    expect(planEndpoints(own, [touched], filled)).toBeUndefined();
-    expect(planEndpoints(own, [pod({ ip: '10.0.0.2' })], filled)).toBeDefined();
+    expect(planEndpoints(own, [touched], filled, undefined)).toBeUndefined();
+    expect(planEndpoints(own, [pod({ ip: '10.0.0.2' })], filled, undefined)).toBeDefined();
+  });
+
+  it('truncates above 1,000 addresses and says so, until there are fewer', () => {
+    const own = service({ ports: [http], clusterIP: '10.96.0.1' });
+    const pods = Array.from({ length: 1_001 }, (_, id) =>
+      pod({ name: `p${id}`, ip: `10.0.${id >> 8}.${id & 255}`, ready: id > 0 }),
+    );
+    const truncated = planEndpoints(own, pods, undefined, epochMs)!;
+    expect(truncated.subsets?.[0]?.addresses).toHaveLength(1_000);
+    expect(truncated.subsets?.[0]?.notReadyAddresses).toBeUndefined();
+    expect(truncated.metadata?.annotations).toEqual({
+      'endpoints.orch.io/over-capacity': 'truncated',
+      'endpoints.orch.io/last-change-trigger-time': at(0),
+    });
+    expect(planEndpoints(own, pods, truncated, undefined)).toBeUndefined();
+    const complete = planEndpoints(own, pods.slice(1), truncated, undefined);
+    expect(complete?.metadata?.annotations).toEqual({});
   });
 });

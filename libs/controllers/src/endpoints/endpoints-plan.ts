@@ -1,28 +1,31 @@
 /** The Endpoints object that a service is to have. Pure. */
-import { formatTime, parseTime, semanticallyEqual } from '@orch/apimachinery';
+import { formatTime, semanticallyEqual } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { EndpointSubset, Endpoints, Pod, Service } from '@orch/types/core/v1';
-import { readyCondition } from '../common/pods.js';
 import { limits } from '../limits.js';
 import { subsetsOf } from './endpoint-subsets.js';
+import { hasServiceAddress, headlessLabel, triggerTimeKey } from './service-pods.js';
+import { truncateSubsets } from './truncation.js';
 
-const headlessLabel = () => dialect().key('headless', 'service');
-const triggerTimeKey = () => dialect().key('last-change-trigger-time', 'endpoints');
 const overCapacityKey = () => dialect().key('over-capacity', 'endpoints');
 
-/** @returns the object to write, or undefined when `existing` is right already. */
+/**
+ * @param triggerMs when the change happened that leads to this plan; undefined if that is unknown.
+ * @returns the object to write, or undefined when `existing` is right already.
+ */
 export function planEndpoints(
   service: Service,
   pods: readonly Pod[],
   existing: Endpoints | undefined,
+  triggerMs: number | undefined,
 ): Endpoints | undefined {
-  const subsets = subsetsOf(service, pods);
+  const all = subsetsOf(service, pods);
+  const subsets = truncateSubsets(all, limits.endpointAddressCountMax);
   const labels = labelsOf(service);
-  const isOver = addressCount(subsets) > limits.endpointAddressCountMax;
-  const isNotedOver = existing?.metadata?.annotations?.[overCapacityKey()] !== undefined;
+  const overCapacity = subsets === all ? undefined : 'truncated';
   if (
     existing &&
-    isOver === isNotedOver &&
+    existing.metadata?.annotations?.[overCapacityKey()] === overCapacity &&
     semanticallyEqual(existing.metadata?.labels ?? {}, labels) &&
     semanticallyEqual(withoutVersions(existing.subsets), withoutVersions(subsets))
   ) {
@@ -36,52 +39,30 @@ export function planEndpoints(
       name,
       namespace,
       labels,
-      annotations: annotationsOf(service, pods, existing, isOver),
+      annotations: annotationsOf(existing, triggerMs, overCapacity),
     },
-    subsets,
+    subsets: [...subsets],
   };
 }
 
 function labelsOf(service: Service): Record<string, string> {
   const { [headlessLabel()]: _headless, ...labels } = service.metadata?.labels ?? {};
-  return service.spec?.clusterIP === 'None' ? { ...labels, [headlessLabel()]: '' } : labels;
+  return hasServiceAddress(service) ? labels : { ...labels, [headlessLabel()]: '' };
 }
 
 function annotationsOf(
-  service: Service,
-  pods: readonly Pod[],
   existing: Endpoints | undefined,
-  isOver: boolean,
+  triggerMs: number | undefined,
+  overCapacity: string | undefined,
 ): Record<string, string> {
   const {
-    [triggerTimeKey()]: oldTrigger,
+    [triggerTimeKey()]: _trigger,
     [overCapacityKey()]: _over,
     ...annotations
   } = existing?.metadata?.annotations ?? {};
-  const triggerMs = lastTriggerMs(service, pods, parseTime(oldTrigger) ?? 0);
   if (triggerMs !== undefined) annotations[triggerTimeKey()] = formatTime(triggerMs);
-  if (isOver) annotations[overCapacityKey()] = 'warning';
+  if (overCapacity) annotations[overCapacityKey()] = overCapacity;
   return annotations;
-}
-
-/** When what caused this change happened, so that its delay can be measured. */
-function lastTriggerMs(
-  service: Service,
-  pods: readonly Pod[],
-  afterMs: number,
-): number | undefined {
-  const times = [
-    parseTime(service.metadata?.creationTimestamp),
-    ...pods.map((pod) => parseTime(readyCondition(pod)?.lastTransitionTime)),
-  ].filter((ms): ms is number => ms !== undefined && ms > afterMs);
-  return times.length > 0 ? Math.min(...times) : undefined;
-}
-
-function addressCount(subsets: readonly EndpointSubset[]): number {
-  const ips = subsets.flatMap((subset) =>
-    [...(subset.addresses ?? []), ...(subset.notReadyAddresses ?? [])].map((one) => one.ip),
-  );
-  return new Set(ips).size;
 }
 
 /** A pod's version alone says nothing about its address. */

@@ -1,136 +1,154 @@
 /**
- * Deletes what belongs to nothing any more, and carries out the two other ways of deletion: foreground
- * (the owner waits for its dependents) and orphan (the dependents are set free). The graph says where to
- * look; before anything is written the object and its owners are read from the server.
+ * Deletes objects whose owners do not exist, and completes the other two deletion policies:
+ * foreground (the owner waits for its dependents) and orphan (the dependents lose their owner). The
+ * graph only selects the objects to check; before each write the object and its owners are read
+ * from the server.
  */
-import { type ApiObject, isNotFound, type WorkQueue } from '@orch/client';
+import { type ApiObject, isNotFound, type OwnerReference, type WorkQueue } from '@orch/client';
 import { forEachBounded } from '../common/batches.js';
-import { every } from '../common/every.js';
-import { limits } from '../limits.js';
 import {
-  type Controller,
   type ControllerContext,
-  queueFor,
-  workOff,
-} from '../manager/controller.js';
+  type ControllerFactory,
+  done,
+  type ReconcileResult,
+} from '../common/controller.js';
+import { controller } from '../common/controller-builder.js';
+import { ignoring } from '../common/expected-errors.js';
+import type { ObservedObject } from '../common/resource-monitor.js';
+import { limits } from '../limits.js';
+import { decideDeletion, type OwnerWithState } from './deletion-decision.js';
 import {
   foregroundFinalizer,
   type GraphEffects,
   isWaiting,
-  type ObservedObject,
   OwnerGraph,
   orphanFinalizer,
 } from './owner-graph.js';
 import { OwnerStates, UnresolvableOwnerError } from './owner-states.js';
 import { ResourceSet } from './resource-set.js';
-import { type Judged, verdictOn } from './verdict.js';
 
-const discoveryPeriodMs = 30_000;
-const syncCheckMs = 100;
-/** An owner that the server knows and the graph does not is looked for again after this. */
+/** Definitions are watched; this is for changes that no definition announces. */
+const discoveryPeriodMs = 300_000;
+/** Pause after a discovery that missed a group. */
+const discoveryRetryMs = 5_000;
+/** When an object is checked again whose owner exists on the server but not in the graph. */
 const unseenOwnerMs = 10_000;
 
-export class GarbageCollector implements Controller {
+export const garbageCollector: ControllerFactory = (context, options) => {
+  if (!options.enableGarbageCollector) return undefined;
+  const builder = controller('garbage_collector', context);
+  const workerCount = options.garbageCollectorSyncs;
+  const collector: GarbageCollector = new GarbageCollector(context, {
+    deletions: builder.extraQueue(
+      'garbage_collector_attempt_to_delete',
+      workerCount,
+      (uid, signal) => collector.attemptToDelete(uid, signal),
+    ),
+    orphanings: builder.extraQueue(
+      'garbage_collector_attempt_to_orphan',
+      workerCount,
+      (uid, signal) => collector.attemptToOrphan(uid, signal),
+    ),
+  });
+  const discoveries = builder.extraQueue('garbage_collector_discovery', 1, async () => {
+    const isComplete = await collector.refreshResources();
+    return isComplete ? done : { requeueAfterMs: discoveryRetryMs };
+  });
+  const discover = () => discoveries.add('resources');
+  return builder
+    .every(discoveryPeriodMs, async () => discover())
+    .onServedResources(discover)
+    .onStop(() => collector.stop())
+    .build();
+};
+
+interface GarbageQueues {
+  /** Uids of objects to delete if their owners do not exist. */
+  readonly deletions: WorkQueue;
+  /** Uids of owners to remove from their dependents. */
+  readonly orphanings: WorkQueue;
+}
+
+class GarbageCollector {
   private readonly graph = new OwnerGraph();
   private readonly resources: ResourceSet;
   private readonly states: OwnerStates;
-  private readonly checks: WorkQueue;
-  private readonly orphans: WorkQueue;
 
   constructor(
     private readonly context: ControllerContext,
-    private readonly workerCount: number,
+    private readonly queues: GarbageQueues,
   ) {
     this.resources = new ResourceSet(context, {
       observe: (object) => this.observe(object),
       remove: (uid) => this.enqueue(this.graph.remove(uid)),
     });
     this.states = new OwnerStates(context.client, this.resources);
-    this.checks = queueFor(context, 'garbage_collector_attempt_to_delete');
-    this.orphans = queueFor(context, 'garbage_collector_attempt_to_orphan');
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.context;
-    await Promise.all([
-      workOff(this.checks, this.workerCount, signal, (uid) =>
-        this.whenSynced(signal, () => this.check(uid)),
-      ),
-      workOff(this.orphans, this.workerCount, signal, (uid) =>
-        this.whenSynced(signal, () => this.orphanDependents(uid)),
-      ),
-      every(discoveryPeriodMs, clock, logger, signal, () => this.resources.refresh()),
-    ]);
+  refreshResources(): Promise<boolean> {
+    return this.resources.refresh();
+  }
+
+  stop(): void {
     this.resources.stop();
   }
 
   private observe(object: ObservedObject): void {
     if (this.graph.nodeCount >= limits.graphNodeCountMax) {
-      throw new Error(`the graph holds ${limits.graphNodeCountMax} objects already`);
+      throw new Error(`the owner graph is full: it holds ${limits.graphNodeCountMax} objects`);
     }
     this.enqueue(this.graph.observe(object));
   }
 
   private enqueue(effects: GraphEffects): void {
-    for (const uid of effects.check) this.checks.add(uid);
-    for (const uid of effects.orphan) this.orphans.add(uid);
+    for (const uid of effects.check) this.queues.deletions.add(uid);
+    for (const uid of effects.orphan) this.queues.orphanings.add(uid);
   }
 
-  /** Without all dependents in sight, an owner could be taken for free of them too early. */
-  private async whenSynced(
-    signal: AbortSignal,
-    act: () => Promise<number | undefined>,
-  ): Promise<number | undefined> {
-    while (!this.resources.hasSynced()) {
-      await new Promise<void>((resolve) => this.context.clock.setTimer(syncCheckMs, resolve));
-      if (signal.aborted) return undefined;
-    }
-    return act();
-  }
-
-  private handleOf(node: ObservedObject) {
+  private clientOf(node: ObservedObject) {
     const { resource, namespace } = node;
     return this.context.client.metadata(resource, resource.namespaced ? namespace : undefined);
   }
 
-  /** The object as it is now; undefined (and out of the graph) when it is gone. */
+  /** Reads the object from the server. Removes it from the graph if it does not exist. */
   private async latestOf(node: ObservedObject): Promise<ApiObject | undefined> {
-    try {
-      const latest = await this.handleOf(node).get(node.name);
-      if (latest.metadata?.uid === node.uid) return latest;
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    const latest = await ignoring(this.clientOf(node).get(node.name), isNotFound);
+    if (latest?.metadata?.uid === node.uid) return latest;
     this.enqueue(this.graph.remove(node.uid));
     return undefined;
   }
 
-  private async check(uid: string): Promise<number | undefined> {
+  /** Deletes the object if its owners do not exist. */
+  async attemptToDelete(uid: string, signal: AbortSignal): Promise<ReconcileResult> {
+    // Until all dependents are known, an owner could be taken for one without dependents.
+    await this.resources.whenSynced(signal);
     const node = this.graph.get(uid);
-    if (!node) return undefined;
+    if (!node || signal.aborted) return done;
     if (isWaiting(node)) return this.checkWaiting(node);
-    if (node.isBeingDeleted || this.hasOnlySolidOwners(node)) return undefined;
+    if (node.isBeingDeleted || this.hasOnlySolidOwners(node)) return done;
     const latest = await this.latestOf(node);
-    if (!latest || latest.metadata?.deletionTimestamp) return undefined;
-    const owners: Judged[] = [];
+    if (!latest || latest.metadata?.deletionTimestamp) return done;
+    const owners: OwnerWithState[] = [];
     for (const reference of latest.metadata?.ownerReferences ?? []) {
       try {
         const state = await this.states.stateOf(reference, node.namespace);
         owners.push({ reference, state });
       } catch (error) {
         if (!(error instanceof UnresolvableOwnerError)) throw error;
-        this.context.logger.warn({ err: error, name: node.name }, 'owner cannot be followed');
-        return undefined;
+        this.context.logger.warn({ err: error, name: node.name }, 'owner cannot be resolved');
+        return done;
       }
     }
-    await this.carryOut(node, latest, owners);
+    await this.applyDecision(node, latest, owners);
     const isUnseen = owners.some(
       ({ reference, state }) => state === 'solid' && !this.graph.get(reference.uid ?? ''),
     );
-    return isUnseen ? unseenOwnerMs : undefined;
+    return isUnseen ? { requeueAfterMs: unseenOwnerMs } : done;
   }
 
-  /** By what is in sight; the removal of an owner from it brings the object up again. */
+  /**
+   * Whether all owners exist in the graph and stay. The removal of one enqueues the object again.
+   */
   private hasOnlySolidOwners(node: ObservedObject): boolean {
     return node.owners.every((reference) => {
       const owner = this.graph.get(reference.uid ?? '');
@@ -144,66 +162,69 @@ export class GarbageCollector implements Controller {
     });
   }
 
-  private async carryOut(
+  private async applyDecision(
     node: ObservedObject,
     latest: ApiObject,
-    owners: readonly Judged[],
+    owners: readonly OwnerWithState[],
   ): Promise<void> {
     const dependents = this.graph.dependentsOf(node.uid);
-    const verdict = verdictOn({
+    const decision = decideDeletion({
       owners,
       finalizers: latest.metadata?.finalizers ?? [],
       dependentCount: dependents.length,
       isInCycle: dependents.some(isWaiting),
     });
-    if (verdict.action === 'keep') return;
-    if (verdict.action === 'dropOwners') {
-      await this.patchOwners(node, latest, (owner) => !verdict.uids.includes(owner.uid ?? ''));
+    if (decision.action === 'keep') return;
+    if (decision.action === 'dropOwners') {
+      await this.patchOwners(node, latest, (owner) => !decision.uids.includes(owner.uid ?? ''));
       return;
     }
-    if (verdict.mustUnblock) await this.unblockOwners(node, latest);
-    await this.tolerate(() =>
-      this.handleOf(node).delete(node.name, {
-        propagationPolicy: verdict.policy,
-        preconditions: { uid: node.uid },
-      }),
-    );
+    if (decision.mustUnblock) await this.unblockOwners(node, latest);
+    const deletion = this.clientOf(node).delete(node.name, {
+      propagationPolicy: decision.policy,
+      preconditions: { uid: node.uid },
+    });
+    await ignoring(deletion, isNotFound);
   }
 
-  /** An owner that waits is let go when nothing blocks it; until then its dependents are seen to. */
-  private async checkWaiting(node: ObservedObject): Promise<number | undefined> {
+  /** Releases a waiting owner if no dependent blocks it; otherwise checks its dependents. */
+  private async checkWaiting(node: ObservedObject): Promise<ReconcileResult> {
     const latest = await this.latestOf(node);
-    if (!latest) return undefined;
+    if (!latest) return done;
     const blocking = this.graph.blockingDependents(node.uid);
     if (blocking.length === 0) {
       await this.removeFinalizer(node, latest, foregroundFinalizer);
-      return undefined;
+      return done;
     }
-    for (const dependent of blocking) if (!isWaiting(dependent)) this.checks.add(dependent.uid);
-    return undefined;
+    for (const dependent of blocking) {
+      if (!isWaiting(dependent)) this.queues.deletions.add(dependent.uid);
+    }
+    return done;
   }
 
-  private async orphanDependents(uid: string): Promise<number | undefined> {
+  /** Removes the owner from its dependents, then releases it. */
+  async attemptToOrphan(uid: string, signal: AbortSignal): Promise<ReconcileResult> {
+    await this.resources.whenSynced(signal);
     const owner = this.graph.get(uid);
-    if (!owner) return undefined;
+    if (!owner || signal.aborted) return done;
     const errors = await forEachBounded(
       this.graph.dependentsOf(uid),
       limits.batchConcurrencyMax,
       async (dependent) => {
         const latest = await this.latestOf(dependent);
-        if (latest) await this.patchOwners(dependent, latest, (one) => one.uid !== uid);
+        if (latest) await this.patchOwners(dependent, latest, (reference) => reference.uid !== uid);
       },
     );
     if (errors.length > 0) throw errors[0];
     const latest = await this.latestOf(owner);
     if (latest) await this.removeFinalizer(owner, latest, orphanFinalizer);
-    return undefined;
+    return done;
   }
 
   private async patchOwners(
     node: ObservedObject,
     latest: ApiObject,
-    keep: (owner: NonNullable<NonNullable<ApiObject['metadata']>['ownerReferences']>[0]) => boolean,
+    keep: (owner: OwnerReference) => boolean,
   ): Promise<void> {
     const before = latest.metadata?.ownerReferences ?? [];
     const ownerReferences = before.filter(keep);
@@ -225,11 +246,11 @@ export class GarbageCollector implements Controller {
     finalizer: string,
   ): Promise<void> {
     const before = latest.metadata?.finalizers ?? [];
-    const finalizers = before.filter((one) => one !== finalizer);
+    const finalizers = before.filter((name) => name !== finalizer);
     if (finalizers.length < before.length) await this.patchMetadata(node, latest, { finalizers });
   }
 
-  /** On top of exactly what was read. */
+  /** Patches exactly the version that was read: a conflict throws, and the retry reads again. */
   private async patchMetadata(
     node: ObservedObject,
     latest: ApiObject,
@@ -237,15 +258,6 @@ export class GarbageCollector implements Controller {
   ): Promise<void> {
     const { uid, resourceVersion } = latest.metadata ?? {};
     const body = { metadata: { uid, resourceVersion, ...change } };
-    await this.tolerate(() => this.handleOf(node).patch(node.name, body, { type: 'merge' }));
-  }
-
-  /** Gone is as good as done. A conflict is thrown: the next attempt sees what is there then. */
-  private async tolerate(act: () => Promise<unknown>): Promise<void> {
-    try {
-      await act();
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    await ignoring(this.clientOf(node).patch(node.name, body, { type: 'merge' }), isNotFound);
   }
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ObservedObject, OwnerGraph } from './owner-graph.js';
+import type { ObservedObject } from '../common/resource-monitor.js';
+import { OwnerGraph } from './owner-graph.js';
 
 const resource = {
   group: 'core',
@@ -35,21 +36,21 @@ const waiting = { isBeingDeleted: true, finalizers: ['foregroundDeletion'] };
 const checks = (effects: { check: Iterable<string> }) => [...effects.check].sort();
 
 describe('OwnerGraph', () => {
-  it('has nothing to look at while all owners are there', () => {
+  it('checks nothing while all owners exist', () => {
     const graph = new OwnerGraph();
     graph.observe(object('a'));
     expect(checks(graph.observe(object('b', ['a'])))).toEqual([]);
     expect(graph.dependentsOf('a').map((one) => one.uid)).toEqual(['b']);
   });
 
-  it('looks at what refers to something not seen, in whatever order they come', () => {
+  it('checks an object with an owner that it has not observed, in any order', () => {
     const graph = new OwnerGraph();
     expect(checks(graph.observe(object('b', ['a'])))).toEqual(['b']);
     graph.observe(object('a'));
     expect(checks(graph.remove('a'))).toEqual(['b']);
   });
 
-  it('looks at the dependents of what starts to wait, and again at it when one is gone', () => {
+  it('checks the dependents of an owner that starts to wait, and the owner when one is removed', () => {
     const graph = new OwnerGraph();
     graph.observe(object('a'));
     graph.observe(object('b', ['a']));
@@ -59,7 +60,7 @@ describe('OwnerGraph', () => {
     expect(graph.blockingDependents('a')).toHaveLength(0);
   });
 
-  it('looks at a waiting owner when a dependent leaves it or no longer blocks it', () => {
+  it('checks a waiting owner when a dependent leaves it or no longer blocks it', () => {
     const graph = new OwnerGraph();
     graph.observe(object('a', [], waiting));
     graph.observe(object('b', ['a']));
@@ -73,7 +74,7 @@ describe('OwnerGraph', () => {
     expect([...graph.observe(orphaning).orphan]).toEqual([]);
   });
 
-  it('always knows the dependents that a list of all objects would tell', () => {
+  it('has the same dependents as a scan of all objects', () => {
     const change = fc.record({
       uid: fc.constantFrom('a', 'b', 'c', 'd'),
       owners: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 2 }),

@@ -1,25 +1,13 @@
 /**
- * Who belongs to whom, for every object in the cluster. Pure: observations go in, and out come the
- * objects that have to be looked at. The graph only says where to look; whether an owner is really gone
- * is always asked of the server.
+ * Owners and dependents of all objects in the cluster. Pure: returns the objects to check for each
+ * observation. The graph may be stale, so that the check itself reads from the server.
  */
-import type { DiscoveredResource } from '@orch/client';
-import type { OwnerReference } from '@orch/types/meta/v1';
+import type { ObservedObject } from '../common/resource-monitor.js';
 
 export const foregroundFinalizer = 'foregroundDeletion';
 export const orphanFinalizer = 'orphan';
 
-export interface ObservedObject {
-  readonly uid: string;
-  readonly resource: DiscoveredResource;
-  readonly namespace: string;
-  readonly name: string;
-  readonly owners: readonly OwnerReference[];
-  readonly isBeingDeleted: boolean;
-  readonly finalizers: readonly string[];
-}
-
-/** Uids to look at: for deletion, or for giving their dependents free. */
+/** Uids to check for deletion, and uids of owners whose dependents become orphans. */
 export interface GraphEffects {
   readonly check: Iterable<string>;
   readonly orphan: Iterable<string>;
@@ -41,7 +29,7 @@ export class OwnerGraph {
     return [...(this.dependents.get(uid)?.values() ?? [])];
   }
 
-  /** An object that waits for its dependents keeps those that block it waiting. */
+  /** Dependents that a waiting owner has to wait for. */
   blockingDependents(uid: string): ObservedObject[] {
     return this.dependentsOf(uid).filter((dependent) =>
       dependent.owners.some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true),
@@ -59,7 +47,7 @@ export class OwnerGraph {
     }
     for (const owner of object.owners) {
       const node = this.nodes.get(owner.uid ?? '');
-      // Not seen yet, or gone already: the server knows.
+      // Not observed yet, or deleted: the check reads it from the server.
       if (!node || isWaiting(node)) check.add(object.uid);
     }
     for (const owner of releasedOwners(object, before)) {
@@ -102,7 +90,7 @@ export class OwnerGraph {
   }
 }
 
-/** Is being deleted once its dependents are. */
+/** Whether the object is deleted after its dependents (foreground deletion). */
 export function isWaiting(object: ObservedObject): boolean {
   return object.isBeingDeleted && object.finalizers.includes(foregroundFinalizer);
 }
@@ -111,10 +99,10 @@ function isOrphaning(object: ObservedObject): boolean {
   return object.isBeingDeleted && object.finalizers.includes(orphanFinalizer);
 }
 
-/** Owners that the object no longer refers to, or no longer blocks. */
+/** Uids of owners that the object no longer references or no longer blocks. */
 function releasedOwners(object: ObservedObject, before: ObservedObject | undefined): string[] {
-  const blocked = (one: ObservedObject) =>
-    one.owners.filter((owner) => owner.blockOwnerDeletion).map((owner) => owner.uid ?? '');
-  const now = new Set(blocked(object));
-  return before ? blocked(before).filter((uid) => !now.has(uid)) : [];
+  const blocked = ({ owners }: ObservedObject) =>
+    owners.filter((owner) => owner.blockOwnerDeletion).map((owner) => owner.uid ?? '');
+  const stillBlocked = new Set(blocked(object));
+  return before ? blocked(before).filter((uid) => !stillBlocked.has(uid)) : [];
 }

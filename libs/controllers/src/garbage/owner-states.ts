@@ -1,35 +1,40 @@
-/** Asks the server what an object's owners are. Those found absent are remembered: uids never return. */
-import { type ApiObject, BoundedMap, isNotFound, type RestClient } from '@orch/client';
+/**
+ * Reads the state of owners from the server. Absent owners are cached, because a uid is never
+ * reused.
+ */
+import { type ApiClient, type ApiObject, isNotFound } from '@orch/client';
 import type { OwnerReference } from '@orch/types/meta/v1';
+import { LRUCache } from 'lru-cache';
+import type { OwnerState } from './deletion-decision.js';
 import { foregroundFinalizer } from './owner-graph.js';
 import type { ResourceSet } from './resource-set.js';
-import type { OwnerState } from './verdict.js';
 
 const absentCountMax = 500;
 
-/** A reference that can never be followed; the object is left alone. */
+/** An owner reference that can never resolve; the object is not deleted. */
 export class UnresolvableOwnerError extends Error {
   override readonly name = 'UnresolvableOwnerError';
 }
 
 export class OwnerStates {
-  private readonly absent = new BoundedMap<true>(absentCountMax);
+  private readonly absent = new LRUCache<string, true>({ max: absentCountMax });
 
   constructor(
-    private readonly client: RestClient,
+    private readonly client: ApiClient,
     private readonly resources: ResourceSet,
   ) {}
 
-  /** @param namespace of the object that refers to the owner. */
+  /** @param namespace the namespace of the dependent. */
   async stateOf(reference: OwnerReference, namespace: string): Promise<OwnerState> {
     const { apiVersion = '', kind = '', name = '', uid = '' } = reference;
     const key = [apiVersion, kind, namespace, name, uid].join('|');
     if (this.absent.get(key)) return 'absent';
     const resource = this.resources.resourceOf(apiVersion, kind);
-    if (!resource) throw new Error(`no resource is served for owner kind ${apiVersion} ${kind}`);
+    if (!resource)
+      throw new Error(`the server serves no resource for owner kind ${apiVersion} ${kind}`);
     if (resource.namespaced && namespace === '') {
       throw new UnresolvableOwnerError(
-        `a cluster-scoped object refers to ${kind} ${name}, which has a namespace`,
+        `a cluster-scoped object has the namespaced owner ${kind} ${name}`,
       );
     }
     const handle = this.client.metadata(resource, resource.namespaced ? namespace : undefined);

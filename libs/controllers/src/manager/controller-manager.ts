@@ -1,20 +1,28 @@
 /**
- * Runs the enabled controllers on shared informers: makes them, fills the caches, lets them work, and
- * stops them in order. Each controller has a client with a rate limit of its own.
+ * Runs the enabled controllers on shared informers: builds them, waits until the informers have
+ * synced, runs them, and stops them in order. Each controller has its own rate limit.
  */
 import { setMaxListeners } from 'node:events';
-import { EventRecorder, InformerFactory, type RestClient } from '@orch/client';
+import { type ApiClient, EventRecorder, InformerFactory } from '@orch/client';
 import type { Clock, Features, Logger, Metrics } from '@orch/component';
+import type { Controller, ControllerContext } from '../common/controller.js';
+import { type ControllersOptions, isControllerEnabled } from '../common/options.js';
 import { limits } from '../limits.js';
-import type { Controller, ControllerContext } from './controller.js';
-import { type ControllersOptions, isControllerEnabled } from './options.js';
-import { controllerMakers } from './registry.js';
+import { AccountClients } from './account-clients.js';
+import { controllers } from './registry.js';
+import { hasAccount } from './service-accounts.js';
 
-export interface ControllerManagerParts {
-  readonly client: RestClient;
-  /** PEM authority of the API's certificate, for pods to check it with; undefined publishes none. */
+export interface ControllerManagerDependencies {
+  /** The identity of the manager: reads through informers, and fills token secrets. */
+  readonly client: ApiClient;
+  /**
+   * A client without credentials, with which each controller uses a token of its own service
+   * account. `stop` closes it. Undefined: controllers use `client`.
+   */
+  readonly anonymousClient?: ApiClient;
+  /** PEM certificate authority of the API server, to publish for pods; undefined publishes none. */
   readonly authorityPem: string | undefined;
-  /** Rate of each controller's requests. */
+  /** Rate limit of each controller, in requests per second. */
   readonly qps: number;
   readonly burst: number;
   readonly logger: Logger;
@@ -27,25 +35,34 @@ export interface ControllerManagerParts {
 export class ControllerManager {
   private readonly stopping = new AbortController();
   private readonly recorders = new Map<string, EventRecorder>();
+  private accounts: AccountClients | undefined;
   private informers: InformerFactory | undefined;
   private running: Promise<unknown> | undefined;
 
+  /** Throws if the options name a controller that does not exist. */
   constructor(
-    private readonly parts: ControllerManagerParts,
+    private readonly dependencies: ControllerManagerDependencies,
     private readonly options: ControllersOptions,
   ) {
-    const known = new Set(['*', ...Object.keys(controllerMakers)]);
-    const unknown = options.controllers.filter((name) => !known.has(name.replace(/^-/, '')));
+    const names = new Set(['*', ...Object.keys(controllers)]);
+    const unknown = options.controllers.filter((name) => !names.has(name.replace(/^-/, '')));
     if (unknown.length > 0) {
       throw new Error(
-        `--controllers: ${unknown.join(', ')} is not known, there are: ${[...known].join(', ')}`,
+        `--controllers: unknown controller ${unknown.join(', ')}; use: ${[...names].join(', ')}`,
       );
     }
   }
 
-  /** Resolves when the controllers work; rejects when the caches do not fill in time. */
+  /** Resolves when the controllers run; rejects if the informers do not sync in time. */
   async start(): Promise<void> {
-    const { client, logger, clock, random } = this.parts;
+    const { client, logger, clock, random } = this.dependencies;
+    // Every queue, timer and watch of every controller listens to it.
+    setMaxListeners(limits.stopListenerCountMax, this.stopping.signal);
+    const enabled = Object.entries(controllers).filter(([name]) =>
+      isControllerEnabled(name, this.options.controllers),
+    );
+    await this.startAccounts(enabled.map(([name]) => name).filter(hasAccount));
+    if (this.stopping.signal.aborted) return;
     const informers = new InformerFactory({
       client: client.derive({ qps: 0 }),
       logger,
@@ -54,44 +71,56 @@ export class ControllerManager {
       resyncPeriodMs: this.options.minResyncPeriodMs * (1 + random()),
     });
     this.informers = informers;
-    // Every queue, timer and watch of every controller listens to it.
-    setMaxListeners(limits.stopListenerCountMax, this.stopping.signal);
-    const controllers: [string, Controller][] = [];
-    for (const [name, make] of Object.entries(controllerMakers)) {
-      if (!isControllerEnabled(name, this.options.controllers)) continue;
-      const controller = make(this.contextFor(name, informers), this.options);
-      if (controller) controllers.push([name, controller]);
+    const built: [string, Controller][] = [];
+    for (const [name, build] of enabled) {
+      const controller = build(this.contextFor(name, informers), this.options);
+      if (controller) built.push([name, controller]);
     }
     informers.start();
     await informers.whenSynced(limits.syncTimeoutMs);
     if (this.stopping.signal.aborted) return;
     this.running = Promise.all(
-      controllers.map(([name, controller]) => this.runController(name, controller)),
+      built.map(([name, controller]) => this.runController(name, controller)),
     );
-    logger.info({ controllers: controllers.map(([name]) => name) }, 'controllers are running');
+    logger.info({ controllers: built.map(([name]) => name) }, 'controllers are running');
   }
 
-  /** Ends what is under way; nothing is written afterwards. */
+  /** Completes the reconciliations in flight; writes nothing afterwards. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error('the controller manager is stopped'));
     await this.running;
     await this.informers?.stop();
     await Promise.all([...this.recorders.values()].map((recorder) => recorder.stop()));
+    await this.dependencies.anonymousClient?.close();
+  }
+
+  /** Obtains the tokens of the controllers, if they use their own service accounts. */
+  private async startAccounts(names: readonly string[]): Promise<void> {
+    const { anonymousClient, client, clock, logger, random } = this.dependencies;
+    if (!anonymousClient) return;
+    const { signal } = this.stopping;
+    // At most two requests for each controller: a rate limit would only delay the start.
+    const dependencies = { client: client.derive({ qps: 0 }), clock, logger, random, signal };
+    this.accounts = new AccountClients(anonymousClient, dependencies);
+    try {
+      await this.accounts.start(names);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
   }
 
   private async runController(name: string, controller: Controller): Promise<void> {
     await controller.run(this.stopping.signal);
-    if (!this.stopping.signal.aborted) throw new Error(`controller ${name} ended by itself`);
+    if (!this.stopping.signal.aborted) throw new Error(`controller ${name} ended unexpectedly`);
   }
 
   private contextFor(name: string, informers: InformerFactory): ControllerContext {
-    const { client, authorityPem, qps, burst, logger, metrics, clock, features, random } =
-      this.parts;
+    const { authorityPem, logger, metrics, clock, features, random } = this.dependencies;
     return {
-      client: client.derive({ qps, burst }),
+      client: this.clientFor(name),
       informers,
       authorityPem,
-      recorder: (component) => this.recorderFor(component),
+      recorder: (component) => this.recorderFor(name, component),
       logger: logger.child({ controller: name }),
       metrics,
       clock,
@@ -100,13 +129,20 @@ export class ControllerManager {
     };
   }
 
-  private recorderFor(component: string): EventRecorder {
-    const { client, qps, burst, logger, clock, random } = this.parts;
-    let recorder = this.recorders.get(component);
+  private clientFor(name: string): ApiClient {
+    const { client, qps, burst } = this.dependencies;
+    const accounts = hasAccount(name) ? this.accounts : undefined;
+    return accounts?.clientFor(name, { qps, burst }) ?? client.derive({ qps, burst });
+  }
+
+  private recorderFor(name: string, component: string): EventRecorder {
+    const { logger, clock, random } = this.dependencies;
+    const key = `${name}/${component}`;
+    let recorder = this.recorders.get(key);
     if (!recorder) {
-      const own = client.derive({ qps, burst });
-      recorder = new EventRecorder({ client: own, component, logger, clock, random });
-      this.recorders.set(component, recorder);
+      const client = this.clientFor(name);
+      recorder = new EventRecorder({ client, component, logger, clock, random });
+      this.recorders.set(key, recorder);
     }
     return recorder;
   }

@@ -1,27 +1,28 @@
-/** Deletes everything in a namespace, found by discovery, and tells what remains. */
-
+/** Deletes the content of a namespace: all objects of all discovered resources. */
 import {
+  type ApiClient,
   ApiError,
   type ApiObject,
   type DiscoveredResource,
   isNotFound,
-  type RestClient,
 } from '@orch/client';
 import { dialect } from '@orch/component';
 import { forEachBounded } from '../common/batches.js';
+import { messageOf } from '../common/expected-errors.js';
 import { limits } from '../limits.js';
 import { type DeletionFindings, podGraceSeconds, remainingContent } from './namespace-content.js';
 
 export interface DeletionOutcome extends DeletionFindings {
-  /** When it is worth looking again; 0 when nothing is left. */
-  readonly againAfterSeconds: number;
+  /** When to check again; 0 if nothing remains. */
+  readonly checkAfterSeconds: number;
 }
 
-/** Content with finalizers of its own ends when they do: looked at again after this long. */
+/** Shortest time between checks of content that waits for its own finalizers. */
 const finalizerCheckSeconds = 15;
 
+/** @returns the objects that remain, for example because of finalizers, and the errors. */
 export async function deleteContent(
-  client: RestClient,
+  client: ApiClient,
   namespace: string,
 ): Promise<DeletionOutcome> {
   const { resources, failedGroups } = await client.discover();
@@ -34,17 +35,21 @@ export async function deleteContent(
     },
   );
   const remaining = remainingContent(left);
-  const isLeft = remaining.countByResource.size > 0;
+  const hasRemaining = remaining.countByResource.size > 0;
   const pods = left.get('pods.') ?? [];
   return {
     discoveryErrors: failedGroups.map((name) => `unable to retrieve the resources of ${name}`),
-    deletionErrors: errors.map((error) => (error instanceof Error ? error.message : String(error))),
+    deletionErrors: errors.map(messageOf),
     remaining,
-    againAfterSeconds: isLeft ? Math.max(podGraceSeconds(pods), finalizerCheckSeconds) / 2 + 1 : 0,
+    checkAfterSeconds: hasRemaining
+      ? Math.max(podGraceSeconds(pods), finalizerCheckSeconds) / 2 + 1
+      : 0,
   };
 }
 
-/** Each namespaced resource once, in the version its group prefers if that serves it. */
+/**
+ * Each namespaced resource once, in the preferred version of its group if that version serves it.
+ */
 function deletableResources(all: readonly DiscoveredResource[]): DiscoveredResource[] {
   const byName = new Map<string, DiscoveredResource>();
   for (const resource of all) {
@@ -60,9 +65,9 @@ function resourceName(resource: DiscoveredResource): string {
   return `${resource.plural}.${dialect().group(resource.group)}`;
 }
 
-/** @returns what is still there after deleting. */
+/** @returns the objects that exist after the deletion. */
 async function deleteAll(
-  client: RestClient,
+  client: ApiClient,
   resource: DiscoveredResource,
   namespace: string,
 ): Promise<readonly ApiObject[]> {
@@ -82,7 +87,7 @@ async function deleteAll(
   return (await handle.listAll({ limit: 500 })).items;
 }
 
-/** False when the object or the verb is not there. */
+/** False if the object does not exist or the server does not support the verb. */
 async function succeeds(act: () => Promise<unknown>): Promise<boolean> {
   try {
     await act();

@@ -1,15 +1,14 @@
 /**
- * What is left in a namespace that is being deleted, and the conditions that tell of it, in the known
- * words. Pure.
+ * The remaining content of a namespace that is being deleted, and the conditions that report it.
+ * Pure.
  */
 import { conditionOf, formatTime } from '@orch/apimachinery';
 import type { ApiObject } from '@orch/client';
-import { dialect } from '@orch/component';
 import type { NamespaceCondition } from '@orch/types/core/v1';
 import { type ConditionFacts, withoutCondition } from '../common/conditions.js';
 
 export interface RemainingContent {
-  /** `pods.` or `deployments.apps` -> how many there are. */
+  /** `pods.` or `deployments.apps` -> object count. */
   readonly countByResource: ReadonlyMap<string, number>;
   readonly countByFinalizer: ReadonlyMap<string, number>;
 }
@@ -35,7 +34,7 @@ export function remainingContent(
   return { countByResource, countByFinalizer };
 }
 
-/** How long pods may still take to end, in seconds; 0 when there are none. */
+/** The longest grace period of the pods, in seconds; 0 without pods. */
 export function podGraceSeconds(pods: readonly ApiObject[]): number {
   const running = pods.map((pod) => pod.metadata?.deletionGracePeriodSeconds ?? 30);
   return Math.max(0, ...running);
@@ -49,13 +48,13 @@ export function deletionConditions(
   return factsOf(findings).reduce<NamespaceCondition[]>(
     (all, facts) => {
       const existing = conditionOf(all, facts.type);
-      const isNoted =
+      const isUnchanged =
         existing?.status === facts.status &&
         existing.reason === facts.reason &&
         existing.message === facts.message;
-      if (isNoted) return all;
-      const isSame = existing?.status === facts.status;
-      const since = (isSame && existing?.lastTransitionTime) || formatTime(nowMs);
+      if (isUnchanged) return all;
+      const hasStatus = existing?.status === facts.status;
+      const since = (hasStatus && existing?.lastTransitionTime) || formatTime(nowMs);
       return [...withoutCondition(all, facts.type), { ...facts, lastTransitionTime: since }];
     },
     [...conditions],
@@ -83,7 +82,7 @@ function factsOf(findings: DeletionFindings): ConditionFacts[] {
       bad: 'GroupVersionParsingFailed',
       prefix: '',
       good: 'ParsedGroupVersions',
-      message: `All legacy ${dialect().systemName('types').replace('-', ' ')} successfully parsed`,
+      message: 'All legacy kube types successfully parsed',
     }),
     fact('NamespaceDeletionContentFailure', deletionErrors.join(', '), {
       bad: 'ContentDeletionFailed',
@@ -109,9 +108,9 @@ function factsOf(findings: DeletionFindings): ConditionFacts[] {
 function fact(
   type: string,
   problem: string,
-  words: { bad: string; prefix: string; good: string; message: string },
+  texts: { bad: string; prefix: string; good: string; message: string },
 ): ConditionFacts {
   return problem === ''
-    ? { type, status: 'False', reason: words.good, message: words.message }
-    : { type, status: 'True', reason: words.bad, message: `${words.prefix}${problem}` };
+    ? { type, status: 'False', reason: texts.good, message: texts.message }
+    : { type, status: 'True', reason: texts.bad, message: `${texts.prefix}${problem}` };
 }

@@ -1,83 +1,73 @@
 /**
- * Ends namespaces: when one is being deleted, deletes all that is in it, waits until nothing is left and
- * then takes the platform's own finalizer off, which lets the server remove it.
+ * Completes the deletion of namespaces: deletes their content, waits until nothing remains and then
+ * removes the platform's finalizer, after which the server removes the namespace.
  */
 import { semanticallyEqual } from '@orch/apimachinery';
-import { type Informer, isConflict, isNotFound, resources, type WorkQueue } from '@orch/client';
+import { isConflict, isNotFound, type Lister, type ResourceClient, resources } from '@orch/client';
 import { dialect } from '@orch/component';
 import type { Namespace } from '@orch/types/core/v1';
-import { replaceStatus } from '../common/replace-status.js';
 import {
-  type Controller,
   type ControllerContext,
-  queueFor,
-  workOff,
-} from '../manager/controller.js';
+  type ControllerFactory,
+  done,
+  type ReconcileResult,
+} from '../common/controller.js';
+import { controller } from '../common/controller-builder.js';
+import { ignoring } from '../common/expected-errors.js';
+import { replaceStatus } from '../common/replace-status.js';
+import { never } from '../common/watches.js';
 import { deleteContent } from './content-deleter.js';
 import { type DeletionFindings, deletionConditions } from './namespace-content.js';
 
-export class NamespaceController implements Controller {
-  private readonly namespaces: Informer<Namespace>;
-  private readonly queue: WorkQueue;
+const conflictRetryMs = 100;
+
+export const namespaceController: ControllerFactory = (context, options) => {
+  const reconciler = new NamespaceReconciler(context, options.namespaceSyncPeriodMs);
+  const isBeingDeleted = ({ metadata }: Namespace) => Boolean(metadata?.deletionTimestamp);
+  return controller('namespace', context)
+    .workers(options.namespaceSyncs)
+    .for(resources.namespaces, { create: isBeingDeleted, update: isBeingDeleted, delete: never })
+    .reconcile((name) => reconciler.reconcile(name));
+};
+
+class NamespaceReconciler {
+  private readonly cached: Lister<Namespace>;
+  private readonly namespaces: ResourceClient<Namespace>;
 
   constructor(
     private readonly context: ControllerContext,
-    private readonly workerCount: number,
-    /** Deleted namespaces are looked at again this often, whatever happens. */
+    /** Longest time between two checks of a namespace that is being deleted. */
     private readonly syncPeriodMs: number,
   ) {
-    this.namespaces = context.informers.informer(resources.namespaces);
-    this.queue = queueFor(context, 'namespace');
-    this.namespaces.addHandlers({
-      onAdd: (namespace) => this.changed(namespace),
-      onUpdate: (namespace) => this.changed(namespace),
-    });
+    this.cached = context.informers.informer(resources.namespaces).lister;
+    this.namespaces = context.client.resource(resources.namespaces);
   }
 
-  run(signal: AbortSignal): Promise<void> {
-    return workOff(this.queue, this.workerCount, signal, (key) => this.reconcile(key));
-  }
-
-  private changed(namespace: Namespace): void {
-    if (!namespace.metadata?.deletionTimestamp) return;
-    this.queue.add(namespace.metadata.name ?? '');
-  }
-
-  private async reconcile(name: string): Promise<number | undefined> {
-    const cached = this.namespaces.lister.get(name);
-    if (!cached?.metadata?.deletionTimestamp) return undefined;
+  async reconcile(name: string): Promise<ReconcileResult> {
+    const cached = this.cached.get(name);
+    if (!cached?.metadata?.deletionTimestamp) return done;
     const finalizer = dialect().word;
-    if (!(cached.spec?.finalizers ?? []).includes(finalizer)) return undefined;
-    const namespaces = this.context.client.resource(resources.namespaces);
-    let namespace: Namespace;
-    try {
-      namespace = await namespaces.get(name);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-    if (namespace.metadata?.uid !== cached.metadata.uid) return undefined;
+    if (!cached.spec?.finalizers?.includes(finalizer)) return done;
+    const latest = await ignoring(this.namespaces.get(name), isNotFound);
+    if (!latest || latest.metadata?.uid !== cached.metadata.uid) return done;
     const outcome = await deleteContent(this.context.client, name);
-    namespace = await this.writeConditions(namespace, outcome);
-    const isClean =
-      outcome.deletionErrors.length === 0 &&
-      outcome.discoveryErrors.length === 0 &&
-      outcome.remaining.countByResource.size === 0;
-    if (isClean) return this.finalize(namespace, finalizer);
+    const namespace = await this.writeConditions(latest, outcome);
+    const errors = [...outcome.discoveryErrors, ...outcome.deletionErrors];
+    const { countByResource } = outcome.remaining;
+    if (errors.length === 0 && countByResource.size === 0) {
+      return this.finalize(namespace, finalizer);
+    }
     this.context.logger.info(
-      { namespace: name, remaining: Object.fromEntries(outcome.remaining.countByResource) },
+      { namespace: name, remaining: Object.fromEntries(countByResource) },
       'namespace still has content',
     );
-    if (outcome.deletionErrors.length > 0 || outcome.discoveryErrors.length > 0) {
-      throw new Error([...outcome.discoveryErrors, ...outcome.deletionErrors].join('; '));
-    }
-    return Math.min(this.syncPeriodMs, outcome.againAfterSeconds * 1000);
+    if (errors.length > 0) throw new Error(errors.join('; '));
+    return { requeueAfterMs: Math.min(this.syncPeriodMs, outcome.checkAfterSeconds * 1000) };
   }
 
   private writeConditions(namespace: Namespace, findings: DeletionFindings): Promise<Namespace> {
     const nowMs = this.context.clock.nowMs();
-    const namespaces = this.context.client.resource(resources.namespaces);
-    return replaceStatus(namespaces, namespace, (current) => {
+    return replaceStatus(this.namespaces, namespace, (current) => {
       const before = current.status?.conditions ?? [];
       const conditions = deletionConditions(before, findings, nowMs);
       if (semanticallyEqual(before, conditions)) return undefined;
@@ -85,18 +75,17 @@ export class NamespaceController implements Controller {
     });
   }
 
-  private async finalize(namespace: Namespace, finalizer: string): Promise<number | undefined> {
-    const name = namespace.metadata?.name ?? '';
-    const finalizers = (namespace.spec?.finalizers ?? []).filter((one) => one !== finalizer);
+  private async finalize(namespace: Namespace, finalizer: string): Promise<ReconcileResult> {
+    const finalizers = (namespace.spec?.finalizers ?? []).filter((name) => name !== finalizer);
+    const replacement = this.namespaces
+      .subresource<Namespace>(namespace.metadata?.name ?? '', 'finalize')
+      .replace({ ...namespace, spec: { ...namespace.spec, finalizers } });
     try {
-      await this.context.client
-        .resource(resources.namespaces)
-        .subresource<Namespace>(name, 'finalize')
-        .replace({ ...namespace, spec: { ...namespace.spec, finalizers } });
+      await ignoring(replacement, isNotFound);
     } catch (error) {
-      if (isConflict(error)) return 100;
-      if (!isNotFound(error)) throw error;
+      if (isConflict(error)) return { requeueAfterMs: conflictRetryMs };
+      throw error;
     }
-    return undefined;
+    return done;
   }
 }

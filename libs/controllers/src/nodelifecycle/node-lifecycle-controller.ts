@@ -1,228 +1,251 @@
 /**
- * Judges the health of nodes: marks those that have gone silent as unknown, keeps the taints that their
- * conditions call for, and with them has their pods moved, at a rate that depends on how their zone does.
+ * Monitors the health of nodes: marks silent nodes as unknown, taints nodes by their conditions and
+ * evicts the pods of lost nodes, at a rate that depends on the health of the zone.
  */
-
-import { formatTime } from '@orch/apimachinery';
-import {
-  ApiError,
-  type EventRecorder,
-  type Informer,
-  isNotFound,
-  resources,
-  TokenBucket,
-  type WorkQueue,
-} from '@orch/client';
+import { ApiError, type Informer, objectKey, resources } from '@orch/client';
 import { dialect } from '@orch/component';
 import type { Lease } from '@orch/types/coordination/v1';
-import type { Node, Pod, Taint } from '@orch/types/core/v1';
-import { every } from '../common/every.js';
-import { isPodReady } from '../common/pods.js';
+import type { Node, Pod } from '@orch/types/core/v1';
 import {
-  type Controller,
   type ControllerContext,
-  queueFor,
-  workOff,
-} from '../manager/controller.js';
-import { type GracePeriods, Heartbeats } from './heartbeats.js';
-import { readinessOf, unknownConditions } from './node-conditions.js';
+  type ControllerFactory,
+  done,
+  type ReconcileResult,
+} from '../common/controller.js';
+import { controller } from '../common/controller-builder.js';
+import type { NodeOptions } from '../common/node-options.js';
+import { isPodReady } from '../common/pods.js';
+import { indexByNode } from '../common/pods-by-node.js';
+import { never } from '../common/watches.js';
+import { limits } from '../limits.js';
+import { EvictionQueue } from './eviction-queue.js';
+import { Heartbeats, type NodeHealth } from './heartbeats.js';
+import { type Readiness, readinessOf, unknownConditions } from './node-conditions.js';
+import { type NodeEvictions, PodEvictions, TaintEvictions } from './node-evictions.js';
+import { missingLabels } from './node-labels.js';
+import { NodeLifecycleMetrics } from './node-lifecycle-metrics.js';
 import {
   hasNoExecuteTaint,
   noExecuteKey,
   withNoExecuteTaint,
   withNoScheduleTaints,
 } from './node-taints.js';
-import { indexByNode, podsOnNode } from './pods-by-node.js';
-import { clusterState, type EvictionRates, zoneOf } from './zones.js';
+import { NodeWriter } from './node-writer.js';
+import { PodReadiness } from './pod-readiness.js';
+import { type ClusterState, clusterState, type EvictionRates, zoneOf } from './zones.js';
 
-export interface NodeLifecycleSettings {
-  readonly grace: GracePeriods;
-  readonly rates: EvictionRates;
-  readonly monitorPeriodMs: number;
+interface ObservedNode {
+  readonly node: Node;
+  readonly health: NodeHealth;
+  /** As the node was read, and as it is after this period. */
+  readonly before: Readiness;
+  readonly after: Readiness;
 }
 
-interface ZoneLimit {
-  readonly qps: number;
-  readonly bucket: TokenBucket;
-}
+export const nodeLifecycleController: ControllerFactory = (context, { nodes: options }) => {
+  const reconciler = new NodeLifecycleReconciler(context, options);
+  const built = controller('node_lifecycle_controller', context)
+    .workers(limits.nodeWorkerCount)
+    .for(resources.nodes, { delete: never })
+    .every(options.nodeMonitorPeriodMs, () => reconciler.monitor())
+    .every(limits.nodeEvictionPeriodMs, () => reconciler.evictDue());
+  const pods = built.extraQueue(
+    'node_lifecycle_controller_pods',
+    limits.nodePodWorkerCount,
+    (key) => reconciler.reconcilePod(key),
+  );
+  context.informers.informer(resources.pods).addHandlers({
+    onAdd: (pod) => {
+      if (isOnNode(pod)) pods.add(objectKey(pod));
+    },
+    onUpdate: (pod, old) => {
+      if (isOnNode(pod) && pod.spec?.nodeName !== old.spec?.nodeName) pods.add(objectKey(pod));
+    },
+  });
+  return built.reconcile((name) => reconciler.reconcile(name));
+};
 
-const taintPeriodMs = 100;
-const taintWorkerCount = 8;
-
-export class NodeLifecycleController implements Controller {
+class NodeLifecycleReconciler {
   private readonly nodes: Informer<Node>;
   private readonly leases: Informer<Lease>;
   private readonly pods: Informer<Pod>;
-  private readonly queue: WorkQueue;
-  private readonly recorder: EventRecorder;
+  private readonly writer: NodeWriter;
   private readonly heartbeats: Heartbeats;
-  private readonly limits = new Map<string, ZoneLimit>();
-  /** Names of nodes that are to be emptied when their zone's rate allows. */
-  private readonly waiting = new Set<string>();
-  private wasCutOff = false;
+  private readonly rates: EvictionRates;
+  private readonly queue = new EvictionQueue();
+  private readonly evictions: NodeEvictions;
+  private readonly podReadiness: PodReadiness;
+  private readonly metrics: NodeLifecycleMetrics;
+  private wasPartitioned = false;
 
   constructor(
     private readonly context: ControllerContext,
-    private readonly settings: NodeLifecycleSettings,
+    options: NodeOptions,
   ) {
-    this.nodes = context.informers.informer(resources.nodes);
-    this.leases = context.informers.informer(resources.leases, {
-      namespace: dialect().nodeLeaseNamespace,
+    const { informers } = context;
+    const namespace = dialect().nodeLeaseNamespace;
+    this.nodes = informers.informer(resources.nodes);
+    this.leases = informers.informer(resources.leases, { namespace });
+    this.pods = informers.informer(resources.pods);
+    this.writer = new NodeWriter(context);
+    this.heartbeats = new Heartbeats({
+      monitorMs: options.nodeMonitorGraceMs,
+      startupMs: options.nodeStartupGraceMs,
     });
-    this.pods = context.informers.informer(resources.pods);
+    this.rates = {
+      normalQps: options.nodeEvictionRate,
+      secondaryQps: options.secondaryNodeEvictionRate,
+      largeZoneSize: options.largeClusterSizeThreshold,
+      unhealthyShare: options.unhealthyZoneThreshold,
+    };
+    this.evictions = options.enableTaintManager
+      ? new TaintEvictions(context, this.writer)
+      : new PodEvictions(context, this.writer, this.pods, options.podEvictionTimeoutMs);
+    this.podReadiness = new PodReadiness(context, this.pods);
+    this.metrics = new NodeLifecycleMetrics(context.metrics);
     indexByNode(this.pods);
-    this.queue = queueFor(context, 'node_lifecycle_controller');
-    this.recorder = context.recorder('node-controller');
-    this.heartbeats = new Heartbeats(settings.grace);
     this.nodes.addHandlers({
-      onAdd: (node) => this.nodeAdded(node),
-      onUpdate: (node) => this.queue.add(nameOf(node)),
+      onAdd: (node) =>
+        this.writer.event(
+          node,
+          'RegisteredNode',
+          `event: Registered Node ${nameOf(node)} in Controller`,
+        ),
       onDelete: (node) => this.nodeDeleted(node),
     });
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.context;
-    await Promise.all([
-      workOff(this.queue, taintWorkerCount, signal, (name) => this.reconcile(name)),
-      every(this.settings.monitorPeriodMs, clock, logger, signal, () => this.monitor()),
-      every(taintPeriodMs, clock, logger, signal, () => this.taintWaiting()),
-    ]);
+  /**
+   * Writes the labels and the taints that are not rate-limited: all except the first NoExecute
+   * taint of a node.
+   */
+  async reconcile(name: string): Promise<ReconcileResult> {
+    const node = this.nodes.lister.get(name);
+    if (!node) return done;
+    const nowMs = this.context.clock.nowMs();
+    const labels = missingLabels(node);
+    const scheduling = withNoScheduleTaints(node, nowMs);
+    const current = scheduling ? { ...node, spec: { ...node.spec, taints: scheduling } } : node;
+    const execution = hasNoExecuteTaint(node)
+      ? withNoExecuteTaint(current, noExecuteKey(node), nowMs)
+      : undefined;
+    const taints = execution ?? scheduling;
+    if (labels || taints) await this.writer.patch(node, { labels, taints });
+    return done;
   }
 
-  private nodeAdded(node: Node): void {
-    this.queue.add(nameOf(node));
-    this.tellNode(node, 'RegisteredNode', `event: Registered Node ${nameOf(node)} in Controller`);
+  /** Marks a ready pod that appears on an unreachable node. */
+  async reconcilePod(key: string): Promise<ReconcileResult> {
+    const pod = this.pods.lister.get(key);
+    const node = pod && this.nodes.lister.get(pod.spec?.nodeName ?? '');
+    if (node && readinessOf(node) === 'Unknown') await this.podReadiness.markNotReady(pod);
+    return done;
+  }
+
+  /** Marks silent nodes, then decides with the resulting state of the zones which ones to evict. */
+  async monitor(): Promise<void> {
+    const observed: ObservedNode[] = [];
+    for (const node of this.nodes.lister.list()) observed.push(await this.observe(node));
+    await this.podReadiness.markAll();
+    const state = clusterState(
+      observed.map(({ node, after }) => [node, after] as const),
+      this.rates,
+    );
+    const nowMs = this.context.clock.monotonicMs();
+    this.metrics.observe(state.zones);
+    this.queue.setRates(
+      [...state.zones].map(([zone, { qps }]) => [zone, qps] as const),
+      nowMs,
+    );
+    this.partitionObserved(state, observed.length, nowMs);
+    for (const one of observed) await this.decide(one, state.isPartitioned);
+  }
+
+  /** Evicts pending nodes, as fast as the rate of their zone allows. */
+  async evictDue(): Promise<void> {
+    for (const name of this.queue.due(this.context.clock.monotonicMs())) {
+      const node = this.nodes.lister.get(name);
+      const readiness = node && readinessOf(node);
+      if (!node || readiness === 'True' || readiness === 'None') {
+        this.queue.delete(name);
+        continue;
+      }
+      if (!(await this.evictions.evict(node))) continue;
+      this.queue.delete(name);
+      this.metrics.evicted(zoneOf(node));
+    }
+  }
+
+  private async observe(node: Node): Promise<ObservedNode> {
+    const name = nameOf(node);
+    const lease = this.leases.lister.get(`${dialect().nodeLeaseNamespace}/${name}`);
+    const health = this.heartbeats.observe(node, lease, this.context.clock.monotonicMs());
+    const before = readinessOf(node);
+    const after = health.isSilent && (await this.markUnknown(node)) ? 'Unknown' : before;
+    if (before === 'True' && after === 'Unknown') {
+      this.writer.event(node, 'NodeNotReady', 'status is now: NodeNotReady');
+      this.podReadiness.nodeLost(name);
+    } else if (before === 'True') {
+      this.podReadiness.forget(name);
+    }
+    return { node, health, before, after };
+  }
+
+  /** @returns whether the node was marked now. */
+  private async markUnknown(node: Node): Promise<boolean> {
+    const conditions = unknownConditions(node, this.context.clock.nowMs());
+    if (!conditions) return false;
+    try {
+      const status = { ...node.status, conditions };
+      await this.context.client.resource(resources.nodes).replaceStatus({ ...node, status });
+      return true;
+    } catch (error) {
+      // Changed or deleted in the meantime: the next period checks it again.
+      if (!(error instanceof ApiError)) throw error;
+      this.context.logger.info({ err: error, node: nameOf(node) }, 'node status was not written');
+      return false;
+    }
+  }
+
+  private partitionObserved({ isPartitioned }: ClusterState, nodes: number, nowMs: number): void {
+    if (isPartitioned === this.wasPartitioned) return;
+    this.wasPartitioned = isPartitioned;
+    if (!isPartitioned) this.heartbeats.reset(nowMs);
+    const message = isPartitioned ? 'no node is ready, evictions stop' : 'nodes are ready again';
+    this.context.logger.warn({ nodes }, message);
+  }
+
+  private async decide(
+    { node, health, before }: ObservedNode,
+    isPartitioned: boolean,
+  ): Promise<void> {
+    const name = nameOf(node);
+    try {
+      if (isPartitioned) {
+        this.queue.delete(name);
+        await this.evictions.cancel(node);
+      } else if (this.evictions.isDue(node, before, health)) {
+        if (this.queue.add(name, zoneOf(node))) {
+          this.context.logger.info({ node: name, zone: zoneOf(node) }, 'node waits for eviction');
+        }
+      } else {
+        this.queue.delete(name);
+        await this.evictions.continue(node, before);
+      }
+    } catch (error) {
+      // A node that cannot be written does not affect others; the next period retries.
+      if (!(error instanceof ApiError)) throw error;
+      this.context.logger.warn({ err: error, node: name }, 'eviction failed');
+    }
   }
 
   private nodeDeleted(node: Node): void {
-    this.heartbeats.forget(nameOf(node));
-    this.waiting.delete(nameOf(node));
-    this.tellNode(node, 'RemovingNode', `event: Removing Node ${nameOf(node)} from Controller`);
-  }
-
-  private tellNode(node: Node, reason: string, text: string): void {
     const name = nameOf(node);
-    const reference = { apiVersion: 'v1', kind: 'Node', name, uid: node.metadata?.uid };
-    this.recorder.event(reference, 'Normal', reason, `Node ${name} ${text}`);
-  }
-
-  /** Taints that need no rate: everything but emptying a node that was fine before. */
-  private async reconcile(name: string): Promise<undefined> {
-    const node = this.nodes.lister.get(name);
-    if (!node) return;
-    const nowMs = this.context.clock.nowMs();
-    const scheduling = withNoScheduleTaints(node, nowMs);
-    const current = scheduling ? withTaints(node, scheduling) : node;
-    const wanted = noExecuteKey(node);
-    const isRated = wanted !== undefined && !hasNoExecuteTaint(node);
-    if (isRated) this.waiting.add(name);
-    else this.waiting.delete(name);
-    const execution = isRated ? undefined : withNoExecuteTaint(current, wanted, nowMs);
-    const taints = execution ?? scheduling;
-    if (taints) await this.writeTaints(node, taints);
-  }
-
-  private async monitor(): Promise<void> {
-    const nodes = this.nodes.lister.list();
-    const nowMs = this.context.clock.monotonicMs();
-    for (const node of nodes) {
-      const lease = this.leases.lister.get(`${dialect().nodeLeaseNamespace}/${nameOf(node)}`);
-      const isSilent = this.heartbeats.observe(node, lease, nowMs);
-      if (isSilent) await this.markUnknown(node);
-      if (readinessOf(node) === 'Unknown') await this.markPodsNotReady(node);
-    }
-    const state = clusterState(nodes, this.settings.rates);
-    if (state.isCutOff) await this.sparePods(nodes);
-    else if (this.wasCutOff) this.heartbeats.reset(nowMs);
-    if (state.isCutOff !== this.wasCutOff) {
-      const message = state.isCutOff
-        ? 'no node is ready, evicting nothing'
-        : 'nodes are ready again';
-      this.context.logger.warn({ nodes: nodes.length }, message);
-    }
-    this.wasCutOff = state.isCutOff;
-    for (const [zone, qps] of state.qps) {
-      if (this.limits.get(zone)?.qps === qps) continue;
-      this.limits.set(zone, { qps, bucket: new TokenBucket(qps, 1, nowMs) });
-    }
-  }
-
-  private async markUnknown(node: Node): Promise<void> {
-    const conditions = unknownConditions(node, this.context.clock.nowMs());
-    if (!conditions) return;
-    const wasReady = readinessOf(node) === 'True';
-    try {
-      await this.context.client
-        .resource(resources.nodes)
-        .replaceStatus({ ...node, status: { ...node.status, conditions } });
-    } catch (error) {
-      // Changed or gone meanwhile: judged again in the next round.
-      if (!(error instanceof ApiError)) throw error;
-      this.context.logger.info({ err: error, node: nameOf(node) }, 'node status was not written');
-      return;
-    }
-    if (wasReady) this.tellNode(node, 'NodeNotReady', 'status is now: NodeNotReady');
-  }
-
-  /** Nobody on the node can say so any more. */
-  private async markPodsNotReady(node: Node): Promise<void> {
-    for (const pod of podsOnNode(this.pods, nameOf(node))) {
-      if (!isPodReady(pod) || pod.metadata?.deletionTimestamp) continue;
-      const lastTransitionTime = formatTime(this.context.clock.nowMs());
-      const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime }];
-      const { namespace, name = '' } = pod.metadata ?? {};
-      try {
-        await this.context.client
-          .resource(resources.pods, namespace)
-          .patchStatus(name, { status: { conditions } }, { type: 'strategic' });
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-        continue;
-      }
-      const reference = { ...pod, apiVersion: 'v1', kind: 'Pod' };
-      this.recorder.event(reference, 'Warning', 'NodeNotReady', 'Node is not ready');
-    }
-  }
-
-  /** While we are cut off, what we see says nothing about the nodes. */
-  private async sparePods(nodes: readonly Node[]): Promise<void> {
-    for (const node of nodes) {
-      const taints = withNoExecuteTaint(node, undefined, this.context.clock.nowMs());
-      if (taints) await this.writeTaints(node, taints);
-    }
-  }
-
-  /** Taints nodes that are to be emptied, as fast as their zone allows. */
-  private async taintWaiting(): Promise<void> {
-    if (this.wasCutOff) return;
-    const nowMs = this.context.clock.monotonicMs();
-    for (const name of this.waiting) {
-      const node = this.nodes.lister.get(name);
-      const wanted = node && noExecuteKey(node);
-      if (!node || wanted === undefined || hasNoExecuteTaint(node)) {
-        this.waiting.delete(name);
-        continue;
-      }
-      const limit = this.limits.get(zoneOf(node));
-      if (!limit || limit.qps === 0 || !limit.bucket.tryTake(nowMs)) continue;
-      const taints = withNoExecuteTaint(node, wanted, this.context.clock.nowMs());
-      if (taints) await this.writeTaints(node, taints);
-    }
-  }
-
-  private async writeTaints(node: Node, taints: readonly Taint[]): Promise<void> {
-    const { resourceVersion } = node.metadata ?? {};
-    const body = { metadata: { resourceVersion }, spec: { taints } };
-    try {
-      await this.context.client
-        .resource(resources.nodes)
-        .patch(nameOf(node), body, { type: 'merge' });
-    } catch (error) {
-      // A conflict: the newer node is on its way here, and is judged when it comes.
-      if (!(error instanceof ApiError)) throw error;
-      this.context.logger.debug({ err: error, node: nameOf(node) }, 'taints were not written');
-    }
+    this.heartbeats.forget(name);
+    this.queue.delete(name);
+    this.evictions.forget(name);
+    this.podReadiness.forget(name);
+    this.writer.event(node, 'RemovingNode', `event: Removing Node ${name} from Controller`);
   }
 }
 
@@ -230,6 +253,6 @@ function nameOf(node: Node): string {
   return node.metadata?.name ?? '';
 }
 
-function withTaints(node: Node, taints: Taint[]): Node {
-  return { ...node, spec: { ...node.spec, taints } };
+function isOnNode(pod: Pod): boolean {
+  return Boolean(pod.spec?.nodeName) && isPodReady(pod);
 }

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { at, epochMs, pod } from '../../test/objects.js';
 import { Heartbeats } from './heartbeats.js';
 import { readinessOf, unknownConditions } from './node-conditions.js';
+import { missingLabels } from './node-labels.js';
 import { withNoExecuteTaint, withNoScheduleTaints } from './node-taints.js';
 import { toleranceMs } from './tolerance.js';
-import { clusterState } from './zones.js';
+import { clusterState, zoneOf } from './zones.js';
 
 type Readiness = 'True' | 'False' | 'Unknown';
 
@@ -36,21 +37,38 @@ describe('Heartbeats', () => {
 
   it('count a renewed lease and a newer status as signs of life', () => {
     const heartbeats = new Heartbeats(grace);
-    expect(heartbeats.observe(node('True'), lease('1'), 0)).toBe(false);
-    expect(heartbeats.observe(node('True'), lease('1'), 40_000)).toBe(false);
-    expect(heartbeats.observe(node('True'), lease('1'), 40_001)).toBe(true);
-    expect(heartbeats.observe(node('True'), lease('2'), 50_000)).toBe(false);
-    expect(heartbeats.observe(node('True', { heartbeat: 9 }), lease('2'), 80_000)).toBe(false);
-    expect(heartbeats.observe(node('True', { heartbeat: 9 }), lease('2'), 120_001)).toBe(true);
+    const isSilent = (...args: Parameters<Heartbeats['observe']>) =>
+      heartbeats.observe(...args).isSilent;
+    expect(isSilent(node('True'), lease('1'), 0)).toBe(false);
+    expect(isSilent(node('True'), lease('1'), 40_000)).toBe(false);
+    expect(isSilent(node('True'), lease('1'), 40_001)).toBe(true);
+    expect(isSilent(node('True'), lease('2'), 50_000)).toBe(false);
+    expect(isSilent(node('True', { heartbeat: 9 }), lease('2'), 80_000)).toBe(false);
+    expect(isSilent(node('True', { heartbeat: 9 }), lease('2'), 120_001)).toBe(true);
     heartbeats.reset(120_001);
-    expect(heartbeats.observe(node('True', { heartbeat: 9 }), lease('2'), 130_000)).toBe(false);
+    expect(isSilent(node('True', { heartbeat: 9 }), lease('2'), 130_000)).toBe(false);
   });
 
   it('give a node that has never reported more time', () => {
     const heartbeats = new Heartbeats(grace);
+    const isSilent = (...args: Parameters<Heartbeats['observe']>) =>
+      heartbeats.observe(...args).isSilent;
     heartbeats.observe(node(undefined), undefined, 0);
-    expect(heartbeats.observe(node(undefined), undefined, 60_000)).toBe(false);
-    expect(heartbeats.observe(node(undefined), undefined, 60_001)).toBe(true);
+    expect(isSilent(node(undefined), undefined, 60_000)).toBe(false);
+    expect(isSilent(node(undefined), undefined, 60_001)).toBe(true);
+  });
+});
+
+describe('Heartbeats of a node that flaps', () => {
+  it('measure the time since the last transition and since the last sign of life', () => {
+    const heartbeats = new Heartbeats({ monitorMs: 40_000, startupMs: 60_000 });
+    const report = (ready: Readiness, heartbeat: number) => node(ready, { heartbeat });
+    heartbeats.observe(report('True', 0), undefined, 0);
+    expect(heartbeats.observe(report('False', 1), undefined, 1_000).steadyMs).toBe(0);
+    const later = heartbeats.observe(report('False', 9), undefined, 9_000);
+    expect(later).toEqual({ isSilent: false, silentMs: 0, steadyMs: 8_000 });
+    const silent = heartbeats.observe(report('False', 9), undefined, 60_000);
+    expect(silent).toEqual({ isSilent: true, silentMs: 51_000, steadyMs: 59_000 });
   });
 });
 
@@ -136,7 +154,7 @@ describe('toleranceMs', () => {
     expect(toleranceMs(own, [taint])).toBe(expected);
   });
 
-  it('does not look at taints of other effects', () => {
+  it('ignores taints with other effects', () => {
     expect(toleranceMs(tolerating(), [{ key: 'a', effect: 'NoSchedule' }])).toBeUndefined();
   });
 });
@@ -145,19 +163,75 @@ describe('clusterState', () => {
   const rates = { normalQps: 0.1, secondaryQps: 0.01, largeZoneSize: 5, unhealthyShare: 0.55 };
   const zone = (name: string, ...ready: Readiness[]) =>
     ready.map((one) => node(one, { zone: name }));
-  const qps = (nodes: Node[]) => Object.fromEntries(clusterState(nodes, rates).qps);
+  const stateOf = (nodes: Node[]) =>
+    clusterState(
+      nodes.map((one) => [one, readinessOf(one)]),
+      rates,
+    );
+  const key = (name: string) => `:\0:${name}`;
   const [T, U] = ['True', 'Unknown'] as const;
 
   it.each([
-    ['all well', [...zone('a', T, T)], { '/a': 0.1 }, false],
-    ['one down', [...zone('a', T, U)], { '/a': 0.1 }, false],
-    ['most of a small zone down', zone('a', U, U, U, T), { '/a': 0 }, false],
-    ['most of a large zone down', zone('a', U, U, U, U, T, T), { '/a': 0.01 }, false],
-    ['one zone down', [...zone('a', U, U), ...zone('b', T)], { '/a': 0.1, '/b': 0.1 }, false],
-    ['everything down', [...zone('a', U, U), ...zone('b', U)], { '/a': 0, '/b': 0 }, true],
-  ])('%s', (_, nodes, expected, isCutOff) => {
-    expect(qps(nodes)).toEqual(expected);
-    expect(clusterState(nodes, rates).isCutOff).toBe(isCutOff);
-    expect(readinessOf(nodes[0]!)).toBeDefined();
+    ['all well', [...zone('a', T, T)], { a: ['Normal', 0.1] }, false],
+    ['one down', [...zone('a', T, U)], { a: ['Normal', 0.1] }, false],
+    ['most of a small zone down', zone('a', U, U, U, T), { a: ['PartialDisruption', 0] }, false],
+    [
+      'most of a large zone down',
+      zone('a', U, U, U, U, T, T),
+      { a: ['PartialDisruption', 0.01] },
+      false,
+    ],
+    [
+      'one zone down',
+      [...zone('a', U, U), ...zone('b', T)],
+      { a: ['FullDisruption', 0.1], b: ['Normal', 0.1] },
+      false,
+    ],
+    [
+      'everything down',
+      [...zone('a', U, U), ...zone('b', U)],
+      { a: ['FullDisruption', 0], b: ['FullDisruption', 0] },
+      true,
+    ],
+  ] as const)('%s', (_, nodes, expected, isPartitioned) => {
+    const { zones, ...state } = stateOf([...nodes]);
+    expect(state.isPartitioned).toBe(isPartitioned);
+    const actual = [...zones].map(([name, { state, qps }]) => [name, [state, qps]]);
+    expect(Object.fromEntries(actual)).toEqual(
+      Object.fromEntries(Object.entries(expected).map(([name, value]) => [key(name), value])),
+    );
+  });
+
+  it('ignores excluded nodes but has a rate for their zone', () => {
+    const excluded = node(U, { zone: 'a' });
+    excluded.metadata!.labels!['node.orch.io/exclude-disruption'] = '';
+    const { zones, isPartitioned } = stateOf([excluded]);
+    expect(isPartitioned).toBe(false);
+    const unlabelled = { state: 'Normal', nodeCount: 0, unhealthyCount: 0, qps: 0.1 };
+    expect(zones.get(key('a'))).toEqual(unlabelled);
+  });
+
+  it('prefers the beta label of a zone', () => {
+    const labels = { 'topology.orch.io/zone': 'new', 'failure-domain.beta.orch.io/zone': 'old' };
+    expect(zoneOf({ metadata: { labels } })).toBe(key('old'));
+    expect(zoneOf({ metadata: {} })).toBe('');
+  });
+});
+
+describe('missingLabels', () => {
+  it.each([
+    ['adds the beta labels of system and architecture', { 'orch.io/os': 'linux' }, ['linux']],
+    ['corrects them', { 'orch.io/os': 'linux', 'beta.orch.io/os': 'x' }, ['linux']],
+    ['leaves correct ones', { 'orch.io/os': 'linux', 'beta.orch.io/os': 'linux' }, undefined],
+    ['adds no zone', { 'topology.orch.io/zone': 'a' }, undefined],
+    [
+      'corrects a zone',
+      { 'topology.orch.io/zone': 'a', 'failure-domain.beta.orch.io/zone': 'b' },
+      ['a'],
+    ],
+    ['ignores a beta label alone', { 'beta.orch.io/os': 'x' }, undefined],
+  ])('%s', (_, labels, expected) => {
+    const missing = missingLabels({ metadata: { labels: labels as Record<string, string> } });
+    expect(missing && Object.values(missing)).toEqual(expected);
   });
 });

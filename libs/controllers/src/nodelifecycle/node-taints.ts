@@ -23,7 +23,7 @@ function noScheduleKeys(node: Node): ReadonlyMap<string, boolean> {
   ]);
 }
 
-/** The node's taints with its NoSchedule ones put right; undefined when they are. */
+/** The taints of the node with corrected NoSchedule taints; undefined if they are correct. */
 export function withNoScheduleTaints(node: Node, nowMs: number): Taint[] | undefined {
   const wanted = noScheduleKeys(node);
   const taints = node.spec?.taints ?? [];

@@ -1,11 +1,11 @@
 /**
- * How fast the nodes of a zone may be emptied. Pure. Where most of a zone is down, the fault is rather in
- * the network than in its nodes: eviction slows down or stops. Where everything is down everywhere, it
- * is we who are cut off: nothing is evicted at all.
+ * Eviction rates of the nodes in each zone. Pure. If most nodes of a zone are not ready, the
+ * network is more likely at fault than the nodes: eviction slows down or stops. If no node of any
+ * zone is ready, this process is probably partitioned: it evicts nothing.
  */
 import { dialect } from '@orch/component';
 import type { Node } from '@orch/types/core/v1';
-import { type Readiness, readinessOf } from './node-conditions.js';
+import type { Readiness } from './node-conditions.js';
 
 export type ZoneState = 'Normal' | 'PartialDisruption' | 'FullDisruption';
 
@@ -18,44 +18,73 @@ export interface EvictionRates {
   readonly unhealthyShare: number;
 }
 
-export function zoneOf(node: Node): string {
-  const labels = node.metadata?.labels ?? {};
-  const region = labels[dialect().key('region', 'topology')] ?? '';
-  const zone = labels[dialect().key('zone', 'topology')] ?? '';
-  return `${region}/${zone}`;
-}
-
-function zoneState(readiness: readonly Readiness[], unhealthyShare: number): ZoneState {
-  const notReady = readiness.filter((one) => one !== 'True').length;
-  if (notReady > 0 && notReady === readiness.length) return 'FullDisruption';
-  const isDisrupted = notReady > 2 && notReady / readiness.length >= unhealthyShare;
-  return isDisrupted ? 'PartialDisruption' : 'Normal';
+export interface Zone {
+  readonly state: ZoneState;
+  readonly nodeCount: number;
+  readonly unhealthyCount: number;
+  /** Nodes a second. */
+  readonly qps: number;
 }
 
 export interface ClusterState {
-  readonly states: ReadonlyMap<string, ZoneState>;
-  /** Nodes a second, by zone. */
-  readonly qps: ReadonlyMap<string, number>;
-  readonly isCutOff: boolean;
+  readonly zones: ReadonlyMap<string, Zone>;
+  readonly isPartitioned: boolean;
 }
 
-export function clusterState(nodes: readonly Node[], rates: EvictionRates): ClusterState {
-  const zones = new Map<string, Readiness[]>();
-  for (const node of nodes) {
-    const zone = zoneOf(node);
-    zones.set(zone, [...(zones.get(zone) ?? []), readinessOf(node)]);
+/** Returns the key of the node's zone; empty without labels of region and zone. */
+export function zoneOf(node: Node): string {
+  const labels = node.metadata?.labels ?? {};
+  const label = (name: string) =>
+    labels[dialect().key(name, 'failure-domain.beta')] ??
+    labels[dialect().key(name, 'topology')] ??
+    '';
+  const region = label('region');
+  const zone = label('zone');
+  return region === '' && zone === '' ? '' : `${region}:\0:${zone}`;
+}
+
+/** Whether the node does not count for the state of its zone. */
+function isExcluded({ metadata }: Node): boolean {
+  return metadata?.labels?.[dialect().key('exclude-disruption', 'node')] !== undefined;
+}
+
+function zoneState(nodeCount: number, unhealthyCount: number, unhealthyShare: number): ZoneState {
+  if (unhealthyCount > 0 && unhealthyCount === nodeCount) return 'FullDisruption';
+  const isDisrupted = unhealthyCount > 2 && unhealthyCount / nodeCount >= unhealthyShare;
+  return isDisrupted ? 'PartialDisruption' : 'Normal';
+}
+
+function zoneQps(state: ZoneState, nodeCount: number, rates: EvictionRates): number {
+  if (state !== 'PartialDisruption') return rates.normalQps;
+  return nodeCount > rates.largeZoneSize ? rates.secondaryQps : 0;
+}
+
+/** `nodes`: each node with its readiness. */
+export function clusterState(
+  nodes: Iterable<readonly [Node, Readiness]>,
+  rates: EvictionRates,
+): ClusterState {
+  const counts = new Map<string, { nodeCount: number; unhealthyCount: number }>();
+  for (const [node, readiness] of nodes) {
+    const key = zoneOf(node);
+    const count = counts.get(key) ?? { nodeCount: 0, unhealthyCount: 0 };
+    counts.set(key, count);
+    if (isExcluded(node)) continue;
+    count.nodeCount += 1;
+    if (readiness !== 'True') count.unhealthyCount += 1;
   }
-  const states = new Map(
-    [...zones].map(([zone, readiness]) => [zone, zoneState(readiness, rates.unhealthyShare)]),
-  );
-  const isCutOff =
-    states.size > 0 && [...states.values()].every((state) => state === 'FullDisruption');
-  const qps = new Map(
-    [...zones].map(([zone, readiness]) => {
-      if (isCutOff) return [zone, 0];
-      if (states.get(zone) !== 'PartialDisruption') return [zone, rates.normalQps];
-      return [zone, readiness.length > rates.largeZoneSize ? rates.secondaryQps : 0];
+  const all = [...counts].map(([key, { nodeCount, unhealthyCount }]) => {
+    const state = zoneState(nodeCount, unhealthyCount, rates.unhealthyShare);
+    return { key, state, nodeCount, unhealthyCount };
+  });
+  const counted = all.filter(({ nodeCount }) => nodeCount > 0);
+  const isPartitioned =
+    counted.length > 0 && counted.every(({ state }) => state === 'FullDisruption');
+  const zones = new Map(
+    all.map(({ key, ...zone }) => {
+      const qps = isPartitioned ? 0 : zoneQps(zone.state, zone.nodeCount, rates);
+      return [key, { ...zone, qps }];
     }),
   );
-  return { states, qps, isCutOff };
+  return { zones, isPartitioned };
 }

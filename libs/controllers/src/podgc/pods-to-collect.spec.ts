@@ -19,12 +19,12 @@ describe('pods to collect', () => {
     expect(excessTerminated(pods, 0)).toEqual([]);
   });
 
-  it('are those that are deleted and have no node', () => {
+  it('are terminating pods without a node', () => {
     const placed = pod({ name: 'placed', deleting: true, node: 'n' });
     expect(names(unscheduledTerminating([...pods, placed]))).toEqual(['going']);
   });
 
-  it('are those on nodes that are not there', () => {
+  it('are pods on missing nodes', () => {
     const own = [pod({ node: 'a' }), pod({ node: 'b' }), pod({ node: 'b' }), pod()];
     expect([...missingNodes(own, new Set(['a']))]).toEqual(['b']);
   });

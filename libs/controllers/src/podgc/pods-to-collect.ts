@@ -1,4 +1,4 @@
-/** Pods that nobody will take away. Pure. */
+/** Pods that no other component deletes. Pure. */
 
 import type { Pod } from '@orch/types/core/v1';
 import { createdMs } from '../common/created.js';

@@ -1,104 +1,121 @@
 /**
- * Keeps as many pods as each replica set asks for. Level-based: a key comes in, the difference between
- * what is asked and what is there goes out. What is there comes from a cache, so a sync does nothing
- * while requests of an earlier one have not shown up in it (`Expectations`).
+ * Creates and deletes pods until each replica set and each replication controller has as many as it
+ * specifies. The shell around `planReplicas`. The cache may lag behind, so that a reconciliation
+ * plans nothing while requests of an earlier one have not appeared in it (`Expectations`).
  */
-import { controllerOf, isControlledBy } from '@orch/apimachinery';
-import {
-  type EventRecorder,
-  type Informer,
-  isNamespaceTerminating,
-  isNotFound,
-  keyOf,
-  objectKey,
-  resources,
-  type WorkQueue,
-} from '@orch/client';
-import type { ReplicaSet } from '@orch/types/apps/v1';
+import { controllerOf, type LabelSelector } from '@orch/apimachinery';
+import { type EventRecorder, type Informer, type KnownResource, resources } from '@orch/client';
+import { dialect } from '@orch/component';
 import type { Pod } from '@orch/types/core/v1';
-import { forEachBounded, slowStart } from '../common/batches.js';
 import { claim } from '../common/claimer.js';
-import { Expectations } from '../common/expectations.js';
-import { candidatesOf, controlledBy, indexOwned } from '../common/owned.js';
-import { podFromTemplate } from '../common/pod-template.js';
-import { isPodActive, isPodReady } from '../common/pods.js';
-import { replaceStatus } from '../common/replace-status.js';
-import { selectorOf } from '../common/selectors.js';
-import { limits } from '../limits.js';
 import {
   type Controller,
   type ControllerContext,
-  queueFor,
-  workOff,
-} from '../manager/controller.js';
-import type { DeletionRules } from './deletion-order.js';
+  type ControllerFactory,
+  done,
+  type ReconcileResult,
+} from '../common/controller.js';
+import { controller } from '../common/controller-builder.js';
+import type { DeletionRules } from '../common/deletion-order.js';
+import { claimCandidates, dependentsOf, indexDependents } from '../common/dependents.js';
+import { Expectations } from '../common/expectations.js';
+import { messageOf } from '../common/expected-errors.js';
+import { PodControl } from '../common/pod-control.js';
+import { podFromTemplate } from '../common/pod-template.js';
+import { availableAfterMs, isPodActive } from '../common/pods.js';
+import { replaceStatus } from '../common/replace-status.js';
+import { mapSelectorOf, selectorOf } from '../common/selectors.js';
 import {
   planReplicas,
   type ReplicaFailure,
+  type ReplicaOwner,
   type ReplicaPlan,
   replicaSetStatus,
   sameStatus,
 } from './replicaset-plan.js';
 
-const ownerType = { apiVersion: 'apps/v1', kind: 'ReplicaSet' } as const;
+/** What differs between the kinds whose pods are counted. */
+interface ReplicaKind<T extends ReplicaOwner> {
+  readonly queueName: string;
+  readonly resource: KnownResource<T>;
+  /** The source of the events. */
+  readonly component: string;
+  readonly selectorOf: (owner: T) => LabelSelector;
+  readonly workerCount: number;
+}
 
-export class ReplicaSetController implements Controller {
-  private readonly replicaSets: Informer<ReplicaSet>;
+export const replicaSetController: ControllerFactory = (context, options) =>
+  replicaController(context, {
+    queueName: 'replicaset',
+    resource: resources.replicaSets,
+    component: 'replicaset-controller',
+    selectorOf,
+    workerCount: options.replicaSetSyncs,
+  });
+
+export const replicationController: ControllerFactory = (context, options) =>
+  replicaController(context, {
+    queueName: 'replicationmanager',
+    resource: resources.replicationControllers,
+    component: 'replication-controller',
+    selectorOf: mapSelectorOf,
+    workerCount: options.replicationControllerSyncs,
+  });
+
+function replicaController<T extends ReplicaOwner>(
+  context: ControllerContext,
+  kind: ReplicaKind<T>,
+): Controller {
+  const expectations = new Expectations(context.clock);
+  const reconciler = new ReplicaReconciler(context, kind, expectations);
+  return controller(kind.queueName, context)
+    .workers(kind.workerCount)
+    .for(kind.resource)
+    .owns(resources.pods, {
+      selector: kind.selectorOf,
+      expectations,
+      requeueAfterMs: ({ spec }, pod, old) => availableAfterMs(spec?.minReadySeconds, pod, old),
+    })
+    .reconcile((key) => reconciler.reconcile(key));
+}
+
+class ReplicaReconciler<T extends ReplicaOwner> {
+  private readonly owners: Informer<T>;
   private readonly pods: Informer<Pod>;
-  private readonly queue: WorkQueue;
-  private readonly expectations: Expectations;
-  private readonly recorder: EventRecorder;
+  private readonly control: PodControl;
 
   constructor(
     private readonly context: ControllerContext,
-    private readonly workerCount: number,
+    private readonly kind: ReplicaKind<T>,
+    private readonly expectations: Expectations,
   ) {
-    this.replicaSets = context.informers.informer(resources.replicaSets);
+    this.owners = context.informers.informer(kind.resource);
     this.pods = context.informers.informer(resources.pods);
-    this.queue = queueFor(context, 'replicaset');
-    this.expectations = new Expectations(context.clock);
-    this.recorder = context.recorder('replicaset-controller');
-    indexOwned(this.pods);
-    indexOwned(this.replicaSets);
-    this.replicaSets.addHandlers({
-      onAdd: (one) => this.queue.add(objectKey(one)),
-      onUpdate: (one) => this.queue.add(objectKey(one)),
-      onDelete: (one) => {
-        this.expectations.forget(objectKey(one));
-        this.queue.add(objectKey(one));
-      },
-    });
-    this.pods.addHandlers({
-      onAdd: (pod) => this.podAdded(pod),
-      onUpdate: (pod, old) => this.podUpdated(pod, old),
-      onDelete: (pod) => this.podDeleted(pod),
-    });
+    const recorder: EventRecorder = context.recorder(kind.component);
+    this.control = new PodControl(context, recorder, expectations);
+    indexDependents(this.owners);
   }
 
-  run(signal: AbortSignal): Promise<void> {
-    return workOff(this.queue, this.workerCount, signal, (key) => this.reconcile(key));
-  }
-
-  private async reconcile(key: string): Promise<number | undefined> {
-    const replicaSet = this.replicaSets.lister.get(key);
-    if (!replicaSet) return undefined;
-    const mayManage = this.expectations.satisfied(key);
-    const pods = await this.claimPods(replicaSet);
-    let failure: unknown;
-    let noted: ReplicaFailure | undefined;
-    if (mayManage && !replicaSet.metadata?.deletionTimestamp) {
-      const plan = planReplicas(replicaSet, pods, this.relatedPods(replicaSet), this.rules());
-      failure = await this.carryOut(key, replicaSet, plan);
-      if (failure !== undefined) {
+  async reconcile(key: string): Promise<ReconcileResult> {
+    const owner = this.owners.lister.get(key);
+    if (!owner) return done;
+    const isCacheCurrent = this.expectations.satisfied(key);
+    const pods = await this.claimPods(owner);
+    let error: unknown;
+    let failure: ReplicaFailure | undefined;
+    if (isCacheCurrent && !owner.metadata?.deletionTimestamp) {
+      const plan = planReplicas(owner, pods, this.relatedPods(owner), this.rules());
+      error = await this.applyPlan(owner, plan);
+      if (error !== undefined) {
         const reason = plan.createCount > 0 ? 'FailedCreate' : 'FailedDelete';
-        noted = { reason, message: messageOf(failure) };
+        failure = { reason, message: messageOf(error) };
       }
     }
-    const status = await this.writeStatus(replicaSet, pods, noted);
-    if (failure !== undefined) throw failure;
-    const minReadySeconds = replicaSet.spec?.minReadySeconds ?? 0;
+    const status = await this.writeStatus(owner, pods, failure);
+    if (error !== undefined) throw error;
+    const minReadySeconds = owner.spec?.minReadySeconds ?? 0;
     const isWaiting = (status?.readyReplicas ?? 0) !== (status?.availableReplicas ?? 0);
-    return minReadySeconds > 0 && isWaiting ? minReadySeconds * 1000 : undefined;
+    return minReadySeconds > 0 && isWaiting ? { requeueAfterMs: minReadySeconds * 1000 } : done;
   }
 
   private rules(): DeletionRules {
@@ -110,156 +127,55 @@ export class ReplicaSetController implements Controller {
     };
   }
 
-  private claimPods(replicaSet: ReplicaSet): Promise<Pod[]> {
+  private claimPods(owner: T): Promise<Pod[]> {
     return claim({
       client: this.context.client,
-      owner: replicaSet,
-      ownerResource: resources.replicaSets,
-      ownerType,
-      selector: selectorOf(replicaSet),
+      owner,
+      ownerResource: this.kind.resource,
+      selector: this.kind.selectorOf(owner),
       dependentResource: resources.pods,
-      candidates: candidatesOf(this.pods, replicaSet).filter(isPodActive),
+      candidates: claimCandidates(this.pods, owner).filter(isPodActive),
     });
   }
 
-  /** Pods of all replica sets that the same deployment owns. */
-  private relatedPods(replicaSet: ReplicaSet): Pod[] {
-    const owner = controllerOf(replicaSet);
-    const siblings = owner ? controlledBy(this.replicaSets, owner.uid ?? '') : [replicaSet];
-    return siblings.flatMap((one) => controlledBy(this.pods, one.metadata?.uid ?? ''));
+  /** Pods of all replica sets of the same deployment. */
+  private relatedPods(replicas: T): Pod[] {
+    const owner = controllerOf(replicas);
+    const siblings = owner ? dependentsOf(this.owners, owner.uid ?? '') : [replicas];
+    return siblings.flatMap(({ metadata }) => dependentsOf(this.pods, metadata?.uid ?? ''));
   }
 
   /** @returns the first failure, if any. */
-  private carryOut(key: string, replicaSet: ReplicaSet, plan: ReplicaPlan): Promise<unknown> {
-    if (plan.createCount > 0) return this.createPods(key, replicaSet, plan.createCount);
-    if (plan.deletions.length > 0) return this.deletePods(key, replicaSet, plan.deletions);
-    return Promise.resolve(undefined);
-  }
-
-  private async createPods(key: string, replicaSet: ReplicaSet, count: number): Promise<unknown> {
-    const pods = this.context.client.resource(resources.pods, replicaSet.metadata?.namespace);
-    const owner = { ...replicaSet, ...ownerType };
-    this.expectations.expectCreations(key, count);
-    const { successCount, error } = await slowStart(count, async () => {
-      try {
-        const made = await pods.create(podFromTemplate(owner, replicaSet.spec?.template));
-        const message = `Created pod: ${made.metadata?.name}`;
-        this.recorder.event(owner, 'Normal', 'SuccessfulCreate', message);
-      } catch (failure) {
-        if (!isNamespaceTerminating(failure)) {
-          const message = `Error creating: ${messageOf(failure)}`;
-          this.recorder.event(owner, 'Warning', 'FailedCreate', message);
-        }
-        throw failure;
-      }
+  private async applyPlan(replicas: T, plan: ReplicaPlan): Promise<unknown> {
+    if (plan.createCount === 0 && plan.deletions.length === 0) return undefined;
+    const { group, version, kind } = this.kind.resource;
+    const owner = { ...replicas, apiVersion: dialect().apiVersion(group, version), kind };
+    const { createError, deleteError } = await this.control.apply(owner, {
+      creations: Array.from({ length: plan.createCount }, () =>
+        podFromTemplate(owner, owner.spec?.template),
+      ),
+      deletions: plan.deletions,
     });
-    this.expectations.creationObserved(key, count - successCount);
-    // In a namespace that is going, nothing can be made and trying again is of no use.
-    return isNamespaceTerminating(error) ? undefined : error;
-  }
-
-  private async deletePods(
-    key: string,
-    replicaSet: ReplicaSet,
-    deletions: readonly Pod[],
-  ): Promise<unknown> {
-    const pods = this.context.client.resource(resources.pods, replicaSet.metadata?.namespace);
-    const owner = { ...replicaSet, ...ownerType };
-    this.expectations.expectDeletions(key, deletions.map(objectKey));
-    const errors = await forEachBounded(deletions, limits.batchConcurrencyMax, async (pod) => {
-      const name = pod.metadata?.name ?? '';
-      try {
-        await pods.delete(name);
-        this.recorder.event(owner, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`);
-      } catch (failure) {
-        this.expectations.deletionObserved(key, objectKey(pod));
-        if (isNotFound(failure)) return;
-        const message = `Error deleting: ${messageOf(failure)}`;
-        this.recorder.event(owner, 'Warning', 'FailedDelete', message);
-        throw failure;
-      }
-    });
-    return errors[0];
+    return createError ?? deleteError;
   }
 
   private async writeStatus(
-    replicaSet: ReplicaSet,
+    owner: T,
     pods: readonly Pod[],
     failure: ReplicaFailure | undefined,
-  ): Promise<ReplicaSet['status']> {
+  ): Promise<T['status']> {
     const { client, clock } = this.context;
     const nowMs = clock.nowMs();
     const written = await replaceStatus(
-      client.resource(resources.replicaSets, replicaSet.metadata?.namespace),
-      replicaSet,
+      client.resource(this.kind.resource, owner.metadata?.namespace),
+      owner,
       (current) => {
         const observed = { ...current, metadata: { ...current.metadata } };
-        observed.metadata.generation = replicaSet.metadata?.generation;
+        observed.metadata.generation = owner.metadata?.generation;
         const status = replicaSetStatus(observed, pods, failure, nowMs);
         return sameStatus(current.status, status) ? undefined : { ...current, status };
       },
     );
     return written.status;
   }
-
-  private podAdded(pod: Pod): void {
-    if (pod.metadata?.deletionTimestamp) {
-      this.podDeleted(pod);
-      return;
-    }
-    const owner = this.ownerKey(pod);
-    if (owner !== undefined) {
-      this.expectations.creationObserved(owner);
-      this.queue.add(owner);
-    } else if (!controllerOf(pod)) {
-      this.addThoseSelecting(pod);
-    }
-  }
-
-  private podUpdated(pod: Pod, old: Pod): void {
-    if (pod.metadata?.deletionTimestamp) {
-      this.podDeleted(pod);
-      return;
-    }
-    const owner = this.ownerKey(pod);
-    const oldOwner = this.ownerKey(old);
-    if (oldOwner !== undefined && oldOwner !== owner) this.queue.add(oldOwner);
-    if (owner === undefined) {
-      if (!controllerOf(pod)) this.addThoseSelecting(pod);
-      return;
-    }
-    this.queue.add(owner);
-    const minReadySeconds = this.replicaSets.lister.get(owner)?.spec?.minReadySeconds ?? 0;
-    if (minReadySeconds > 0 && isPodReady(pod) && !isPodReady(old)) {
-      // Times in a status are whole seconds: one more, so that the pod is available by then.
-      this.queue.addAfter(owner, (minReadySeconds + 1) * 1000);
-    }
-  }
-
-  private podDeleted(pod: Pod): void {
-    const owner = this.ownerKey(pod);
-    if (owner === undefined) return;
-    this.expectations.deletionObserved(owner, objectKey(pod));
-    this.queue.add(owner);
-  }
-
-  /** Key of the replica set that controls the pod, if it is (still) there. */
-  private ownerKey(pod: Pod): string | undefined {
-    const controller = controllerOf(pod);
-    if (controller?.kind !== ownerType.kind) return undefined;
-    const key = keyOf(pod.metadata?.namespace, controller.name ?? '');
-    const owner = this.replicaSets.lister.get(key);
-    return owner && isControlledBy(pod, owner) ? key : undefined;
-  }
-
-  private addThoseSelecting(pod: Pod): void {
-    for (const replicaSet of this.replicaSets.lister.list(pod.metadata?.namespace ?? '')) {
-      if (selectorOf(replicaSet).matches(pod.metadata?.labels))
-        this.queue.add(objectKey(replicaSet));
-    }
-  }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

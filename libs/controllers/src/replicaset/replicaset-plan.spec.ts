@@ -1,7 +1,7 @@
 import type { Pod } from '@orch/types/core/v1';
 import { describe, expect, it } from 'vitest';
 import { at, epochMs, pod, replicaSet } from '../../test/objects.js';
-import { podsToDelete } from './deletion-order.js';
+import { podsToDelete } from '../common/deletion-order.js';
 import { planReplicas, replicaSetStatus, sameStatus } from './replicaset-plan.js';
 
 const rules = { byCost: true, byLogarithmicAge: false, nowMs: epochMs + 1_000_000 };
@@ -50,7 +50,7 @@ describe('podsToDelete', () => {
     expect(podsToDelete([onA, onB], [onA, onB, sibling], 1, rules)).toEqual([onB]);
   });
 
-  it('looks at costs only where they count', () => {
+  it('considers deletion costs only if the feature is enabled', () => {
     const cheap = pod({ node: 'a', annotations: cost('-5') });
     const young = pod({ node: 'a', created: 60 });
     const without = { ...rules, byCost: false };

@@ -1,15 +1,26 @@
 /**
- * What a replica set needs: how many pods to make, which to remove, and the status that tells of it.
- * Pure: the replica set, its active pods and the time go in.
+ * Plans a replica set or replication controller: the number of pods to create, the pods to delete,
+ * and the status. Pure: the owner, its active pods and the time go in.
  */
 
 import { conditionOf, deepEqual, formatTime } from '@orch/apimachinery';
-import type { ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '@orch/types/apps/v1';
-import type { Pod } from '@orch/types/core/v1';
+import type { ApiObject } from '@orch/client';
+import type { ReplicaSetCondition, ReplicaSetStatus } from '@orch/types/apps/v1';
+import type { Pod, PodTemplateSpec } from '@orch/types/core/v1';
 import { withoutCondition } from '../common/conditions.js';
+import { type DeletionRules, podsToDelete } from '../common/deletion-order.js';
 import { isPodAvailable, isPodReady } from '../common/pods.js';
 import { limits } from '../limits.js';
-import { type DeletionRules, podsToDelete } from './deletion-order.js';
+
+/** A replica set or replication controller. */
+export interface ReplicaOwner extends ApiObject {
+  readonly spec?: {
+    readonly replicas?: number;
+    readonly minReadySeconds?: number;
+    readonly template?: PodTemplateSpec;
+  };
+  readonly status?: ReplicaSetStatus;
+}
 
 export interface ReplicaPlan {
   readonly createCount: number;
@@ -18,12 +29,12 @@ export interface ReplicaPlan {
 
 /** @param related the pods of all replica sets with the same owner, for ranking. */
 export function planReplicas(
-  replicaSet: ReplicaSet,
+  owner: ReplicaOwner,
   activePods: readonly Pod[],
   related: readonly Pod[],
   rules: DeletionRules,
 ): ReplicaPlan {
-  const surplus = activePods.length - (replicaSet.spec?.replicas ?? 1);
+  const surplus = activePods.length - (owner.spec?.replicas ?? 1);
   if (surplus < 0) {
     return { createCount: Math.min(-surplus, limits.replicaBurstMax), deletions: [] };
   }
@@ -41,24 +52,24 @@ export interface ReplicaFailure {
 }
 
 export function replicaSetStatus(
-  replicaSet: ReplicaSet,
+  owner: ReplicaOwner,
   activePods: readonly Pod[],
   failure: ReplicaFailure | undefined,
   nowMs: number,
 ): ReplicaSetStatus {
-  const minReadySeconds = replicaSet.spec?.minReadySeconds ?? 0;
-  const templateLabels = Object.entries(replicaSet.spec?.template?.metadata?.labels ?? {});
+  const minReadySeconds = owner.spec?.minReadySeconds ?? 0;
+  const templateLabels = Object.entries(owner.spec?.template?.metadata?.labels ?? {});
   const count = (test: (pod: Pod) => boolean) => activePods.filter(test).length;
   return {
-    ...replicaSet.status,
+    ...owner.status,
     replicas: activePods.length,
     fullyLabeledReplicas: count((pod) =>
       templateLabels.every(([key, value]) => pod.metadata?.labels?.[key] === value),
     ),
     readyReplicas: count(isPodReady),
     availableReplicas: count((pod) => isPodAvailable(pod, minReadySeconds, nowMs)),
-    observedGeneration: replicaSet.metadata?.generation ?? 0,
-    conditions: failureConditions(replicaSet.status?.conditions ?? [], failure, nowMs),
+    observedGeneration: owner.metadata?.generation ?? 0,
+    conditions: failureConditions(owner.status?.conditions ?? [], failure, nowMs),
   };
 }
 

@@ -1,50 +1,70 @@
 /**
- * Follows the resources of which quotas count the number, as long as one does, to tell when objects are gone.
- * What a server serves is asked when a quota names something unknown, and again and again so long.
+ * Watches the resources that quotas count by number, and reports the deletion of their objects.
+ * Discovery runs when a quota names a resource that is not known yet, at most once per period
+ * unless what the server serves has changed.
  */
 import { type CountedResource, countName } from '@orch/apimachinery';
 import type { DiscoveredResource } from '@orch/client';
 import { dialect } from '@orch/component';
-import { ResourceMonitor } from '../garbage/resource-monitor.js';
-import type { ControllerContext } from '../manager/controller.js';
+import type { ControllerContext } from '../common/controller.js';
+import { ResourceMonitor } from '../common/resource-monitor.js';
 
-const discoveryPeriodMs = 30_000;
+const discoveryPeriodMs = 300_000;
 
 export class CountedMonitors {
   private readonly monitors = new Map<string, ResourceMonitor>();
-  private readonly known = new Map<string, DiscoveredResource>();
+  private readonly discovered = new Map<string, DiscoveredResource>();
   private discoveredMs = Number.NEGATIVE_INFINITY;
+  private discovering: Promise<void> | undefined;
+  private failedGroups: ReadonlySet<string> = new Set();
 
   constructor(
     private readonly context: ControllerContext,
-    /** One object of the resource is gone from the namespace. */
-    private readonly onGone: (resource: CountedResource, namespace: string) => void,
+    /** Receives the resource and namespace of each deleted object. */
+    private readonly onDeleted: (resource: CountedResource, namespace: string) => void,
   ) {}
 
-  /** Undefined when the server serves no such resource in namespaces. */
+  /**
+   * The served resource; undefined if the server has no such resource in namespaces. Rejects if its
+   * group cannot be discovered now.
+   */
   async find(resource: CountedResource): Promise<DiscoveredResource | undefined> {
     const name = countName(resource);
-    if (!this.known.has(name)) await this.discover();
-    return this.known.get(name);
+    if (!this.discovered.has(name)) await this.discover();
+    const found = this.discovered.get(name);
+    if (!found && this.failedGroups.has(resource.group)) {
+      this.discoveredMs = Number.NEGATIVE_INFINITY;
+      throw new Error(`the resources of the API group "${resource.group}" were not discovered`);
+    }
+    return found;
   }
 
-  /** It was served and is not any more. */
+  /** What the server serves may have changed: the next unknown resource is discovered. */
+  servedResourcesChanged(): void {
+    this.discoveredMs = Number.NEGATIVE_INFINITY;
+  }
+
+  isKnown(resource: CountedResource): boolean {
+    return this.discovered.has(countName(resource));
+  }
+
+  /** Stops watching a resource that the server no longer serves. */
   forget(resource: CountedResource): void {
     const name = countName(resource);
-    this.known.delete(name);
-    this.monitors.get(name)?.stop(false);
+    this.discovered.delete(name);
+    this.monitors.get(name)?.stop();
     this.monitors.delete(name);
   }
 
-  /** Follows these and no others. */
-  async follow(wanted: readonly CountedResource[]): Promise<void> {
-    const names = new Set(wanted.map(countName));
+  /** Watches exactly these resources. */
+  async follow(counted: readonly CountedResource[]): Promise<void> {
+    const names = new Set(counted.map(countName));
     for (const [name, monitor] of this.monitors) {
       if (names.has(name)) continue;
-      monitor.stop(false);
+      monitor.stop();
       this.monitors.delete(name);
     }
-    for (const resource of wanted) {
+    for (const resource of counted) {
       const name = countName(resource);
       if (this.monitors.has(name)) continue;
       const found = await this.find(resource);
@@ -56,7 +76,7 @@ export class CountedMonitors {
   }
 
   stop(): void {
-    for (const monitor of this.monitors.values()) monitor.stop(false);
+    for (const monitor of this.monitors.values()) monitor.stop();
     this.monitors.clear();
   }
 
@@ -68,24 +88,33 @@ export class CountedMonitors {
         const namespace = namespaces.get(uid);
         if (namespace === undefined) return;
         namespaces.delete(uid);
-        this.onGone(resource, namespace);
+        this.onDeleted(resource, namespace);
       },
     });
   }
 
+  /** Joins a discovery that runs already. Rejects if the server cannot be discovered now. */
   private async discover(): Promise<void> {
+    const nowMs = this.context.clock.monotonicMs();
+    if (!this.discovering && nowMs - this.discoveredMs < discoveryPeriodMs) return;
+    this.discovering ??= this.readResources().finally(() => {
+      this.discovering = undefined;
+    });
+    await this.discovering;
+  }
+
+  private async readResources(): Promise<void> {
     const { client, clock } = this.context;
-    const nowMs = clock.monotonicMs();
-    if (nowMs - this.discoveredMs < discoveryPeriodMs) return;
-    this.discoveredMs = nowMs;
-    const { resources } = await client.discover();
+    const { resources, failedGroups } = await client.discover();
+    this.discoveredMs = clock.monotonicMs();
+    this.failedGroups = new Set(failedGroups.map((one) => one.slice(0, one.lastIndexOf('/'))));
     for (const resource of resources) {
       if (!resource.namespaced || !resource.verbs.includes('list')) continue;
       const name = countName({
         group: dialect().group(resource.group),
         resource: resource.plural,
       });
-      if (resource.preferred || !this.known.has(name)) this.known.set(name, resource);
+      if (resource.preferred || !this.discovered.has(name)) this.discovered.set(name, resource);
     }
   }
 }

@@ -21,7 +21,7 @@ const pods = quotaEvaluator([{ group: '', resource: 'pods' }]);
 const secrets = quotaEvaluator([{ group: '', resource: 'secrets' }]);
 
 describe('a recount', () => {
-  it('knows what names stand for', () => {
+  it('maps the names of quotas to resources', () => {
     const names = ['limits.cpu', 'count/pods', 'secrets', 'count/secrets', 'count/jobs.batch'];
     const storage = 'gold.storageclass.storage.orch.io/requests.storage';
     expect(countedResources([...names, storage, 'nothing'])).toEqual([
@@ -32,7 +32,7 @@ describe('a recount', () => {
     ]);
   });
 
-  it('sums up what is in scope and still counts', () => {
+  it('adds the usage of objects in scope that still count', () => {
     const q = quota({ pods: '9', 'requests.cpu': '9', 'count/pods': '9' });
     const objects = [pod('1'), pod('500m'), pod('5', 'Failed')];
     expect(usageOfObjects(q, pods, objects, 0)).toEqual({
@@ -48,7 +48,7 @@ describe('a recount', () => {
     expect(usageOfObjects(quota({ pods: '9' }), pods, [], 0)).toEqual({ pods: '0' });
   });
 
-  it('counts what is only counted, but not in scopes', () => {
+  it('counts resources by number, except in quotas with scopes', () => {
     const hard = { secrets: '1', 'count/secrets': '1', pods: '1' };
     expect(usageOfCount(quota(hard), secrets, 3)).toEqual({ secrets: '3', 'count/secrets': '3' });
     const scoped = quota({ secrets: '1' }, { scopes: ['BestEffort'] });

@@ -18,7 +18,7 @@ const countPrefix = 'count/';
 
 const ofCore = (resource: string): CountedResource => ({ group: '', resource });
 
-/** The resources that names in quotas stand for; names that stand for none are left out. */
+/** The resources of the names in quotas. Names of no resource are ignored. */
 export function countedResources(names: readonly string[]): CountedResource[] {
   const found = new Map<string, CountedResource>();
   const add = (resource: CountedResource) => found.set(countName(resource), resource);

@@ -1,36 +1,36 @@
 /**
- * Recounts what quotas say is used: when they change, when objects that they count are gone or count for
- * less, and now and then. The API server charges what is made, this gives back. A recount is written only to
- * the quota as it was when counting began; a lower one is looked at again, since an object that was charged
- * may have been stored a moment after it was counted.
+ * Recounts the usage of quotas: when a quota changes, when counted objects are deleted or count for
+ * less, and periodically. The API server charges creations; this controller releases. A recount is
+ * written only over the quota that it started from. A lower count is checked again, because a
+ * charged object may have been stored just after it was counted.
  */
 import {
   type CountedResource,
   countName,
-  listOf,
   quotaEvaluator,
+  resourceListOf,
   semanticallyEqual,
 } from '@orch/apimachinery';
 import {
   type ApiObject,
   type DiscoveredResource,
-  type Informer,
   isNotFound,
   type KnownResource,
+  type Lister,
   objectKey,
   resources,
   splitKey,
-  type WorkQueue,
 } from '@orch/client';
 import type { ResourceQuota } from '@orch/types/core/v1';
-import { every } from '../common/every.js';
-import { limits } from '../limits.js';
 import {
-  type Controller,
   type ControllerContext,
-  queueFor,
-  workOff,
-} from '../manager/controller.js';
+  type ControllerFactory,
+  done,
+  type ReconcileResult,
+} from '../common/controller.js';
+import { controller } from '../common/controller-builder.js';
+import { never } from '../common/watches.js';
+import { limits } from '../limits.js';
 import { CountedMonitors } from './counted-monitors.js';
 import {
   countedResources,
@@ -42,107 +42,100 @@ import {
   usageOfObjects,
 } from './quota-usage.js';
 
-/** Changes that come together are recounted together. */
+/** Deletions within this time are recounted together. */
 const settleMs = 100;
-/** A charged object is stored by then. */
+/** A charged object is stored within this time. */
 const recheckMs = 2_000;
 
-export interface ResourceQuotaSettings {
-  readonly workerCount: number;
-  readonly syncPeriodMs: number;
-}
+export const resourceQuotaController: ControllerFactory = (context, options) => {
+  const quotas = context.informers.informer(resources.resourceQuotas).lister;
+  const countedBy = (resource: CountedResource, namespace: string) =>
+    quotas
+      .list(namespace)
+      .filter((quota) => isCounted(quota, resource))
+      .map(objectKey);
 
-export class ResourceQuotaController implements Controller {
-  private readonly quotas: Informer<ResourceQuota>;
-  private readonly queue: WorkQueue;
-  private readonly monitors: CountedMonitors;
-
-  constructor(
-    private readonly context: ControllerContext,
-    private readonly settings: ResourceQuotaSettings,
-  ) {
-    this.quotas = context.informers.informer(resources.resourceQuotas);
-    this.queue = queueFor(context, 'resourcequota_primary');
-    this.monitors = new CountedMonitors(context, (resource, namespace) =>
-      this.recountNamespace(resource, namespace),
-    );
-    this.quotas.addHandlers({
-      onAdd: (quota) => this.queue.add(objectKey(quota)),
-      onUpdate: (quota, old) => {
-        // What is charged comes here as well, and is counted already.
-        const { spec, status } = quota;
-        const isCounted = semanticallyEqual(spec?.hard ?? {}, status?.hard ?? {});
-        if (!isCounted || !semanticallyEqual(spec, old.spec)) this.queue.add(objectKey(quota));
-      },
+  const builder = controller('resourcequota_primary', context)
+    .workers(options.resourceQuotaSyncs)
+    .for(resources.resourceQuotas, { update: needsRecount, delete: never })
+    .every(options.resourceQuotaSyncPeriodMs, async () => {
+      for (const key of quotas.keys()) builder.queue.add(key);
     });
-    this.followMeasured(resources.pods);
-    this.followMeasured(resources.services);
-    this.followMeasured(resources.persistentVolumeClaims);
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.context;
-    await Promise.all([
-      workOff(this.queue, this.settings.workerCount, signal, (key) => this.reconcile(key)),
-      every(this.settings.syncPeriodMs, clock, logger, signal, async () => {
-        for (const key of this.quotas.lister.keys()) this.queue.add(key);
-      }),
-    ]);
-    this.monitors.stop();
-  }
-
-  private followMeasured<T extends ApiObject>(known: KnownResource<T>): void {
+  const watchMeasured = <T extends ApiObject>(known: KnownResource<T>) => {
     const resource: CountedResource = { group: '', resource: known.plural };
     const evaluator = quotaEvaluator([resource]);
-    const look = ({ metadata }: T) => this.recountNamespace(resource, metadata?.namespace ?? '');
-    this.context.informers.informer(known).addHandlers({
-      onDelete: look,
-      onUpdate: (object, old) => {
-        if (this.quotas.lister.objectCount === 0) return;
-        const nowMs = this.context.clock.nowMs();
-        const [now, before] = [object, old].map((one) => listOf(evaluator.usage(one, nowMs)));
-        const isSame = semanticallyEqual(now, before);
-        if (!isSame) look(object);
+    builder.watches(known, ({ metadata }) => countedBy(resource, metadata?.namespace ?? ''), {
+      create: never,
+      update(object, old) {
+        if (quotas.objectCount === 0) return false;
+        const nowMs = context.clock.nowMs();
+        const [usage, before] = [object, old].map((one) =>
+          resourceListOf(evaluator.usage(one, nowMs)),
+        );
+        return !semanticallyEqual(usage, before);
       },
+      delayMs: () => settleMs,
     });
-  }
-
-  private recountNamespace(resource: CountedResource, namespace: string): void {
-    const name = countName(resource);
-    for (const quota of this.quotas.lister.list(namespace)) {
-      const isCounted = countedResources(hardNames(quota)).some((one) => countName(one) === name);
-      if (isCounted) this.queue.addAfter(objectKey(quota), settleMs);
+  };
+  watchMeasured(resources.pods);
+  watchMeasured(resources.services);
+  watchMeasured(resources.persistentVolumeClaims);
+  const monitors = new CountedMonitors(context, (resource, namespace) => {
+    for (const key of countedBy(resource, namespace)) builder.queue.addAfter(key, settleMs);
+  });
+  const reconciler = new ResourceQuotaReconciler(context, quotas, monitors);
+  builder.onServedResources(() => {
+    monitors.servedResourcesChanged();
+    for (const quota of quotas.list()) {
+      const isKnown = countedResources(hardNames(quota)).every((one) => monitors.isKnown(one));
+      if (!isKnown) builder.queue.add(objectKey(quota));
     }
-  }
+  });
+  return builder.onStop(() => monitors.stop()).reconcile((key) => reconciler.reconcile(key));
+};
 
-  private async reconcile(key: string): Promise<number | undefined> {
-    await this.monitors.follow(this.numbered());
+/** A charge by the API server updates a quota as well, but needs no recount. */
+function needsRecount({ spec, status }: ResourceQuota, old: ResourceQuota): boolean {
+  const hasUsage = semanticallyEqual(spec?.hard ?? {}, status?.hard ?? {});
+  return !hasUsage || !semanticallyEqual(spec, old.spec);
+}
+
+function isCounted(quota: ResourceQuota, resource: CountedResource): boolean {
+  const name = countName(resource);
+  return countedResources(hardNames(quota)).some((counted) => countName(counted) === name);
+}
+
+class ResourceQuotaReconciler {
+  constructor(
+    private readonly context: ControllerContext,
+    private readonly quotas: Lister<ResourceQuota>,
+    private readonly monitors: CountedMonitors,
+  ) {}
+
+  async reconcile(key: string): Promise<ReconcileResult> {
+    await this.monitors.follow(this.countedOnly());
     const { namespace, name } = splitKey(key);
     const quotas = this.context.client.resource(resources.resourceQuotas, namespace);
-    let quota: ResourceQuota;
-    try {
-      quota = await quotas.get(name);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-    if (quota.metadata?.deletionTimestamp) return undefined;
+    // The role of the controller permits lists, not single reads.
+    const { items } = await quotas.list({ fieldSelector: `metadata.name=${name}` });
+    const quota = items[0];
+    if (!quota || quota.metadata?.deletionTimestamp) return done;
     const used = await this.recount(quota, namespace);
     const status = recountedStatus(quota, used);
-    if (!status) return undefined;
+    if (!status) return done;
     await quotas.replaceStatus({ ...quota, status });
-    return isLower(quota.status, used) ? recheckMs : undefined;
+    return isLower(quota.status, used) ? { requeueAfterMs: recheckMs } : done;
   }
 
-  /** Resources of which some quota counts the number, and which no informer follows. */
-  private numbered(): CountedResource[] {
-    const names = this.quotas.lister.list().flatMap(hardNames);
+  /** Resources that some quota counts by their number and that no informer watches. */
+  private countedOnly(): CountedResource[] {
+    const names = this.quotas.list().flatMap(hardNames);
     return countedResources([...new Set(names)]).filter(
       ({ group, resource }) => group !== '' || !measuredPlurals.some((one) => one === resource),
     );
   }
 
-  /** Of what is not served nothing is known: it has no usage. */
+  /** The usage of all counted resources. A resource that the server does not serve has none. */
   private async recount(quota: ResourceQuota, namespace: string): Promise<Record<string, string>> {
     const used: Record<string, string> = {};
     for (const resource of countedResources(hardNames(quota))) {
@@ -151,7 +144,7 @@ export class ResourceQuotaController implements Controller {
     return used;
   }
 
-  /** Asks the server: what is known here may be older than what is charged. */
+  /** Counts on the server, because the cache may be older than the last charge. */
   private async usageOf(
     quota: ResourceQuota,
     resource: CountedResource,
@@ -169,13 +162,16 @@ export class ResourceQuotaController implements Controller {
       return usageOfCount(quota, evaluator, await this.count(found, namespace));
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      // It is served no more.
+      // The server no longer serves the resource.
       this.monitors.forget(resource);
       return {};
     }
   }
 
-  /** Of one object the server tells how many follow; one that does not is asked for all. */
+  /**
+   * Lists one object and reads the number of remaining ones; lists all if the server does not
+   * report it.
+   */
   private async count(resource: DiscoveredResource, namespace: string): Promise<number> {
     const objects = this.context.client.resource(resource, namespace);
     const { items, metadata } = await objects.list({ limit: 1 });

@@ -1,61 +1,35 @@
-/** Gives every active namespace its `default` service account, and gives it back when it is deleted. */
+/**
+ * Creates the service account `default` in every active namespace, and again when it is deleted.
+ */
 import {
-  type Informer,
   isAlreadyExists,
   isNamespaceTerminating,
   isNotFound,
   keyOf,
   resources,
-  type WorkQueue,
 } from '@orch/client';
-import type { Namespace, ServiceAccount } from '@orch/types/core/v1';
-import {
-  type Controller,
-  type ControllerContext,
-  queueFor,
-  workOff,
-} from '../manager/controller.js';
+import { type ControllerFactory, done } from '../common/controller.js';
+import { controller } from '../common/controller-builder.js';
+import { ignoring } from '../common/expected-errors.js';
+import { isNamespaceActive, namespaceOf } from '../common/namespaces.js';
+import { never } from '../common/watches.js';
 
 const accountName = 'default';
 
-export class ServiceAccountController implements Controller {
-  private readonly namespaces: Informer<Namespace>;
-  private readonly accounts: Informer<ServiceAccount>;
-  private readonly queue: WorkQueue;
+export const serviceAccountController: ControllerFactory = (context) => {
+  const namespaces = context.informers.informer(resources.namespaces).lister;
+  const accounts = context.informers.informer(resources.serviceAccounts).lister;
 
-  constructor(
-    private readonly context: ControllerContext,
-    private readonly workerCount: number,
-  ) {
-    this.namespaces = context.informers.informer(resources.namespaces);
-    this.accounts = context.informers.informer(resources.serviceAccounts);
-    this.queue = queueFor(context, 'serviceaccount');
-    this.namespaces.addHandlers({
-      onAdd: (namespace) => this.queue.add(namespace.metadata?.name ?? ''),
-      onUpdate: (namespace) => this.queue.add(namespace.metadata?.name ?? ''),
+  return controller('serviceaccount', context)
+    .for(resources.namespaces, { delete: never })
+    .watches(resources.serviceAccounts, namespaceOf, { create: never, update: never })
+    .reconcile(async (namespace) => {
+      if (!isNamespaceActive(namespaces.get(namespace))) return done;
+      if (accounts.get(keyOf(namespace, accountName))) return done;
+      const creation = context.client
+        .resource(resources.serviceAccounts, namespace)
+        .create({ metadata: { name: accountName, namespace } });
+      await ignoring(creation, isAlreadyExists, isNamespaceTerminating, isNotFound);
+      return done;
     });
-    this.accounts.addHandlers({
-      onDelete: (account) => this.queue.add(account.metadata?.namespace ?? ''),
-    });
-  }
-
-  run(signal: AbortSignal): Promise<void> {
-    return workOff(this.queue, this.workerCount, signal, (key) => this.reconcile(key));
-  }
-
-  private async reconcile(namespaceName: string): Promise<undefined> {
-    const namespace = this.namespaces.lister.get(namespaceName);
-    if (!namespace || namespace.metadata?.deletionTimestamp) return;
-    if (namespace.status?.phase === 'Terminating') return;
-    if (this.accounts.lister.get(keyOf(namespaceName, accountName))) return;
-    try {
-      await this.context.client
-        .resource(resources.serviceAccounts, namespaceName)
-        .create({ metadata: { name: accountName, namespace: namespaceName } });
-    } catch (error) {
-      const isSettled =
-        isAlreadyExists(error) || isNamespaceTerminating(error) || isNotFound(error);
-      if (!isSettled) throw error;
-    }
-  }
-}
+};

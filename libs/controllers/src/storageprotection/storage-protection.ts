@@ -1,112 +1,78 @@
-/** Holds what is deleted until nothing uses it any more, by a finalizer of its own. */
+/**
+ * Protects volumes and claims from deletion while they are in use: adds a finalizer when they are
+ * created and removes it when they are deleted and nothing uses them any more.
+ */
 import {
-  type Informer,
+  type ApiObject,
   isConflict,
   isNotFound,
   type KnownResource,
-  keyOf,
   resources,
-  type WorkQueue,
 } from '@orch/client';
 import { dialect } from '@orch/component';
-import type { PersistentVolume, PersistentVolumeClaim, Pod } from '@orch/types/core/v1';
+import type { PersistentVolumeClaim, Pod } from '@orch/types/core/v1';
 import {
-  type Controller,
   type ControllerContext,
-  queueFor,
-  workOff,
-} from '../manager/controller.js';
-import {
-  claimNames,
-  type Held,
-  isAwaited,
-  isBound,
-  protectedObject,
-  releasedObject,
-  usesClaim,
-} from './uses.js';
+  type ControllerFactory,
+  done,
+  type Reconcile,
+} from '../common/controller.js';
+import { controller } from '../common/controller-builder.js';
+import { ignoring } from '../common/expected-errors.js';
+import { claimKeys } from '../common/pod-claims.js';
+import { never } from '../common/watches.js';
+import { isAwaited, isBound, protectedObject, releasedObject, usesClaim } from './uses.js';
 
-interface Protected<T extends Held> {
-  readonly resource: KnownResource<T>;
-  readonly queueName: string;
-  /** Without the group domain. */
-  readonly finalizer: string;
-  readonly isUsed: (object: T) => Promise<boolean>;
+/** Protects volumes while they are bound to a claim. */
+export const volumeProtection: ControllerFactory = (context) =>
+  controller('pvprotection', context)
+    .for(resources.persistentVolumes, { delete: never })
+    .reconcile(
+      protect(context, resources.persistentVolumes, 'pv-protection', async (volume) =>
+        isBound(volume),
+      ),
+    );
+
+/** Protects claims while a pod uses them. */
+export const claimProtection: ControllerFactory = (context) =>
+  controller('pvcprotection', context)
+    .for(resources.persistentVolumeClaims, { delete: never })
+    .watches(resources.pods, claimKeys, { create: never, update: never })
+    .reconcile(
+      protect(context, resources.persistentVolumeClaims, 'pvc-protection', (claim) =>
+        isClaimUsed(context, claim),
+      ),
+    );
+
+/** @param finalizer without the group domain. */
+function protect<T extends ApiObject>(
+  { informers, client }: ControllerContext,
+  resource: KnownResource<T>,
+  finalizer: string,
+  isUsed: (object: T) => Promise<boolean>,
+): Reconcile {
+  const key = dialect().key(finalizer);
+  const { lister } = informers.informer(resource);
+  return async (objectKey) => {
+    const object = lister.get(objectKey);
+    if (!object) return done;
+    const isReleased = isAwaited(object, key) && !(await isUsed(object));
+    const next = isReleased ? releasedObject(object, key) : protectedObject(object, key);
+    if (!next) return done;
+    const replaced = client.resource(resource, object.metadata?.namespace).replace(next);
+    await ignoring(replaced, isConflict, isNotFound);
+    return done;
+  };
 }
 
-class StorageProtection<T extends Held> implements Controller {
-  private readonly finalizer: string;
-  private readonly objects: Informer<T>;
-  private readonly queue: WorkQueue;
-
-  constructor(
-    private readonly context: ControllerContext,
-    private readonly what: Protected<T>,
-  ) {
-    this.finalizer = dialect().key(what.finalizer);
-    this.objects = context.informers.informer(what.resource);
-    this.queue = queueFor(context, what.queueName);
-    const look = ({ metadata }: T) => this.look(metadata?.namespace ?? '', metadata?.name ?? '');
-    this.objects.addHandlers({ onAdd: look, onUpdate: look });
-  }
-
-  look(namespace: string, name: string): void {
-    this.queue.add(keyOf(namespace, name));
-  }
-
-  run(signal: AbortSignal): Promise<void> {
-    return workOff(this.queue, 1, signal, (key) => this.reconcile(key));
-  }
-
-  private async reconcile(key: string): Promise<undefined> {
-    const object = this.objects.lister.get(key);
-    if (!object) return;
-    const isReleased = isAwaited(object, this.finalizer) && !(await this.what.isUsed(object));
-    const next = isReleased
-      ? releasedObject(object, this.finalizer)
-      : protectedObject(object, this.finalizer);
-    if (!next) return;
-    try {
-      await this.context.client
-        .resource(this.what.resource, object.metadata?.namespace)
-        .replace(next);
-    } catch (error) {
-      // Lost against another writer: the watch brings what it wrote, and the next look.
-      if (!isConflict(error) && !isNotFound(error)) throw error;
-    }
-  }
-}
-
-/** Volumes stay while they are bound to a claim. */
-export function volumeProtection(context: ControllerContext): Controller {
-  return new StorageProtection<PersistentVolume>(context, {
-    resource: resources.persistentVolumes,
-    queueName: 'pvprotection',
-    finalizer: 'pv-protection',
-    isUsed: async (volume) => isBound(volume),
-  });
-}
-
-/** Claims stay while a pod uses them. */
-export function claimProtection(context: ControllerContext): Controller {
-  const pods = context.informers.informer(resources.pods);
-  const protection = new StorageProtection<PersistentVolumeClaim>(context, {
-    resource: resources.persistentVolumeClaims,
-    queueName: 'pvcprotection',
-    finalizer: 'pvc-protection',
-    // What is known here may be old: before it is let go, the server is asked.
-    async isUsed(claim) {
-      const namespace = claim.metadata?.namespace ?? '';
-      const uses = (pod: Pod) => usesClaim(pod, claim);
-      if (pods.lister.list(namespace).some(uses)) return true;
-      const { items } = await context.client.resource(resources.pods, namespace).list();
-      return items.some(uses);
-    },
-  });
-  pods.addHandlers({
-    onDelete(pod) {
-      for (const name of claimNames(pod)) protection.look(pod.metadata?.namespace ?? '', name);
-    },
-  });
-  return protection;
+/** The cache may miss a new pod: before a claim is released, the pods are read from the server. */
+async function isClaimUsed(
+  { informers, client }: ControllerContext,
+  claim: PersistentVolumeClaim,
+): Promise<boolean> {
+  const namespace = claim.metadata?.namespace ?? '';
+  const uses = (pod: Pod) => usesClaim(pod, claim);
+  if (informers.informer(resources.pods).lister.list(namespace).some(uses)) return true;
+  const { items } = await client.resource(resources.pods, namespace).list();
+  return items.some(uses);
 }

@@ -1,6 +1,7 @@
 import type { PersistentVolumeClaim, Pod } from '@orch/types/core/v1';
 import { expect, it } from 'vitest';
-import { claimNames, isAwaited, protectedObject, releasedObject, usesClaim } from './uses.js';
+import { claimNames } from '../common/pod-claims.js';
+import { isAwaited, protectedObject, releasedObject, usesClaim } from './uses.js';
 
 const finalizer = 'orch.io/pvc-protection';
 const pod = (nodeName: string | undefined): Pod =>
@@ -17,7 +18,7 @@ const pod = (nodeName: string | undefined): Pod =>
   }) as Pod;
 const claim = (name: string): PersistentVolumeClaim => ({ metadata: { name } });
 
-it('knows the claims of a pod, also those that are made for it', () => {
+it('returns the claims of a pod, including its ephemeral ones', () => {
   expect(claimNames(pod('n'))).toEqual(['data', 'p-scratch']);
 });
 
@@ -31,7 +32,7 @@ it.each([
   expect(usesClaim(pod(nodeName), claim(name))).toBe(expected);
 });
 
-it('protects what is not being deleted, once', () => {
+it('adds the finalizer once to an object that is not being deleted', () => {
   const free = { metadata: { name: 'a', finalizers: ['x/y'] } };
   const held = protectedObject(free, finalizer);
   expect(held?.metadata.finalizers).toEqual(['x/y', finalizer]);
@@ -40,7 +41,7 @@ it('protects what is not being deleted, once', () => {
   expect(protectedObject(going, finalizer)).toBeUndefined();
 });
 
-it('lets go only of what waits for it, and of nothing else', () => {
+it('releases only an object that is being deleted and has the finalizer', () => {
   const metadata = { name: 'a', finalizers: [finalizer, 'x/y'] };
   expect(isAwaited({ metadata }, finalizer)).toBe(false);
   const going = { metadata: { ...metadata, deletionTimestamp: '2026-11-22T00:00:00Z' } };

@@ -1,14 +1,7 @@
 /** Who uses claims and volumes, and the finalizers that hold them so long. Pure. */
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '@orch/types/core/v1';
 import type { ObjectMeta } from '@orch/types/meta/v1';
-
-/** Names of the claims of a pod, those made for it included. */
-export function claimNames({ metadata, spec }: Pod): string[] {
-  return (spec?.volumes ?? []).flatMap((volume) => {
-    if (volume.persistentVolumeClaim) return [volume.persistentVolumeClaim.claimName];
-    return volume.ephemeral ? [`${metadata?.name}-${volume.name}`] : [];
-  });
-}
+import { claimNames } from '../common/pod-claims.js';
 
 /** One without a node may not start any more with a claim that is being deleted. */
 export function usesClaim(pod: Pod, { metadata }: PersistentVolumeClaim): boolean {
@@ -23,7 +16,7 @@ export interface Held {
   readonly metadata?: ObjectMeta;
 }
 
-/** The object with the finalizer, as long as nobody wants it deleted; undefined: it has it. */
+/** The object with the finalizer; undefined if it has it or is being deleted. */
 export function protectedObject<T extends Held>(object: T, finalizer: string): T | undefined {
   const { metadata } = object;
   const held = metadata?.finalizers ?? [];

@@ -1,9 +1,10 @@
-import { ApiError, type RestClient } from '@orch/client';
-import type { Clock, Logger } from '@orch/component';
+import { type ApiClient, ApiError } from '@orch/client';
+import type { Clock } from '@orch/component';
 import type { TokenRequest } from '@orch/types/authentication/v1';
 import type { Pod } from '@orch/types/core/v1';
 import { expect, it } from 'vitest';
-import { RequestedTokens } from './account-tokens.js';
+import { jsonResponse } from '../../../client/src/testing/json-response.js';
+import { TokenManager } from './account-tokens.js';
 import { BrokenReference } from './referenced-objects.js';
 
 const pod: Pod = {
@@ -12,7 +13,7 @@ const pod: Pod = {
 };
 const source = { path: 'token', expirationSeconds: 1_000 };
 
-/** An API that signs `token-1`, `token-2`, ... or refuses, and a clock that is moved by hand. */
+/** An API that issues `token-1`, `token-2`, ... or fails, and a manual clock. */
 function given() {
   let nowMs = 1_000_000;
   const asked: { path: string; body: TokenRequest }[] = [];
@@ -22,22 +23,22 @@ function given() {
     monotonicMs: () => nowMs,
     setTimer: () => ({ cancel: () => undefined }),
   };
-  const request: Pick<RestClient, 'request'>['request'] = async (_method, path, options) => {
+  const request: ApiClient['request'] = async (_method, path, options) => {
     if (api.refuses) throw new ApiError(403, 'Forbidden', 'no');
     asked.push({ path, body: options?.body as TokenRequest });
     const expirationTimestamp = new Date(nowMs + 1_000_000).toISOString();
     const status = { token: `token-${asked.length}`, expirationTimestamp };
-    return { json: () => ({ status }) } as never;
+    return jsonResponse({ status });
   };
-  const tokens = new RequestedTokens({
-    client: { request } as RestClient,
+  const tokens = new TokenManager({
+    client: { request },
     clock,
-    logger: { warn: () => undefined } as unknown as Logger,
+    logger: { warn: () => undefined },
   });
   return { tokens, asked, api, pass: (seconds: number) => (nowMs += seconds * 1_000) };
 }
 
-it('asks for a token of the account, bound to the pod, and keeps it for most of its life', async () => {
+it('requests a token that is bound to the pod, and caches it for most of its lifetime', async () => {
   const { tokens, asked, pass } = given();
   expect(await tokens.token(pod, source)).toBe('token-1');
   expect(asked[0]?.path).toBe('/api/v1/namespaces/ns/serviceaccounts/builder/token');
@@ -52,7 +53,7 @@ it('asks for a token of the account, bound to the pod, and keeps it for most of 
   expect(await tokens.token(pod, source)).toBe('token-2');
 });
 
-it('keeps tokens for different audiences and pods apart', async () => {
+it('caches tokens by audience and pod', async () => {
   const { tokens, asked } = given();
   await tokens.token(pod, source);
   await tokens.token(pod, { ...source, audience: 'vault' });
@@ -61,7 +62,7 @@ it('keeps tokens for different audiences and pods apart', async () => {
   expect(asked[1]?.body.spec.audiences).toEqual(['vault']);
 });
 
-it('serves the old token while there is no new one, until it ends', async () => {
+it('returns the old token while renewals fail, until it expires', async () => {
   const { tokens, api, pass } = given();
   await tokens.token(pod, source);
   api.refuses = true;

@@ -1,65 +1,71 @@
 /**
- * Tokens of service accounts for the pods of this node. Each is bound to its pod, kept until most of its
- * life is over and asked for again then; while that fails, the old one serves until it ends.
+ * Service account tokens for the pods of this node. A token is bound to its pod and cached; it is
+ * replaced after most of its lifetime. If that fails, the old token remains in use until it
+ * expires.
  */
-import { ApiError, type RestClient, TransportError } from '@orch/client';
+import { type ApiClient, ApiError, TransportError } from '@orch/client';
 import { type Clock, dialect, type Logger } from '@orch/component';
 import type { TokenRequest } from '@orch/types/authentication/v1';
 import type { Pod, ServiceAccountTokenProjection } from '@orch/types/core/v1';
+import { LRUCache } from 'lru-cache';
 import { accountTokenCountMax, accountTokenSecondsDefault } from '../limits.js';
 import { BrokenReference } from './referenced-objects.js';
 
-/** Share of its life after which a token is replaced. */
+/** Share of its lifetime after which a token is replaced. */
 const refreshShare = 0.8;
 
 export interface AccountTokens {
-  /** Rejects with `BrokenReference` if there is none to be had. */
+  /** Returns a valid token. Rejects with `BrokenReference` if none can be obtained. */
   token(pod: Pod, source: ServiceAccountTokenProjection): Promise<string>;
 }
 
-interface Held {
+interface CachedToken {
   readonly token: string;
-  /** By the monotonic clock, so that a changed clock of this machine changes nothing. */
+  /** Monotonic, so that changes of the wall clock have no effect. */
   readonly refreshMs: number;
-  readonly endsMs: number;
+  readonly expiresMs: number;
 }
 
-export interface RequestedTokensSettings {
-  readonly client: RestClient;
+export interface TokenManagerDependencies {
+  readonly client: Pick<ApiClient, 'request'>;
   readonly clock: Clock;
-  readonly logger: Logger;
+  readonly logger: Pick<Logger, 'warn'>;
 }
 
-export class RequestedTokens implements AccountTokens {
-  private readonly held = new Map<string, Held>();
+export class TokenManager implements AccountTokens {
+  private readonly tokens = new LRUCache<string, CachedToken>({ max: accountTokenCountMax });
 
-  constructor(private readonly settings: RequestedTokensSettings) {}
+  constructor(private readonly dependencies: TokenManagerDependencies) {}
 
   async token(pod: Pod, source: ServiceAccountTokenProjection): Promise<string> {
-    const { clock, logger } = this.settings;
+    const { clock, logger } = this.dependencies;
     const { audience = '', expirationSeconds = accountTokenSecondsDefault } = source;
     const key = [pod.metadata?.uid, audience, expirationSeconds].join('|');
-    const before = this.held.get(key);
-    if (before && clock.monotonicMs() < before.refreshMs) return before.token;
+    const cached = this.tokens.get(key);
+    if (cached && clock.monotonicMs() < cached.refreshMs) return cached.token;
     try {
-      const fresh = await this.request(pod, audience, expirationSeconds);
-      this.hold(key, fresh);
-      return fresh.token;
+      const requested = await this.request(pod, audience, expirationSeconds);
+      this.tokens.set(key, requested);
+      return requested.token;
     } catch (error) {
       if (!(error instanceof ApiError || error instanceof TransportError)) throw error;
-      if (before && clock.monotonicMs() < before.endsMs) {
+      if (cached && clock.monotonicMs() < cached.expiresMs) {
         logger.warn(
           { err: error, pod: pod.metadata?.name },
-          'token not renewed, the old one serves',
+          'token not renewed, using the old token',
         );
-        return before.token;
+        return cached.token;
       }
       throw new BrokenReference(`failed to fetch token: ${error.message}`, { cause: error });
     }
   }
 
-  private async request(pod: Pod, audience: string, expirationSeconds: number): Promise<Held> {
-    const { client, clock } = this.settings;
+  private async request(
+    pod: Pod,
+    audience: string,
+    expirationSeconds: number,
+  ): Promise<CachedToken> {
+    const { client, clock } = this.dependencies;
     const { namespace = '', name = '', uid = '' } = pod.metadata ?? {};
     const account = pod.spec?.serviceAccountName || 'default';
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
@@ -72,28 +78,16 @@ export class RequestedTokens implements AccountTokens {
         boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid },
       },
     };
-    const askedMs = clock.monotonicMs();
-    const answer = await client.request('POST', path, { body });
-    const { status } = answer.json<TokenRequest>();
-    if (!status?.token) throw new BrokenReference('the API answered without a token');
-    // The server may give less or more than was asked for; what it gives counts, by its end.
-    const lifeMs = Math.max(0, Date.parse(status.expirationTimestamp ?? '') - clock.nowMs());
+    const requestedMs = clock.monotonicMs();
+    const response = await client.request('POST', path, { body });
+    const { status } = response.json<TokenRequest>();
+    if (!status?.token) throw new BrokenReference('the API server returned no token');
+    // The server may grant another lifetime than requested.
+    const lifetimeMs = Math.max(0, Date.parse(status.expirationTimestamp ?? '') - clock.nowMs());
     return {
       token: status.token,
-      refreshMs: askedMs + refreshShare * lifeMs,
-      endsMs: askedMs + lifeMs,
+      refreshMs: requestedMs + refreshShare * lifetimeMs,
+      expiresMs: requestedMs + lifetimeMs,
     };
-  }
-
-  private hold(key: string, fresh: Held): void {
-    this.held.delete(key);
-    const nowMs = this.settings.clock.monotonicMs();
-    if (this.held.size >= accountTokenCountMax) {
-      for (const [other, { endsMs }] of this.held) if (endsMs <= nowMs) this.held.delete(other);
-    }
-    // The one held longest goes: if its pod is still there, it is asked for again.
-    const [oldest] = this.held.keys();
-    if (this.held.size >= accountTokenCountMax && oldest !== undefined) this.held.delete(oldest);
-    this.held.set(key, fresh);
   }
 }

@@ -39,7 +39,7 @@ function environment(container: Partial<Container>, more: Partial<EnvironmentCon
 }
 
 describe('containerEnvironment', () => {
-  it('lets env win over envFrom and both over services', async () => {
+  it('overrides services by envFrom, and both by env', async () => {
     const skipped: string[] = [];
     const result = await environment(
       {
@@ -65,7 +65,7 @@ describe('containerEnvironment', () => {
     expect(skipped).toEqual(['bad key']);
   });
 
-  it('tells of fields, resources and keys', async () => {
+  it('resolves fields, resources and keys', async () => {
     const from = (valueFrom: NonNullable<NonNullable<Container['env']>[number]['valueFrom']>) =>
       valueFrom;
     const result = await environment({
@@ -115,7 +115,7 @@ describe('containerEnvironment', () => {
     await expect(environment({ env: [{ name: 'X', valueFrom }] })).rejects.toThrow(message);
   });
 
-  it('tells every pod of the API, and of others only with links', async () => {
+  it('includes the API service for every pod, and other services only with links', async () => {
     const api = service('default', dialect().word);
     const services = [api, service('shop', 'web-shop'), service('other', 'far')];
     const linked = await environment({}, { services });

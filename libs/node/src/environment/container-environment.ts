@@ -1,12 +1,18 @@
 /**
- * The environment of a container: services, then `envFrom`, then `env`, later ones winning. `$(NAME)` in
- * a value sees what stands before it and the services.
+ * The environment of a container: services, then `envFrom`, then `env`; later entries override
+ * earlier ones. `$(NAME)` in a value refers to earlier entries and to services.
  */
 
 import type { Container, EnvVarSource, Pod, Service } from '@orch/types/core/v1';
 import { isEnvironmentName } from './environment-name.js';
 import { expand } from './expand.js';
-import { type NodeAllocatable, type PodAddresses, podField, resourceField } from './pod-fields.js';
+import {
+  containersOf,
+  type NodeAllocatable,
+  type PodAddresses,
+  podField,
+  resourceField,
+} from './pod-fields.js';
 import { BrokenReference, type ReferencedObjects } from './referenced-objects.js';
 import { serviceVariables, visibleServices } from './service-variables.js';
 
@@ -16,11 +22,13 @@ export interface EnvironmentContext {
   readonly allocatable: NodeAllocatable;
   readonly services: readonly Service[];
   readonly objects: ReferencedObjects;
-  /** Told about keys of `envFrom` that are no variable names and were left out. */
+  /** Called with the keys of `envFrom` that are skipped because they are not variable names. */
   readonly onSkippedKeys?: (source: string, keys: readonly string[]) => void;
 }
 
-/** Throws `BrokenReference` where something that is not optional is missing. */
+/**
+ * Returns the variables of a container. Throws `BrokenReference` if a required object is missing.
+ */
 export async function containerEnvironment(
   container: Container,
   context: EnvironmentContext,
@@ -44,7 +52,7 @@ export async function containerEnvironment(
   return new Map([...services, ...set]);
 }
 
-/** Command and arguments with `$(NAME)` replaced from the container's own environment. */
+/** Returns `texts` with `$(NAME)` replaced from the environment of the container. */
 export function expandAll(
   texts: readonly string[] | undefined,
   environment: ReadonlyMap<string, string>,
@@ -101,7 +109,7 @@ async function referencedValue(
   if (resourceFieldRef) {
     const { containerName } = resourceFieldRef;
     const owner = containerName
-      ? allContainers(pod).find(({ name }) => name === containerName)
+      ? containersOf(pod).find(({ name }) => name === containerName)
       : container;
     if (!owner) throw new BrokenReference(`container ${containerName} not found`);
     const value = resourceField(owner, resourceFieldRef, context.allocatable);
@@ -131,10 +139,6 @@ async function referencedValue(
     return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8');
   }
   return undefined;
-}
-
-function allContainers(pod: Pod): Container[] {
-  return [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
 }
 
 function missing(kind: string, name: string | undefined): BrokenReference {

@@ -1,6 +1,6 @@
-/** Which keys of config maps and secrets may become variables. */
+/** Validates names of environment variables. */
 
-/** Letters, digits, `_`, `-` and `.`, not starting with a digit. */
+/** Whether `name` has only letters, digits, `_`, `-` and `.`, and does not start with a digit. */
 export function isEnvironmentName(name: string): boolean {
   return /^[-._a-zA-Z][-._a-zA-Z0-9]*$/.test(name) && name !== '.' && !name.startsWith('..');
 }

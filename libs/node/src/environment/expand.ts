@@ -1,8 +1,8 @@
-/** `$(NAME)` in commands, arguments and values. */
+/** Expansion of `$(NAME)` in commands, arguments and values. */
 
 /**
- * Replaces `$(NAME)` by what `lookup` knows; an unknown name stays as written. `$$` stands for one `$`,
- * so `$$(NAME)` comes out as `$(NAME)`.
+ * Replaces `$(NAME)` by the value of `lookup`; an unknown name remains as written. `$$` becomes
+ * `$`, so that `$$(NAME)` becomes `$(NAME)`.
  */
 export function expand(text: string, lookup: (name: string) => string | undefined): string {
   return text.replace(/\$(?:\$|\(([^)]*)\))/g, (whole, name: string | undefined) => {

@@ -1,8 +1,8 @@
-/** The parts of a pod that it can be told about itself: field and resource references. */
+/** The downward API: field and resource references of a pod to itself. */
 import type { Container, Pod, ResourceFieldSelector } from '@orch/types/core/v1';
 import { quantityValue, quotient } from './quantity.js';
 
-/** Of the node: what a container without a limit may use. */
+/** The allocatable resources of the node, which a container without a limit may use. */
 export interface NodeAllocatable {
   readonly cpuCores: number;
   readonly memoryBytes: number;
@@ -14,7 +14,12 @@ export interface PodAddresses {
   readonly hostIp?: string;
 }
 
-/** The value at `fieldPath`; undefined if this version has no such field. */
+/** Returns the init and main containers of a pod. */
+export function containersOf(pod: Pod): Container[] {
+  return [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
+}
+
+/** Returns the value at `fieldPath`; undefined if the field is not supported. */
 export function podField(pod: Pod, fieldPath: string, addresses: PodAddresses): string | undefined {
   const { metadata = {}, spec = {} } = pod;
   const entry = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(fieldPath);
@@ -44,7 +49,7 @@ export function podField(pod: Pod, fieldPath: string, addresses: PodAddresses): 
   }
 }
 
-/** One `key="value"` a line, sorted by key. */
+/** Formats one `key="value"` per line, sorted by key. */
 function quotedEntries(entries: Readonly<Record<string, string>> | undefined): string {
   return Object.entries(entries ?? {})
     .sort(([left], [right]) => (left < right ? -1 : 1))
@@ -52,7 +57,9 @@ function quotedEntries(entries: Readonly<Record<string, string>> | undefined): s
     .join('\n');
 }
 
-/** `limits.cpu` and the like in units of the divisor, rounded up; undefined for an unknown resource. */
+/**
+ * Returns `limits.cpu` etc. in units of the divisor, rounded up; undefined for an unknown resource.
+ */
 export function resourceField(
   container: Container,
   selector: Pick<ResourceFieldSelector, 'resource' | 'divisor'>,

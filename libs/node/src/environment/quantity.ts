@@ -1,12 +1,12 @@
-/** Resource quantities as numbers, for what is reported to containers and of the node. */
+/** Resource quantities as numbers. */
 import { Quantity } from '@orch/apimachinery';
 
-/** The value of `500m`, `64Mi`, `1e3`, `2`. Throws for what is no quantity. */
+/** Returns the value of `500m`, `64Mi`, `1e3`, `2`. Throws for an invalid quantity. */
 export function quantityValue(text: string): number {
   return Quantity.parse(text).toNumber();
 }
 
-/** How many of `divisor` a quantity holds, rounded up; floating-point dust does not count. */
+/** Returns `value / divisor` rounded up, tolerating floating-point errors. */
 export function quotient(value: number, divisor: number): number {
   const exact = value / divisor;
   const nearest = Math.round(exact);

@@ -1,11 +1,14 @@
-/** The variables by which containers find services: `NAME_SERVICE_HOST` and its relatives. */
+/** The environment variables of services: `NAME_SERVICE_HOST`, `NAME_SERVICE_PORT` etc. */
 import { dialect } from '@orch/component';
 import type { Service } from '@orch/types/core/v1';
 
-/** The API's own service lives here and is told to every pod. */
+/** The namespace of the API's own service, which every pod gets. */
 const apiServiceNamespace = 'default';
 
-/** Which services a pod of `namespace` is told about: the API's own, and with links those beside it. */
+/**
+ * Returns the services that a pod of `namespace` gets: the API's own and, with links, those of its
+ * namespace.
+ */
 export function visibleServices(
   services: readonly Service[],
   namespace: string,
@@ -13,12 +16,12 @@ export function visibleServices(
 ): Service[] {
   const byName = new Map<string, Service>();
   for (const service of services) {
-    const { name = '', namespace: home } = service.metadata ?? {};
+    const { name = '', namespace: serviceNamespace } = service.metadata ?? {};
     const { clusterIP } = service.spec ?? {};
     if (!clusterIP || clusterIP === 'None') continue;
-    const isApi = home === apiServiceNamespace && name === dialect().word;
-    const isLinked = enableServiceLinks && home === namespace;
-    // A service of the pod's own namespace hides the API's of the same name.
+    const isApi = serviceNamespace === apiServiceNamespace && name === dialect().word;
+    const isLinked = enableServiceLinks && serviceNamespace === namespace;
+    // A service in the pod's namespace overrides the API's service of the same name.
     if (isLinked || (isApi && !byName.has(name))) byName.set(name, service);
   }
   return [...byName.values()].sort((left, right) =>
@@ -26,6 +29,7 @@ export function visibleServices(
   );
 }
 
+/** Returns the variables of `services`. */
 export function serviceVariables(services: readonly Service[]): Map<string, string> {
   const variables = new Map<string, string>();
   for (const service of services) {
@@ -40,11 +44,11 @@ export function serviceVariables(services: readonly Service[]): Map<string, stri
     }
     variables.set(`${prefix}_PORT`, url(first.protocol, host, first.port));
     for (const { port, protocol = 'TCP' } of [first, ...others]) {
-      const one = `${prefix}_PORT_${port}_${protocol}`;
-      variables.set(one, url(protocol, host, port));
-      variables.set(`${one}_PROTO`, protocol.toLowerCase());
-      variables.set(`${one}_PORT`, String(port));
-      variables.set(`${one}_ADDR`, host);
+      const portPrefix = `${prefix}_PORT_${port}_${protocol}`;
+      variables.set(portPrefix, url(protocol, host, port));
+      variables.set(`${portPrefix}_PROTO`, protocol.toLowerCase());
+      variables.set(`${portPrefix}_PORT`, String(port));
+      variables.set(`${portPrefix}_ADDR`, host);
     }
   }
   return variables;

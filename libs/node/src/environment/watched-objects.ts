@@ -1,8 +1,8 @@
 /**
- * Config maps and secrets of the node's pods, each watched by itself (a node may not see others) from
- * its first use until it has not been asked for in a while.
+ * The config maps and secrets of the node's pods. Each has its own watch, because a node may read
+ * only the objects of its pods. A watch starts on first use and ends after an idle time.
  */
-import { Informer, type KnownResource, keyOf, type RestClient, resources } from '@orch/client';
+import { type ApiClient, Informer, type KnownResource, keyOf, resources } from '@orch/client';
 import type { Clock, Logger, Timer } from '@orch/component';
 import type { ConfigMap, Secret } from '@orch/types/core/v1';
 import { objectIdleMs, objectSyncTimeoutMs, watchedObjectCountMax } from '../limits.js';
@@ -13,8 +13,8 @@ interface Watched<T extends ConfigMap | Secret> {
   usedMs: number;
 }
 
-export interface WatchedObjectsSettings {
-  readonly client: RestClient;
+export interface WatchedObjectsDependencies {
+  readonly client: ApiClient;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -24,7 +24,7 @@ export class WatchedObjects implements ReferencedObjects {
   private readonly secrets = new Map<string, Watched<Secret>>();
   private timer: Timer | undefined;
 
-  constructor(private readonly settings: WatchedObjectsSettings) {
+  constructor(private readonly dependencies: WatchedObjectsDependencies) {
     this.sweepLater();
   }
 
@@ -43,24 +43,31 @@ export class WatchedObjects implements ReferencedObjects {
   }
 
   private async find<T extends ConfigMap | Secret>(
-    known: Map<string, Watched<T>>,
+    objects: Map<string, Watched<T>>,
     resource: KnownResource<T>,
     namespace: string,
     name: string,
   ): Promise<T | undefined> {
     const key = keyOf(namespace, name);
-    let watched = known.get(key);
+    let watched = objects.get(key);
     if (!watched) {
       if (this.configMaps.size + this.secrets.size >= watchedObjectCountMax) {
-        throw new BrokenReference(`more than ${watchedObjectCountMax} objects are in use`);
+        throw new BrokenReference(
+          `more than ${watchedObjectCountMax} config maps and secrets are in use`,
+        );
       }
       const fieldSelector = `metadata.name=${name}`;
-      const informer = new Informer<T>({ ...this.settings, resource, namespace, fieldSelector });
+      const informer = new Informer<T>({
+        ...this.dependencies,
+        resource,
+        namespace,
+        fieldSelector,
+      });
       watched = { informer, usedMs: 0 };
-      known.set(key, watched);
+      objects.set(key, watched);
       informer.start();
     }
-    watched.usedMs = this.settings.clock.monotonicMs();
+    watched.usedMs = this.dependencies.clock.monotonicMs();
     try {
       await watched.informer.whenSynced(objectSyncTimeoutMs);
     } catch (cause) {
@@ -71,20 +78,20 @@ export class WatchedObjects implements ReferencedObjects {
   }
 
   private sweepLater(): void {
-    this.timer = this.settings.clock.setTimer(objectIdleMs, () => {
+    this.timer = this.dependencies.clock.setTimer(objectIdleMs, () => {
       this.sweep(this.configMaps);
       this.sweep(this.secrets);
       this.sweepLater();
     });
   }
 
-  private sweep<T extends ConfigMap | Secret>(known: Map<string, Watched<T>>): void {
-    const oldestMs = this.settings.clock.monotonicMs() - objectIdleMs;
-    for (const [key, { informer, usedMs }] of known) {
+  private sweep<T extends ConfigMap | Secret>(objects: Map<string, Watched<T>>): void {
+    const oldestMs = this.dependencies.clock.monotonicMs() - objectIdleMs;
+    for (const [key, { informer, usedMs }] of objects) {
       if (usedMs > oldestMs) continue;
-      known.delete(key);
+      objects.delete(key);
       informer.stop().catch((error: unknown) => {
-        this.settings.logger.warn({ err: error, object: key }, 'watch did not end in order');
+        this.dependencies.logger.warn({ err: error, object: key }, 'watch could not be stopped');
       });
     }
   }

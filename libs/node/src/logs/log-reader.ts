@@ -1,38 +1,41 @@
 /**
- * Reads a container's log for people: the text, with or without times, from the end or from a time on,
- * and on as it grows. Follows through rotation. Only the current file is read, as rotated ones may go
- * at any moment.
+ * Reads a container log: the text with or without timestamps, from an offset, a number of lines or
+ * a time, and optionally follows it, also across rotation. Reads only the current file, because
+ * rotated files may be deleted at any time.
  */
 import { type FileHandle, open } from 'node:fs/promises';
-import { type Clock, sleep } from '@orch/component';
+import { type Clock, errorCode, sleep } from '@orch/component';
 import { logChunkBytes, logPollPeriodMs } from '../limits.js';
 import { parseLogRecord } from './log-record.js';
 
 export interface LogQuery {
   readonly follow: boolean;
   readonly timestamps: boolean;
-  /** Only that many lines from the end. */
+  /** Returns only this number of lines at the end. */
   readonly tailLines?: number;
-  /** Only what is not older. */
+  /** Returns only records since this time. */
   readonly sinceMs?: number;
   readonly limitBytes?: number;
-  /** Only what comes after so many bytes of the file. */
+  /** Skips this number of bytes of the file. */
   readonly fromByte?: number;
-  /** Only what was written to this one. */
+  /** Returns only records of this stream. */
   readonly stream?: 'stdout' | 'stderr';
 }
 
 export interface LogSource {
   readonly path: string;
-  /** Whether more may come. */
+  /** Whether the log may grow. */
   isRunning(): boolean;
-  /** How often to look; `logPollPeriodMs` when left out. */
+  /** `logPollPeriodMs` by default. */
   readonly pollPeriodMs?: number;
 }
 
 const newline = 0x0a;
 
-/** Ends at the end of the log; when following, once the container has ended; or on `signal`. */
+/**
+ * Yields the text of the log. Ends at its end; when following, after the container has ended; or on
+ * `signal`.
+ */
 export async function* readLog(
   source: LogSource,
   query: LogQuery,
@@ -63,13 +66,13 @@ async function* rawLines(
   clock: Clock,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  let file = await openIfThere(source.path);
+  let file = await openIfExists(source.path);
   try {
     let offset = query.fromByte ?? 0;
     if (file && query.tailLines !== undefined) offset = await tailOffset(file, query.tailLines);
     let rest: Buffer = Buffer.alloc(0);
     while (!signal.aborted) {
-      // Asked before reading: what is written until it has ended is then sure to be read.
+      // Checked before the read, so that everything written before the container's end is read.
       const mayGrow = query.follow && source.isRunning();
       const chunk = file ? await readChunk(file, offset) : Buffer.alloc(0);
       offset += chunk.length;
@@ -79,7 +82,7 @@ async function* rawLines(
         rest = rest.subarray(end + 1);
       }
       if (chunk.length > 0) continue;
-      const next = file ? await rotated(file, source.path) : await openIfThere(source.path);
+      const next = file ? await openIfRotated(file, source.path) : await openIfExists(source.path);
       if (next) {
         await file?.close();
         file = next;
@@ -103,9 +106,9 @@ async function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<voi
   }
 }
 
-/** The file that has taken this one's place, if any. */
-async function rotated(file: FileHandle, path: string): Promise<FileHandle | undefined> {
-  const next = await openIfThere(path);
+/** Opens the file at `path` if it is not `file`. */
+async function openIfRotated(file: FileHandle, path: string): Promise<FileHandle | undefined> {
+  const next = await openIfExists(path);
   if (!next) return undefined;
   const [current, fresh] = await Promise.all([file.stat(), next.stat()]);
   if (current.ino !== fresh.ino || current.dev !== fresh.dev) return next;
@@ -113,11 +116,11 @@ async function rotated(file: FileHandle, path: string): Promise<FileHandle | und
   return undefined;
 }
 
-async function openIfThere(path: string): Promise<FileHandle | undefined> {
+async function openIfExists(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, 'r');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -132,7 +135,7 @@ async function readChunk(file: FileHandle, offset: number): Promise<Buffer> {
   return buffer.subarray(0, bytesRead);
 }
 
-/** Where the last `lineCount` lines begin. */
+/** Returns the offset of the last `lineCount` lines. */
 async function tailOffset(file: FileHandle, lineCount: number): Promise<number> {
   const { size } = await file.stat();
   if (lineCount <= 0) return size;
@@ -141,7 +144,7 @@ async function tailOffset(file: FileHandle, lineCount: number): Promise<number> 
     const start = Math.max(0, end - logChunkBytes);
     const { bytesRead, buffer } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
     for (let index = bytesRead - 1; index >= 0; index -= 1) {
-      // The newline that ends the file ends the last line, it does not begin another.
+      // The newline at the end of the file belongs to the last line.
       if (buffer[index] !== newline || start + index === size - 1) continue;
       linesFound += 1;
       if (linesFound === lineCount) return start + index + 1;

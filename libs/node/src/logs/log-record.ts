@@ -1,17 +1,17 @@
-/** One record of a container log: `<time> <stream> <F or P> <text>`; P marks a line's first parts. */
+/** A record of a container log: `<time> <stream> <F or P> <text>`; P marks a partial line. */
 
 export interface LogRecord {
-  /** As written: RFC 3339 with nanoseconds. */
+  /** RFC 3339 with nanoseconds, as written. */
   readonly time: string;
   readonly stream: 'stdout' | 'stderr';
-  /** The text is a part of a line that goes on in the stream's next record. */
+  /** Whether the line continues in the next record of the stream. */
   readonly partial: boolean;
   readonly text: Buffer;
 }
 
 const space = 0x20;
 
-/** Undefined if the line is not a record, as after a crash while one was written. */
+/** Parses a line; returns undefined if it is not a record, as after a crash during a write. */
 export function parseLogRecord(line: Buffer): LogRecord | undefined {
   const first = line.indexOf(space);
   const second = line.indexOf(space, first + 1);

@@ -1,32 +1,35 @@
-/** Moves a log that has grown over its size aside and drops the oldest of those moved before. */
+/** Rotation of a container log by size. */
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-export interface RotationSettings {
-  /** A log is moved aside once it is larger. */
+export interface RotationOptions {
+  /** A larger log is rotated. */
   readonly fileBytesMax: number;
-  /** Files a container, the current one included; at least 2. */
+  /** Files per container, including the current one; at least 2. */
   readonly fileCountMax: number;
 }
 
-/** Whether the log was moved; the runtime has to open a new one then. */
-export function rotateLog(path: string, settings: RotationSettings, nowMs: number): boolean {
+/**
+ * Rotates the log if it is too large. Returns whether it did; the runtime must then open a new
+ * file.
+ */
+export function rotateLog(path: string, options: RotationOptions, nowMs: number): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat || stat.size <= settings.fileBytesMax) return false;
+  if (!stat || stat.size <= options.fileBytesMax) return false;
   const stamp = new Date(nowMs).toISOString().replaceAll(/[-:]/g, '').replace('T', '-');
   renameSync(path, `${path}.${stamp.slice(0, 19)}`);
-  const kept = settings.fileCountMax - 1;
-  for (const old of rotatedLogs(path).slice(0, -kept)) rmSync(old, { force: true });
+  const rotatedCountMax = options.fileCountMax - 1;
+  for (const old of rotatedLogs(path).slice(0, -rotatedCountMax)) rmSync(old, { force: true });
   return true;
 }
 
-/** Removes a log and everything rotated out of it. */
+/** Removes a log and its rotated files. */
 export function removeLogs(path: string): void {
   for (const old of rotatedLogs(path)) rmSync(old, { force: true });
   rmSync(path, { force: true });
 }
 
-/** Oldest first. */
+/** Returns the paths of the rotated files, oldest first. */
 function rotatedLogs(path: string): string[] {
   const directory = dirname(path);
   if (!statSync(directory, { throwIfNoEntry: false })) return [];

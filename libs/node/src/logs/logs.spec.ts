@@ -36,7 +36,7 @@ async function read(query: Partial<LogQuery> = {}): Promise<string> {
 }
 
 describe('readLog', () => {
-  it('gives the text of both streams and joins parts of long lines', async () => {
+  it('returns the text of both streams and joins partial lines', async () => {
     writeFileSync(
       path,
       record(1, 'one') + record(2, 'tw', 'P') + record(2, 'o') + record(3, 'err', 'F', 'stderr'),
@@ -52,21 +52,21 @@ describe('readLog', () => {
     );
   });
 
-  it('finds the tail of a log of many chunks', async () => {
+  it('returns the tail of a log of many chunks', async () => {
     const lines = Array.from({ length: 5_000 }, (_, index) => record(1, `line ${index}`));
     writeFileSync(path, lines.join(''));
     expect(await read({ tailLines: 2 })).toBe('line 4998\nline 4999\n');
     expect((await read({ tailLines: 3_000 })).split('\n')).toHaveLength(3_001);
   });
 
-  it('passes over what is no record and has nothing without a file', async () => {
+  it('skips lines that are not records, and returns nothing without a file', async () => {
     writeFileSync(path, `rubbish\n${record(1, 'one')}2026-01-01T00:00:01Z stdout F unfini`);
     expect(await read()).toBe('one\n');
     rmSync(path);
     expect(await read()).toBe('');
   });
 
-  it('follows through rotation until the container has ended', async () => {
+  it('follows across rotation until the container has ended', async () => {
     let running = true;
     writeFileSync(path, record(1, 'one'));
     const seen: string[] = [];
@@ -92,7 +92,7 @@ describe('readLog', () => {
   });
 });
 
-it('rotates by size and keeps so many files', () => {
+it('rotates by size and retains a limited number of files', () => {
   const settings = { fileBytesMax: 10, fileCountMax: 3 };
   for (let turn = 0; turn < 5; turn += 1) {
     writeFileSync(path, `content ${turn} is long`);
@@ -115,13 +115,13 @@ describe('terminationMessage', () => {
     ...more,
   });
 
-  it('takes the file, cut to the limits of container and pod', () => {
+  it('reads the file, truncated to the limits of container and pod', () => {
     writeFileSync(join(directory, 'message'), 'm'.repeat(10_000));
     expect(terminationMessage(source())).toHaveLength(4_096);
     expect(terminationMessage(source({ containerCount: 6 }))).toHaveLength(2_048);
   });
 
-  it('falls back to the end of the log only on error and if asked', () => {
+  it('falls back to the end of the log only after an error and if configured', () => {
     writeFileSync(path, Array.from({ length: 200 }, (_, index) => record(1, `l${index}`)).join(''));
     expect(terminationMessage(source())).toBe('');
     const fallback = { policy: 'FallbackToLogsOnError' };

@@ -1,5 +1,6 @@
-/** The last words of a container: from the file it may write, or from the end of its log. */
+/** The termination message of a container: from its message file, or from the end of its log. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { errorCode } from '@orch/component';
 import {
   terminationFallbackBytesMax,
   terminationFallbackLineCountMax,
@@ -9,15 +10,16 @@ import {
 import { parseLogRecord } from './log-record.js';
 
 export interface TerminationMessageSource {
-  /** Host path of the file the container was given. */
+  /** Host path of the message file. */
   readonly messagePath?: string;
   readonly logPath: string;
   readonly policy: string;
   readonly exitCode: number;
-  /** Containers of the pod: they share the maximum. */
+  /** Number of containers in the pod, which share a limit. */
   readonly containerCount: number;
 }
 
+/** Returns the message; empty if there is none. */
 export function terminationMessage(source: TerminationMessageSource): string {
   const share = Math.floor(terminationMessagesBytesMax / Math.max(1, source.containerCount));
   const bytesMax = Math.min(terminationMessageBytesMax, share);
@@ -28,7 +30,7 @@ export function terminationMessage(source: TerminationMessageSource): string {
 }
 
 function lastLines(path: string, bytesMax: number): string {
-  // Each record has a head of about 50 bytes; enough records for the lines wanted are read.
+  // Each record has a header of about 50 bytes.
   const raw = tail(path, bytesMax + terminationFallbackLineCountMax * 64 + 4_096);
   const texts: string[] = [];
   for (const line of raw.toString('latin1').split('\n')) {
@@ -36,8 +38,8 @@ function lastLines(path: string, bytesMax: number): string {
     if (record) texts.push(`${record.text.toString('utf8')}${record.partial ? '' : '\n'}`);
   }
   const lines = texts.join('').split('\n');
-  const kept = lines.slice(-terminationFallbackLineCountMax - 1).join('\n');
-  const bytes = Buffer.from(kept, 'utf8');
+  const last = lines.slice(-terminationFallbackLineCountMax - 1).join('\n');
+  const bytes = Buffer.from(last, 'utf8');
   return bytes.subarray(Math.max(0, bytes.length - bytesMax)).toString('utf8');
 }
 
@@ -54,7 +56,7 @@ function readPart(path: string, offsetOf: (size: number) => number, bytesMax: nu
   try {
     handle = openSync(path, 'r');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
+    if (errorCode(error) === 'ENOENT') return Buffer.alloc(0);
     throw error;
   }
   try {

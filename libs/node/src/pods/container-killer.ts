@@ -1,6 +1,7 @@
 /**
- * Ends containers of one pod gracefully: preStop hook, TERM, KILL, all within the grace period. Runs
- * beside the worker, which looks on; asking again may only shorten what is under way.
+ * Kills containers of one pod gracefully: preStop hook, TERM, KILL, all within the grace period.
+ * Kills run concurrently to the worker; another request for the same container can only shorten the
+ * grace period.
  */
 
 import { withDeadline } from '@orch/component';
@@ -10,47 +11,50 @@ import { runHandler } from '../probes/handlers.js';
 import {
   type ContainerId,
   type ContainerStatus,
+  type PodIdentity,
   RuntimeError,
 } from '../runtimes/container-runtime.js';
-import { type PodContext, type PodIdentityFields, podReference } from './pod-context.js';
+import { type PodContext, podReference } from './pod-context.js';
 
 export interface KillRequest {
   readonly run: ContainerStatus;
-  /** Its specification, where it is still known: it holds the preStop hook. */
+  /** The specification with the preStop hook, if it is still known. */
   readonly container?: Container;
   readonly podIp: string;
   readonly graceMs: number;
-  /** For the event; the usual words when left out. */
+  /** The message of the event; a default one if absent. */
   readonly reason?: string;
 }
 
-interface Killing {
+interface Kill {
   readonly deadlineMs: number;
 }
 
 export class ContainerKiller {
-  private readonly under = new Map<ContainerId, Killing>();
+  private readonly inProgress = new Map<ContainerId, Kill>();
 
   constructor(
     private readonly context: PodContext,
-    private readonly pod: PodIdentityFields,
-    /** A kill has failed and must be asked for again. */
+    private readonly pod: PodIdentity,
+    /** Called when a kill has failed and must be requested again. */
     private readonly onFailed: () => void,
   ) {}
 
   isKilling(id: ContainerId): boolean {
-    return this.under.has(id);
+    return this.inProgress.has(id);
   }
 
-  /** Begins to end the container, or brings the end forward. Never waits. */
+  /**
+   * Starts to kill the container, or shortens the grace period of a running kill. Does not wait.
+   */
   kill(request: KillRequest): void {
     const { clock, logger } = this.context;
     const { id } = request.run;
-    const killing = { deadlineMs: clock.monotonicMs() + request.graceMs };
-    const current = this.under.get(id);
-    // Half a second of difference is the time between two looks, not another wish.
-    if (current && current.deadlineMs <= killing.deadlineMs + 500) return;
-    this.under.set(id, killing);
+    const kill = { deadlineMs: clock.monotonicMs() + request.graceMs };
+    const current = this.inProgress.get(id);
+    // Two syncs with the same grace period differ by less than half a second.
+    if (current && current.deadlineMs <= kill.deadlineMs + 500) return;
+    this.inProgress.set(id, kill);
     const work = current
       ? this.context.runtime.stopContainer(id, request.graceMs)
       : this.killOnce(request);
@@ -61,7 +65,7 @@ export class ContainerKiller {
         this.onFailed();
       })
       .finally(() => {
-        if (this.under.get(id) === killing) this.under.delete(id);
+        if (this.inProgress.get(id) === kill) this.inProgress.delete(id);
       });
   }
 
@@ -90,7 +94,7 @@ export class ContainerKiller {
       }
     }
     const leftMs = graceMs - (clock.monotonicMs() - startedMs);
-    // Even where the hook took all the time, the container is asked before it is killed.
+    // The container gets a TERM even if the hook has consumed the grace period.
     await runtime.stopContainer(
       run.id,
       graceMs === 0 ? 0 : Math.max(leftMs, terminationGraceMinMs),

@@ -1,6 +1,6 @@
 /**
- * Makes and starts one container of a pod: environment, volumes, message file, image. What is wrong comes
- * back as the reason for which the container waits; the worker tries again later.
+ * Creates and starts one container of a pod: environment, volumes, message file, image. An error
+ * contains the waiting state of the container; the worker retries later.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ import {
   type RuntimeErrorCode,
   type SandboxId,
 } from '../runtimes/container-runtime.js';
-import { containerMounts } from '../volumes/pod-volumes.js';
+import { containerMounts, type PreparedVolumes } from '../volumes/pod-volumes.js';
 import type { Waiting } from './container-statuses.js';
 import { containerUser } from './container-user.js';
 import { etcHosts, podHostname } from './etc-hosts.js';
@@ -28,10 +28,10 @@ export interface LaunchRequest {
   readonly attempt: number;
   readonly sandboxId: SandboxId;
   readonly podIp: string;
-  readonly volumes: ReadonlyMap<string, string>;
+  readonly volumes: PreparedVolumes;
 }
 
-/** The container could not be made or started; `waiting` says why in the API's words. */
+/** The container could not be created or started; `waiting` is its waiting state in the API. */
 export class LaunchError extends Error {
   override readonly name = 'LaunchError';
   constructor(
@@ -44,7 +44,7 @@ export class LaunchError extends Error {
 
 const createReasons: Partial<Record<RuntimeErrorCode, string>> = { InvalidImage: 'ErrImagePull' };
 
-/** Throws `LaunchError`. */
+/** Creates and starts the container and returns its id. Throws `LaunchError`. */
 export async function launchContainer(
   context: PodContext,
   request: LaunchRequest,
@@ -75,8 +75,8 @@ async function attempt<T>(reason: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (cause) {
     if (!(cause instanceof RuntimeError) && !(cause instanceof BrokenReference)) throw cause;
-    const known = cause instanceof RuntimeError ? createReasons[cause.code] : undefined;
-    throw new LaunchError({ reason: known ?? reason, message: cause.message }, { cause });
+    const specific = cause instanceof RuntimeError ? createReasons[cause.code] : undefined;
+    throw new LaunchError({ reason: specific ?? reason, message: cause.message }, { cause });
   }
 }
 
@@ -97,8 +97,8 @@ async function configOf(context: PodContext, request: LaunchRequest): Promise<Co
         `Keys [${keys.join(', ')}] from the EnvFrom ${source} were skipped since they are considered invalid environment variable names.`,
       ),
   });
-  const own = join(podDirectory(context, identity.uid), 'containers', container.name);
-  const messagePath = join(own, `${attemptNumber}.message`);
+  const directory = join(podDirectory(context, identity.uid), 'containers', container.name);
+  const messagePath = join(directory, `${attemptNumber}.message`);
   mkdirSync(dirname(messagePath), { recursive: true, mode: 0o755 });
   writeFileSync(messagePath, '', { mode: 0o666 });
   const user = containerUser(pod, container);
@@ -127,7 +127,10 @@ async function configOf(context: PodContext, request: LaunchRequest): Promise<Co
   };
 }
 
-/** The file for the termination message, and the hosts file unless the container brings its own. */
+/**
+ * Returns the mounts of the termination message file and, unless the container mounts one, the
+ * hosts file.
+ */
 function ownMounts(
   context: PodContext,
   { pod, container, podIp }: LaunchRequest,

@@ -1,4 +1,4 @@
-/** The status of each container as the API shows it. Pure. */
+/** Computes the container statuses of the API. Pure. */
 import { formatTime } from '@orch/apimachinery';
 import type {
   ContainerState as ApiState,
@@ -23,17 +23,17 @@ export interface Waiting {
 }
 
 export interface StatusContext {
-  /** Scheme of container ids. */
+  /** The scheme of container ids. */
   readonly runtimeName: string;
   probe(id: ContainerId, kind: ProbeKind): ProbeOutcome | undefined;
-  /** Why a container does not run, where that is known. */
+  /** Returns the waiting state of a container, if known. */
   waiting(name: string): Waiting | undefined;
-  /** A hook that has to end before the container counts as running. */
+  /** Whether the postStart hook still runs, so that the container does not count as running. */
   isStarting(id: ContainerId): boolean;
   terminationMessage(run: ContainerStatus): string;
 }
 
-type ContainerSort = 'init' | 'main' | 'ephemeral';
+type ContainerKind = 'init' | 'main' | 'ephemeral';
 
 const containersOf = {
   init: initContainersOf,
@@ -47,23 +47,26 @@ const statusFields = {
   ephemeral: 'ephemeralContainerStatuses',
 } as const;
 
-/** Nothing is ever ready because of ephemeral ones, nor do they start again. */
+/**
+ * Returns the statuses of all containers of a kind. Ephemeral containers are never ready and never
+ * restart.
+ */
 export function containerStatuses(
   view: PodView,
-  kind: ContainerSort,
+  kind: ContainerKind,
   context: StatusContext,
 ): ApiStatus[] {
   const containers = containersOf[kind](view.pod);
-  const known = view.pod.status?.[statusFields[kind]] ?? [];
+  const reported = view.pod.status?.[statusFields[kind]] ?? [];
   const hasInit = initContainersOf(view.pod).length > 0;
-  const unborn =
+  const initialReason =
     hasInit && (kind === 'init' || !isInitialized(view)) ? 'PodInitializing' : 'ContainerCreating';
   return containers.map((container) =>
     containerStatus(
       container,
       view.runs.get(container.name) ?? [],
-      known.find(({ name }) => name === container.name),
-      { ...context, pod: view.pod, kind, unborn },
+      reported.find(({ name }) => name === container.name),
+      { ...context, pod: view.pod, kind, initialReason },
     ),
   );
 }
@@ -71,18 +74,18 @@ export function containerStatuses(
 function containerStatus(
   container: Container,
   runs: readonly ContainerStatus[],
-  known: ApiStatus | undefined,
-  context: StatusContext & { pod: Pod; kind: ContainerSort; unborn: string },
+  reported: ApiStatus | undefined,
+  context: StatusContext & { pod: Pod; kind: ContainerKind; initialReason: string },
 ): ApiStatus {
   const [latest, previous] = runs;
   if (!latest) {
-    const waiting = context.waiting(container.name) ?? { reason: context.unborn };
-    // What the runtime has lost is kept as the API knows it.
-    if (known?.containerID) {
-      const last = known.state?.terminated ?? known.lastState?.terminated;
-      if (known.state?.terminated && !context.waiting(container.name)) return known;
+    const waiting = context.waiting(container.name) ?? { reason: context.initialReason };
+    // If the runtime has lost the container, its status in the API is preserved.
+    if (reported?.containerID) {
+      const last = reported.state?.terminated ?? reported.lastState?.terminated;
+      if (reported.state?.terminated && !context.waiting(container.name)) return reported;
       return {
-        ...known,
+        ...reported,
         ready: false,
         started: false,
         state: { waiting },
@@ -110,7 +113,7 @@ function containerStatus(
   const state: ApiState = waiting
     ? { waiting }
     : latest.state === 'created' || starting
-      ? { waiting: { reason: context.unborn } }
+      ? { waiting: { reason: context.initialReason } }
       : stateOf(latest, context);
   const last = waiting && latest.state === 'exited' ? latest : previous;
   const isRunning = latest.state === 'running' && !starting;
@@ -122,7 +125,7 @@ function containerStatus(
     name: container.name,
     state,
     lastState:
-      last?.state === 'exited' ? stateOf(last, context) : knownLast(latest, known, context),
+      last?.state === 'exited' ? stateOf(last, context) : reportedLast(latest, reported, context),
     ready: isInit ? latest.state === 'exited' && latest.exitCode === 0 : isReady && !isEphemeral,
     restartCount: latest.attempt,
     image: latest.image,
@@ -132,15 +135,15 @@ function containerStatus(
   };
 }
 
-/** How the run before ended, where only the API still knows. */
-function knownLast(
+/** Returns the end of the previous run from the status in the API. */
+function reportedLast(
   latest: ContainerStatus,
-  known: ApiStatus | undefined,
+  reported: ApiStatus | undefined,
   context: StatusContext,
 ): ApiState {
-  if (latest.attempt === 0 || !known) return {};
-  const isSame = known.containerID === containerIdOf(latest, context.runtimeName);
-  const ended = isSame ? known.lastState?.terminated : known.state?.terminated;
+  if (latest.attempt === 0 || !reported) return {};
+  const isSame = reported.containerID === containerIdOf(latest, context.runtimeName);
+  const ended = isSame ? reported.lastState?.terminated : reported.state?.terminated;
   return ended ? { terminated: ended } : {};
 }
 
@@ -149,7 +152,7 @@ function stateOf(run: ContainerStatus, context: StatusContext): ApiState {
     return { running: { startedAt: formatTime(run.startedAtMs ?? run.createdAtMs) } };
   }
   const message = run.message ?? context.terminationMessage(run);
-  // It never came to run: the command could not be started.
+  // Exit code 128 without a start time: the command could not be started.
   const reason = run.startedAtMs === undefined && run.exitCode === 128 ? 'StartError' : run.reason;
   return {
     terminated: {

@@ -1,9 +1,12 @@
-/** The user a container runs as, from its security context and its pod's. Pure. */
+/** The user of a container, from its security context and that of its pod. Pure. */
 import type { Container, Pod } from '@orch/types/core/v1';
 import { BrokenReference } from '../environment/referenced-objects.js';
 import type { ContainerUser } from '../runtimes/container-runtime.js';
 
-/** Undefined: the runtime's own. Throws `BrokenReference` if it may not be root but would be. */
+/**
+ * Returns the user; undefined for the default. Throws `BrokenReference` if `runAsNonRoot` is
+ * violated.
+ */
 export function containerUser(pod: Pod, container: Container): ContainerUser | undefined {
   const podContext = pod.spec?.securityContext ?? {};
   const own = container.securityContext ?? {};

@@ -1,4 +1,4 @@
-/** The hosts file of a pod: itself and the aliases of its specification. Pure. */
+/** The hosts file of a pod: its own address and its host aliases. Pure. */
 import type { Pod } from '@orch/types/core/v1';
 
 export function etcHosts(pod: Pod, hostname: string, podIp: string): string {
@@ -18,7 +18,7 @@ export function etcHosts(pod: Pod, hostname: string, podIp: string): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** At most 63 characters, the longest a host name's part may be. */
+/** Returns the host name of a pod, truncated to the 63 characters of a DNS label. */
 export function podHostname(pod: Pod): string {
   return (pod.spec?.hostname || pod.metadata?.name || '').slice(0, 63).replace(/[-.]+$/, '');
 }

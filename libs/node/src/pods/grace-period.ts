@@ -1,14 +1,14 @@
-/** How long a container may take to end. Pure. */
+/** The grace period of a container. Pure. */
 import type { Pod } from '@orch/types/core/v1';
 import type { ContainerStatus } from '../runtimes/container-runtime.js';
 import { annotationKeys, mainContainersOf } from './pod-view.js';
 
-/** For a pod that does not say. */
+/** Used if the pod sets no grace period. */
 export const graceSecondsDefault = 30;
 
 /**
- * As the deletion says, else the failed probe, else the pod. What was noted at the container's start
- * counts where the pod is not known any more.
+ * Returns the grace period of the deletion, else of the failed probe, else of the pod. If the pod
+ * is no longer known, returns the period recorded at the start of the container.
  */
 export function graceMs(
   pod: Pod,

@@ -1,4 +1,4 @@
-/** Decides what brings a pod closer to its specification. Pure: state in, actions out. */
+/** Decides which actions bring a pod to its specification. Pure. */
 import type { Container } from '@orch/types/core/v1';
 import type { ProbeKind, ProbeOutcome } from '../probes/probe-counter.js';
 import type { ContainerId, ContainerStatus } from '../runtimes/container-runtime.js';
@@ -19,29 +19,29 @@ export interface StartAction {
   readonly container: Container;
   readonly attempt: number;
   readonly isInit: boolean;
-  /** When the run before ended; absent for the first. */
+  /** The end of the previous run; absent for the first run. */
   readonly previousFinishedMs?: number;
 }
 
 export interface KillAction {
   readonly run: ContainerStatus;
   readonly reason: string;
-  /** The probe that has failed, if that is why. */
+  /** The failed probe, if it is the reason. */
   readonly probe?: ProbeKind;
 }
 
 export interface PodActions {
-  /** The pod needs a new sandbox, with this attempt number, before anything starts. */
+  /** The attempt number of the new sandbox that the pod needs before any container starts. */
   readonly newSandboxAttempt?: number;
   readonly start: readonly StartAction[];
   readonly kill: readonly KillAction[];
-  /** Containers that wait for their back-off, by name, and for how long. */
+  /** The remaining back-off in milliseconds, by container name. */
   readonly backingOff: ReadonlyMap<string, number>;
 }
 
 export interface ActionContext {
   probe(id: ContainerId, kind: ProbeKind): ProbeOutcome | undefined;
-  /** Milliseconds until the container may start again. */
+  /** Returns the milliseconds until the container may restart. */
   backoffMs(container: Container, run: ContainerStatus): number;
 }
 
@@ -54,7 +54,7 @@ export function podActions(view: PodView, context: ActionContext): PodActions {
   if (isFinished(view)) return actions;
   if (sandbox?.state !== 'ready') {
     for (const run of runningRuns(view)) kill.push({ run, reason: 'Pod sandbox changed' });
-    // Its containers first: they hold what the new sandbox would share out again.
+    // The containers of the old sandbox must end first, because they use its resources.
     if (kill.length > 0) return actions;
     return { ...actions, newSandboxAttempt: (sandbox?.attempt ?? -1) + 1 };
   }
@@ -89,7 +89,7 @@ export function podActions(view: PodView, context: ActionContext): PodActions {
     for (const container of mainContainersOf(pod)) consider(container, false);
     return actions;
   }
-  // In order, one at a time: the first that has not ended well is the one to care for.
+  // Init containers run sequentially: only the first that has not succeeded is considered.
   const next = initContainersOf(pod).find(({ name }) => {
     const run = latestRun(view, name);
     return !(run?.sandboxId === sandbox.id && run.state === 'exited' && run.exitCode === 0);
@@ -98,14 +98,14 @@ export function podActions(view: PodView, context: ActionContext): PodActions {
   return actions;
 }
 
-/** Those that were never made. */
+/** Returns start actions for ephemeral containers that were never created. */
 function newEphemeral(view: PodView): StartAction[] {
   const { pod } = view;
-  const known = pod.status?.ephemeralContainerStatuses ?? [];
+  const reported = pod.status?.ephemeralContainerStatuses ?? [];
   return ephemeralContainersOf(pod)
     .filter(({ name }) => {
-      const wasMade = known.some((status) => status.name === name && status.containerID);
-      return !wasMade && !latestRun(view, name);
+      const wasCreated = reported.some((status) => status.name === name && status.containerID);
+      return !wasCreated && !latestRun(view, name);
     })
     .map((container) => ({ container, attempt: 0, isInit: false }));
 }
@@ -129,9 +129,9 @@ function killReason(
   return undefined;
 }
 
-/** Counts on from the API's status where the runtime has lost the runs before. */
+/** Returns the next attempt number, from the status in the API if the runtime has lost the runs. */
 function nextAttempt(view: PodView, name: string, run: ContainerStatus | undefined): number {
   if (run) return run.attempt + 1;
-  const known = allStatusesOf(view.pod).find((status) => status.name === name);
-  return known?.containerID ? known.restartCount + 1 : 0;
+  const reported = allStatusesOf(view.pod).find((status) => status.name === name);
+  return reported?.containerID ? reported.restartCount + 1 : 0;
 }

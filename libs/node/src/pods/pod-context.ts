@@ -1,4 +1,4 @@
-/** What pod workers share: the parts they act through and the facts of the node. */
+/** What pod workers share: the parts they act through and the machine of the node. */
 
 import { join } from 'node:path';
 import type { EventRecorder, ObjectReference } from '@orch/client';
@@ -8,16 +8,18 @@ import type { AccountTokens } from '../environment/account-tokens.js';
 import type { NodeAllocatable } from '../environment/pod-fields.js';
 import type { ReferencedObjects } from '../environment/referenced-objects.js';
 import type { Prober } from '../probes/prober.js';
-import type { ContainerRuntime } from '../runtimes/container-runtime.js';
+import type { ContainerRuntime, PodIdentity } from '../runtimes/container-runtime.js';
 import type { StatusManager } from '../status/status-manager.js';
+import type { ClaimReader } from '../volumes/claim-mounts.js';
 import type { RestartBackoff } from './restart-backoff.js';
 
 export interface PodContext {
   readonly runtime: ContainerRuntime;
-  /** `process`, `containerd`, ...: scheme of container ids. */
+  /** The scheme of container ids: `process`, `containerd`, ... */
   readonly runtimeName: string;
   readonly prober: Prober;
   readonly objects: ReferencedObjects;
+  readonly claims: ClaimReader;
   readonly accountTokens: AccountTokens;
   readonly statuses: StatusManager;
   readonly recorder: Pick<EventRecorder, 'event'>;
@@ -26,7 +28,7 @@ export interface PodContext {
   readonly logger: Logger;
   readonly hostIp: string;
   readonly allocatable: NodeAllocatable;
-  /** Holds one directory a pod, by uid. */
+  /** Contains one directory per pod, by uid. */
   readonly podsDirectory: string;
   readonly logsDirectory: string;
   services(): readonly Service[];
@@ -36,26 +38,17 @@ export function podDirectory(context: PodContext, uid: string): string {
   return join(context.podsDirectory, uid);
 }
 
-/** `<namespace>_<name>_<uid>`, as tools that collect logs know it. */
-export function podLogDirectory(
-  context: PodContext,
-  pod: { namespace: string; name: string; uid: string },
-): string {
+/** Returns the log directory `<namespace>_<name>_<uid>`, whose name log collectors rely on. */
+export function podLogDirectory(context: PodContext, pod: PodIdentity): string {
   return join(context.logsDirectory, `${pod.namespace}_${pod.name}_${pod.uid}`);
 }
 
-export interface PodIdentityFields {
-  readonly uid: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-export function identityOf(pod: Pod): PodIdentityFields {
+export function identityOf(pod: Pod): PodIdentity {
   const { uid = '', namespace = '', name = '' } = pod.metadata ?? {};
   return { uid, namespace, name };
 }
 
-export function podReference(pod: PodIdentityFields, container?: string): ObjectReference {
+export function podReference(pod: PodIdentity, container?: string): ObjectReference {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -64,7 +57,7 @@ export function podReference(pod: PodIdentityFields, container?: string): Object
   };
 }
 
-/** `name_namespace(uid)`, the way messages name a pod. */
-export function podTitle({ name, namespace, uid }: PodIdentityFields): string {
+/** Formats a pod for messages: `name_namespace(uid)`. */
+export function podTitle({ name, namespace, uid }: PodIdentity): string {
   return `${name}_${namespace}(${uid})`;
 }

@@ -1,4 +1,4 @@
-/** What a pod's worker decides and reports, for the states its containers can be in. */
+/** Decisions and status of the pod worker for all states of containers. */
 import type { Container, Pod, PodSpec } from '@orch/types/core/v1';
 import { describe, expect, it } from 'vitest';
 import type {
@@ -84,7 +84,7 @@ describe('podActions', () => {
     ],
   };
 
-  it('makes the sandbox first', () => {
+  it('creates the sandbox first', () => {
     expect(decide(podOf({}), [], {}, [])).toEqual({ ...nothing, sandbox: 0 });
     const gone = [sandbox({ state: 'notReady', attempt: 3 })];
     expect(decide(podOf({}), [exited('a', 137)], {}, gone)).toEqual({ ...nothing, sandbox: 4 });
@@ -93,7 +93,7 @@ describe('podActions', () => {
     expect(decide(podOf({ restartPolicy: 'Never' }), done, {}, gone)).toEqual(nothing);
   });
 
-  it('takes init containers one by one, then all others at once', () => {
+  it('starts init containers sequentially, then all main containers', () => {
     const pod = podOf(two);
     expect(decide(pod, []).start).toEqual(['i1/0']);
     expect(decide(pod, [run('i1')])).toEqual(nothing);
@@ -102,7 +102,7 @@ describe('podActions', () => {
     const through = [exited('i1', 0), exited('i2', 0)];
     expect(decide(pod, through).start).toEqual(['a/0', 'b/0']);
     expect(decide(pod, [...through, run('a')]).start).toEqual(['b/0']);
-    // The init containers' remains may have been cleared away by then.
+    // The runs of the init containers may have been removed by then.
     expect(decide(pod, [run('a'), exited('b', 1)]).start).toEqual(['b/1']);
   });
 
@@ -112,7 +112,7 @@ describe('podActions', () => {
     expect(decide(podOf(two), runs).start).toEqual(['i1/1']);
   });
 
-  it('restarts as the policy says', () => {
+  it('applies the restart policy', () => {
     const start = (restartPolicy: string, exitCode: number) =>
       decide(podOf({ restartPolicy }), [exited('a', exitCode)]).start;
     expect(start('Always', 0)).toEqual(['a/1']);
@@ -145,7 +145,7 @@ describe('podActions', () => {
     expect(decide(known(''), [run('a'), run('b')]).start).toEqual(['e/0']);
   });
 
-  it('kills what fails its probe or has another image', () => {
+  it('kills containers that fail a probe or have another image', () => {
     const failing = {
       probe: (_id: ContainerId, kind: string) => (kind === 'liveness' ? 'failure' : 'success'),
     } as const;
@@ -154,7 +154,7 @@ describe('podActions', () => {
     expect(decide(podOf({}), [run('a')])).toEqual(nothing);
   });
 
-  it('counts on from the API where the runtime has lost its runs', () => {
+  it('continues the attempt number of the API if the runtime has lost the runs', () => {
     const status = {
       containerStatuses: [
         { name: 'a', ready: true, restartCount: 4, image: 'i', imageID: 'x', containerID: 'x://1' },
@@ -181,7 +181,7 @@ describe('podStatus', () => {
     status.conditions?.find(({ type }) => type === wanted);
   const readiness = { name: 'a', image: 'i', readinessProbe: {} } as Container;
 
-  it('has a phase for every state', () => {
+  it('computes the phase for every state', () => {
     const phase = (restartPolicy: string, ...runs: ContainerStatus[]) =>
       show(podOf({ restartPolicy }), runs).phase;
     expect(phase('Always')).toBe('Pending');
@@ -197,7 +197,7 @@ describe('podStatus', () => {
     expect(show(init, [exited('i', 0), run('a')]).phase).toBe('Running');
   });
 
-  it('tells of ephemeral containers, and is not what they are', () => {
+  it('includes ephemeral containers, which do not affect phase and readiness', () => {
     const pod = podOf({ ephemeralContainers: [{ name: 'e', image: 'i' }] });
     expect(show(podOf({}), [run('a')]).ephemeralContainerStatuses).toBeUndefined();
     for (const [runs, state] of [
@@ -238,7 +238,7 @@ describe('podStatus', () => {
     expect(show(pod, [run('a')], { probe }).containerStatuses?.[0]?.started).toBe(true);
   });
 
-  it('shows what it waits for, and how the run before ended', () => {
+  it('includes the waiting reason and the end of the previous run', () => {
     const waiting = () => ({ reason: 'CrashLoopBackOff', message: 'm' });
     const [status] = show(podOf({}), [exited('a', 3, { attempt: 2 })], { waiting })
       .containerStatuses!;
@@ -254,7 +254,7 @@ describe('podStatus', () => {
     expect(condition(shown, 'Initialized')?.message).toBe('containers with incomplete status: [i]');
   });
 
-  it('keeps the time of a condition that has not changed', () => {
+  it('retains the transition time of an unchanged condition', () => {
     const before = { type: 'Ready', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z' };
     const scheduled = {
       type: 'PodScheduled',
@@ -269,7 +269,7 @@ describe('podStatus', () => {
     expect(status.startTime).toBe('2019-01-01T00:00:01Z');
   });
 
-  it('reports what the agent has decided over what containers say', () => {
+  it('overrides the state of the containers by a failure of the pod', () => {
     const failure = { reason: 'DeadlineExceeded', message: 'late' };
     expect(show(podOf({}), [run('a')], { failure })).toMatchObject({ phase: 'Failed', ...failure });
   });

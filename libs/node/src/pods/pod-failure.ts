@@ -1,10 +1,11 @@
 /**
- * Why the agent ends a pod for a reason of its own: the pod was active for too long, or has been failed
- * before. Once there is a reason it stays.
+ * The reason for which the agent ends a pod: the pod has exceeded its active deadline, or its
+ * status in the API is already Failed. A reason is permanent.
  */
 import { parseTime } from '@orch/apimachinery';
 import type { Pod } from '@orch/types/core/v1';
-import { type PodContext, type PodIdentityFields, podReference } from './pod-context.js';
+import type { PodIdentity } from '../runtimes/container-runtime.js';
+import { type PodContext, podReference } from './pod-context.js';
 
 export interface FailureReason {
   readonly reason: string;
@@ -16,15 +17,18 @@ export class PodFailure {
 
   constructor(
     private readonly context: Pick<PodContext, 'clock' | 'recorder'>,
-    private readonly identity: PodIdentityFields,
+    private readonly identity: PodIdentity,
   ) {}
 
-  /** As found by the last `check`. */
+  /** The reason found by the last `check`. */
   get current(): FailureReason | undefined {
     return this.found;
   }
 
-  /** Looks at the pod; an event tells of a deadline that has passed. */
+  /**
+   * Returns the reason to end the pod; undefined if there is none. Records an event for an exceeded
+   * deadline.
+   */
   check(pod: Pod): FailureReason | undefined {
     const { spec, status } = pod;
     if (this.found) return this.found;

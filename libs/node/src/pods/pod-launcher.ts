@@ -1,15 +1,17 @@
 /**
- * Makes what a pod lacks: its sandbox, its volumes, its containers and their postStart hooks. Remembers
- * which containers are not through their hook yet, and why others wait. What is to be made when is left
- * to the worker.
+ * Creates the sandbox, the volumes and the containers of a pod, and runs postStart hooks. Stores
+ * which hooks still run, and the waiting states of containers. The worker decides when to create
+ * what.
  */
 import { mkdirSync } from 'node:fs';
+import { errorMessage } from '@orch/component';
 import type { Container, Pod } from '@orch/types/core/v1';
 import { BrokenReference } from '../environment/referenced-objects.js';
 import { hookTimeoutMs } from '../limits.js';
 import { runHandler } from '../probes/handlers.js';
-import type { ContainerId } from '../runtimes/container-runtime.js';
-import { prepareVolumes } from '../volumes/pod-volumes.js';
+import type { ContainerId, PodIdentity } from '../runtimes/container-runtime.js';
+import { ClaimMounts } from '../volumes/claim-mounts.js';
+import { type PreparedVolumes, prepareVolumes } from '../volumes/pod-volumes.js';
 import type { ContainerKiller } from './container-killer.js';
 import { LaunchError, launchContainer } from './container-launcher.js';
 import type { Waiting } from './container-statuses.js';
@@ -18,7 +20,6 @@ import { graceSecondsDefault } from './grace-period.js';
 import type { StartAction } from './pod-actions.js';
 import {
   type PodContext,
-  type PodIdentityFields,
   podDirectory,
   podLogDirectory,
   podReference,
@@ -29,26 +30,29 @@ import { initContainersOf, localIpOf, mainContainersOf, type PodView } from './p
 export class PodLauncher {
   private readonly waiting = new Map<string, Waiting>();
   private readonly starting = new Set<ContainerId>();
+  private readonly claims: ClaimMounts;
 
   constructor(
     private readonly context: PodContext,
-    private readonly identity: PodIdentityFields,
+    private readonly identity: PodIdentity,
     private readonly killer: ContainerKiller,
-    /** A hook has ended. */
+    /** Called when a hook has ended. */
     private readonly onChanged: () => void,
-  ) {}
+  ) {
+    this.claims = new ClaimMounts(context.claims);
+  }
 
   /** Whether the container's postStart hook is still running. */
   isStarting(id: ContainerId): boolean {
     return this.starting.has(id);
   }
 
-  waitingOf(name: string): Waiting | undefined {
+  waitingState(name: string): Waiting | undefined {
     return this.waiting.get(name);
   }
 
-  /** Makes a sandbox in place of the one that is there. An event tells of a failure. */
-  async makeSandbox(view: PodView, attempt: number): Promise<void> {
+  /** Creates a sandbox, replacing the current one. Records an event for a failure. */
+  async createSandbox(view: PodView, attempt: number): Promise<void> {
     const { context, identity } = this;
     const { spec } = view.pod;
     if (view.sandbox) {
@@ -66,26 +70,28 @@ export class PodLauncher {
         hostPid: spec?.hostPID ?? false,
       });
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      const message = `Failed to create pod sandbox: ${why}`;
+      const message = `Failed to create pod sandbox: ${errorMessage(error)}`;
       context.recorder.event(podReference(identity), 'Warning', 'FailedCreatePodSandBox', message);
       throw error;
     }
   }
 
-  /** Undefined if they cannot be made now; an event says why. */
-  async volumes(view: PodView): Promise<ReadonlyMap<string, string> | undefined> {
+  /**
+   * Returns the volumes by name; records an event and returns undefined if a volume fails.
+   */
+  async prepareVolumes(view: PodView): Promise<PreparedVolumes | undefined> {
     const { context, identity } = this;
     const directory = podDirectory(context, identity.uid);
     mkdirSync(directory, { recursive: true, mode: 0o750 });
     try {
-      return await prepareVolumes(directory, {
+      const projection = {
         pod: view.pod,
         addresses: { podIp: localIpOf(view, context.hostIp), hostIp: context.hostIp },
         allocatable: context.allocatable,
         objects: context.objects,
         accountTokens: context.accountTokens,
-      });
+      };
+      return await prepareVolumes(directory, projection, this.claims);
     } catch (error) {
       if (!(error instanceof BrokenReference)) throw error;
       context.recorder.event(podReference(identity), 'Warning', 'FailedMount', error.message);
@@ -93,11 +99,11 @@ export class PodLauncher {
     }
   }
 
-  /** Whether the container runs; if not, `waitingOf` says why. */
+  /** Starts a container. Returns whether it runs; if not, `waitingState` has the reason. */
   async start(
     view: PodView,
     { container, attempt, previousFinishedMs }: StartAction,
-    volumes: ReadonlyMap<string, string>,
+    volumes: PreparedVolumes,
   ): Promise<boolean> {
     const { context, identity } = this;
     const { backoff, clock, recorder } = context;
@@ -128,7 +134,9 @@ export class PodLauncher {
     }
   }
 
-  /** The container counts as running once its hook is through; it is ended if the hook fails. */
+  /**
+   * Runs the postStart hook; the container counts as running after it, and is killed if it fails.
+   */
   private runPostStart(id: ContainerId, pod: Pod, container: Container, podIp: string): void {
     const { context, identity } = this;
     const hook = container.lifecycle?.postStart;
@@ -146,7 +154,10 @@ export class PodLauncher {
         this.killer.kill({ run, podIp, graceMs, reason: 'FailedPostStartHook' });
       })
       .catch((error: unknown) => {
-        context.logger.warn({ err: error, pod: podTitle(identity) }, 'postStart hook lost');
+        context.logger.warn(
+          { err: error, pod: podTitle(identity) },
+          'postStart hook could not be run',
+        );
       })
       .finally(() => {
         this.starting.delete(id);
@@ -154,11 +165,11 @@ export class PodLauncher {
       });
   }
 
-  /** The container waits for its next start. */
-  noteBackoff(view: PodView, name: string, waitMs: number): void {
+  /** Records that the container waits for its back-off. */
+  recordBackoff(view: PodView, name: string, waitMs: number): void {
     const { context, identity } = this;
     const container = [...initContainersOf(view.pod), ...mainContainersOf(view.pod)].find(
-      (one) => one.name === name,
+      (candidate) => candidate.name === name,
     );
     if (!container || waitMs <= 0) return;
     const seconds = Math.round(context.backoff.delayMs(this.backoffKey(container)) / 1000);
@@ -170,7 +181,7 @@ export class PodLauncher {
     context.recorder.event(regarding, 'Warning', 'BackOff', 'Back-off restarting failed container');
   }
 
-  /** What its restarts are counted under. */
+  /** Returns the key of the container's back-off. */
   backoffKey(container: Container): string {
     return `${this.identity.uid}/${container.name}/${container.image ?? ''}`;
   }

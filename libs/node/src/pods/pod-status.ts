@@ -1,4 +1,4 @@
-/** The status of a pod, from its containers: phase, conditions, addresses. Pure. */
+/** Computes the status of a pod from its containers: phase, conditions, addresses. Pure. */
 import { conditionOf, formatTime } from '@orch/apimachinery';
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from '@orch/types/core/v1';
 import { containerStatuses, type StatusContext } from './container-statuses.js';
@@ -9,7 +9,7 @@ export interface PodStatusContext extends StatusContext {
   readonly hostIp: string;
   /** Absent until the pod has a sandbox. */
   readonly podIp?: string;
-  /** The agent has ended the pod, whatever its containers say. */
+  /** The reason for which the agent has ended the pod; overrides the state of its containers. */
   readonly failure?: { readonly reason: string; readonly message: string };
 }
 
@@ -70,7 +70,7 @@ function podPhase(
   return policy === 'Never' ? 'Failed' : 'Running';
 }
 
-/** The agent's conditions; those of others are not touched. */
+/** Returns the conditions that the agent owns. */
 function podConditions(
   pod: Pod,
   phase: PodStatus['phase'],
@@ -105,7 +105,7 @@ function podConditions(
 }
 
 function condition(type: string, holds: boolean, reason?: string, message?: string): PodCondition {
-  // A reason is given for what does not hold; completion is one for what does.
+  // Only unmet conditions have a reason, except for completed pods.
   const explains = !holds || reason === 'PodCompleted';
   return {
     type,
@@ -127,7 +127,7 @@ function unmetGates(pod: Pod): string[] {
   });
 }
 
-/** The time of the last change is kept while the status stays the same. */
+/** Sets the transition time; an unchanged status retains the previous one. */
 function withTransition(next: PodCondition, pod: Pod, nowMs: number): PodCondition {
   const before = conditionOf(pod.status?.conditions, next.type);
   const unchanged = before?.status === next.status ? before.lastTransitionTime : undefined;

@@ -1,4 +1,4 @@
-/** A pod as its worker sees it: what is wanted beside what the runtime has. Pure. */
+/** A pod as seen by its worker: the specification and the state in the runtime. Pure. */
 import type {
   ContainerStatus as ApiStatus,
   Container,
@@ -7,12 +7,12 @@ import type {
 } from '@orch/types/core/v1';
 import type { ContainerStatus, SandboxStatus } from '../runtimes/container-runtime.js';
 
-/** Keys under which the agent keeps what it needs of a container beyond its configuration. */
+/** Annotations of containers in the runtime, in which the agent stores additional data. */
 export const annotationKeys = {
   /** Host path of the file for the termination message. */
   messagePath: 'termination-message-path',
   messagePolicy: 'termination-message-policy',
-  /** Seconds, for ending containers whose pod is not known any more. */
+  /** In seconds; used for containers whose pod is no longer known. */
   graceSeconds: 'termination-grace-seconds',
 } as const;
 
@@ -54,17 +54,17 @@ export function mainContainersOf(pod: Pod): readonly Container[] {
   return pod.spec?.containers ?? [];
 }
 
-/** Added while the pod runs; each runs once at the most, whatever the pod's policy. */
+/** Returns the ephemeral containers. Each runs at most once, regardless of the restart policy. */
 export function ephemeralContainersOf(pod: Pod): readonly EphemeralContainer[] {
   return pod.spec?.ephemeralContainers ?? [];
 }
 
-/** Of every sort. */
+/** Returns the containers of all kinds. */
 export function allContainersOf(pod: Pod): readonly Container[] {
   return [...initContainersOf(pod), ...mainContainersOf(pod), ...ephemeralContainersOf(pod)];
 }
 
-/** What the API was told of them. */
+/** Returns the container statuses of all kinds in the API. */
 export function allStatusesOf({ status }: Pod): readonly ApiStatus[] {
   return [
     ...(status?.initContainerStatuses ?? []),
@@ -73,7 +73,7 @@ export function allStatusesOf({ status }: Pod): readonly ApiStatus[] {
   ];
 }
 
-/** Whether a run that ended is to be followed by another one. */
+/** Whether the restart policy demands another run after `run` has ended. */
 export function wantsRestart(pod: Pod, run: ContainerStatus, isInit: boolean): boolean {
   const policy = pod.spec?.restartPolicy ?? 'Always';
   const succeeded = run.exitCode === 0;
@@ -81,7 +81,9 @@ export function wantsRestart(pod: Pod, run: ContainerStatus, isInit: boolean): b
   return policy === 'Always' || (policy === 'OnFailure' && !succeeded);
 }
 
-/** Whether the init containers are through: all ended well, or a container they were for has run. */
+/**
+ * Whether all init containers have succeeded, or a main container has already run in the sandbox.
+ */
 export function isInitialized(view: PodView): boolean {
   const { pod, sandbox } = view;
   const inSandbox = (run: ContainerStatus | undefined) =>
@@ -93,7 +95,7 @@ export function isInitialized(view: PodView): boolean {
   });
 }
 
-/** Whether nothing of the pod runs, nor ever will again by itself. */
+/** Whether no container of the pod runs or will run again. */
 export function isFinished(view: PodView): boolean {
   const { pod } = view;
   const initFailed = initContainersOf(pod).some(({ name }) => {
@@ -119,19 +121,21 @@ export function runningRuns(view: PodView): ContainerStatus[] {
   return [...view.runs.values()].flat().filter(({ state }) => state === 'running');
 }
 
-/** Its phase never changes again. */
+/** Whether the phase of the pod is final. */
 export function hasEnded(pod: Pod): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }
 
-/** The address that the pod is known by; empty while it has none. */
+/** Returns the address of the pod in the API; empty if it has none. */
 export function podIpOf({ pod, sandbox }: PodView, hostIp: string): string {
   if (pod.spec?.hostNetwork) return sandbox ? hostIp : '';
-  // A stopped sandbox has given its address back; the pod is still known by it.
+  // A stopped sandbox has released its address, but the status still contains it.
   return sandbox?.podIp ?? pod.status?.podIP ?? '';
 }
 
-/** What programs in the pod listen on, and where the agent reaches them. */
+/**
+ * Returns the address that programs in the pod listen on, and at which the agent connects to them.
+ */
 export function localIpOf(view: PodView, hostIp: string): string {
   return view.sandbox?.localIp ?? podIpOf(view, hostIp);
 }

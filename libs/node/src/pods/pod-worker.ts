@@ -1,72 +1,67 @@
 /**
- * Brings one pod to its specification and keeps it there, and in the end takes it down. Level-based: each
- * sync looks at what is and does what is missing; syncs of a pod never overlap, and kills run beside
- * them. A pod that the API no longer has is ended and cleared away like one being deleted. How things are
- * made is `pod-launcher.ts`, how containers end `container-killer.ts`.
+ * Reconciles one pod with its specification, and removes it in the end. Level-based: each sync
+ * observes the current state and performs the missing actions. Syncs of a pod never overlap; kills
+ * run concurrently. A pod that the API no longer has is ended and removed like a deleted one.
+ * `pod-launcher.ts` creates sandboxes and containers, `container-killer.ts` ends containers.
  */
-import { rmSync } from 'node:fs';
-import { isConflict, isNotFound, type RestClient, resources } from '@orch/client';
+import { type ApiClient, isConflict, isNotFound, resources } from '@orch/client';
 import { Backoff, type Timer } from '@orch/component';
 import type { Pod } from '@orch/types/core/v1';
-import { deadRunsKept, podResyncPeriodMs, podRetryInitialMs, podRetryMaxMs } from '../limits.js';
-import { removeLogs } from '../logs/log-rotation.js';
-import { terminationMessage } from '../logs/termination-message.js';
-import type { ContainerStatus } from '../runtimes/container-runtime.js';
+import { podResyncPeriodMs, podRetryInitialMs, podRetryMaxMs } from '../limits.js';
+import type { ContainerStatus, PodIdentity } from '../runtimes/container-runtime.js';
 import { ContainerKiller } from './container-killer.js';
 import { graceMs } from './grace-period.js';
 import { podActions } from './pod-actions.js';
-import {
-  type PodContext,
-  type PodIdentityFields,
-  podDirectory,
-  podLogDirectory,
-  podTitle,
-} from './pod-context.js';
+import { removeDeadRuns, removePod } from './pod-cleanup.js';
+import { type PodContext, podTitle } from './pod-context.js';
 import { type FailureReason, PodFailure } from './pod-failure.js';
 import { PodLauncher } from './pod-launcher.js';
-import { podStatus } from './pod-status.js';
+import { PodReporter } from './pod-reporter.js';
 import {
   allContainersOf,
-  annotationKeys,
   hasEnded,
   hasRunning,
-  initContainersOf,
   isFinished,
   localIpOf,
   mainContainersOf,
   type PodView,
-  podIpOf,
   podView,
   runningRuns,
 } from './pod-view.js';
 
-export interface PodWorkerSettings {
+export interface PodWorkerDependencies {
   readonly context: PodContext;
-  readonly client: RestClient;
-  readonly identity: PodIdentityFields;
+  readonly client: ApiClient;
+  readonly identity: PodIdentity;
   readonly random: () => number;
-  /** Nothing of the pod is left on this node. */
-  onGone(): void;
+  /** Called when nothing of the pod remains on this node. */
+  onRemoved(): void;
 }
 
 export class PodWorker {
-  /** Absent: the API does not know the pod. */
+  /** Undefined if the API does not have the pod. */
   private pod: Pod | undefined;
-  /** Its hooks and grace periods hold even when the API has forgotten it. */
+  /**
+   * The last known version; its hooks and grace periods apply after the API has removed the pod.
+   */
   private lastPod: Pod | undefined;
   private readonly failure: PodFailure;
   private readonly killer: ContainerKiller;
   private readonly launcher: PodLauncher;
+  private readonly reporter: PodReporter;
   private readonly retry: Backoff;
   private timer: Timer | undefined;
   private running: Promise<void> | undefined;
-  private wanted = false;
+  /** Start of the sync in progress, on the monotonic clock. */
+  private syncStartMs: number | undefined;
+  private pending = false;
   private stopped = false;
 
-  constructor(private readonly settings: PodWorkerSettings) {
-    const { context, identity, random } = settings;
+  constructor(private readonly dependencies: PodWorkerDependencies) {
+    const { context, identity, random } = dependencies;
     this.killer = new ContainerKiller(context, identity, () => this.syncAfter(podRetryInitialMs));
     this.launcher = new PodLauncher(context, identity, this.killer, () => this.sync());
+    this.reporter = new PodReporter(context, this.launcher);
     this.failure = new PodFailure(context, identity);
     this.retry = new Backoff({
       initialMs: podRetryInitialMs,
@@ -77,7 +72,7 @@ export class PodWorker {
     });
   }
 
-  /** The newest version of the pod; undefined once the API does not have it any more. */
+  /** Sets the newest version of the pod; undefined if the API no longer has it. */
   update(pod: Pod | undefined): void {
     this.pod = pod;
     this.lastPod = pod ?? this.lastPod;
@@ -88,18 +83,24 @@ export class PodWorker {
     return this.pod;
   }
 
-  /** Asks for a sync, soon. */
+  /** How long the sync in progress has taken; 0 if there is none. */
+  get syncDurationMs(): number {
+    const nowMs = this.dependencies.context.clock.monotonicMs();
+    return this.syncStartMs === undefined ? 0 : nowMs - this.syncStartMs;
+  }
+
+  /** Requests a sync. */
   sync(): void {
-    this.wanted = true;
+    this.pending = true;
     if (this.running || this.stopped) return;
     this.timer?.cancel();
     this.running = this.syncAll().finally(() => {
       this.running = undefined;
-      if (this.wanted && !this.stopped) this.sync();
+      if (this.pending && !this.stopped) this.sync();
     });
   }
 
-  /** Lets go of the pod without ending it. */
+  /** Stops managing the pod, which continues to run. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.timer?.cancel();
@@ -108,40 +109,44 @@ export class PodWorker {
 
   private syncAfter(delayMs: number): void {
     this.timer?.cancel();
-    if (!this.stopped)
-      this.timer = this.settings.context.clock.setTimer(delayMs, () => this.sync());
+    if (this.stopped) return;
+    this.timer = this.dependencies.context.clock.setTimer(delayMs, () => this.sync());
   }
 
   private async syncAll(): Promise<void> {
-    const { context, identity } = this.settings;
-    while (this.wanted && !this.stopped) {
-      this.wanted = false;
+    const { context, identity } = this.dependencies;
+    while (this.pending && !this.stopped) {
+      this.pending = false;
+      this.syncStartMs = context.clock.monotonicMs();
       try {
         this.syncAfter(await this.syncOnce());
       } catch (error) {
         context.logger.error({ err: error, pod: podTitle(identity) }, 'pod sync failed');
         this.syncAfter(this.retry.nextMs());
+      } finally {
+        this.syncStartMs = undefined;
       }
     }
   }
 
-  /** Milliseconds after which to look again, if nothing happens before. */
+  /** Returns the milliseconds until the next sync, unless an event requests one earlier. */
   private async syncOnce(): Promise<number> {
-    const view = await this.look();
+    const view = await this.observe();
     if (!this.pod || this.pod.metadata?.deletionTimestamp) return this.terminate(view);
     const failure = this.failure.check(view.pod);
-    if (failure || isFinished(view) || hasEnded(view.pod)) return this.settle(view, failure);
+    if (failure || isFinished(view) || hasEnded(view.pod)) return this.finish(view, failure);
     if (!view.pod.status?.startTime) this.report(view);
-    const againMs = await this.act(view);
-    this.report(await this.look());
-    return againMs;
+    const nextSyncMs = await this.reconcile(view);
+    this.report(await this.observe());
+    return nextSyncMs;
   }
 
-  private async look(): Promise<PodView> {
-    const { context, identity } = this.settings;
+  /** Reads the state of the pod from the runtime, and probes its running containers. */
+  private async observe(): Promise<PodView> {
+    const { context, identity } = this.dependencies;
     const { runtime, statuses, prober } = context;
-    const known = this.pod ?? this.lastPod;
-    const pod: Pod = known ? statuses.newest(known) : { metadata: { ...identity }, spec: {} };
+    const latest = this.pod ?? this.lastPod;
+    const pod: Pod = latest ? statuses.newest(latest) : { metadata: { ...identity }, spec: {} };
     const [sandboxes, containers] = await Promise.all([
       runtime.listSandboxes(identity.uid),
       runtime.listContainers(identity.uid),
@@ -159,7 +164,7 @@ export class PodWorker {
           container,
           startedAtMs,
           pod: identity,
-          podIp: localIpOf(view, this.settings.context.hostIp),
+          podIp: localIpOf(view, this.dependencies.context.hostIp),
         },
       ];
     });
@@ -170,9 +175,9 @@ export class PodWorker {
     return view;
   }
 
-  /** Carries out what is missing. */
-  private async act(view: PodView): Promise<number> {
-    const { context } = this.settings;
+  /** Performs the missing actions. Returns the milliseconds until the next sync. */
+  private async reconcile(view: PodView): Promise<number> {
+    const { context } = this.dependencies;
     const { clock, prober, backoff } = context;
     const actions = podActions(view, {
       probe: (id, kind) => prober.result(id, kind),
@@ -189,28 +194,29 @@ export class PodWorker {
       this.kill(view, run, graceMs(view.pod, run, probe), reason);
     }
     if (actions.kill.length === 0 && actions.newSandboxAttempt !== undefined) {
-      await this.makeSandbox(view, actions.newSandboxAttempt);
-      this.wanted = true;
+      await this.createSandbox(view, actions.newSandboxAttempt);
+      this.pending = true;
       return 0;
     }
-    for (const [name, waitMs] of actions.backingOff) this.launcher.noteBackoff(view, name, waitMs);
-    let againMs = Math.min(podResyncPeriodMs, this.failure.deadlineLeftMs(view.pod));
-    for (const waitMs of actions.backingOff.values()) againMs = Math.min(againMs, waitMs);
-    const volumes = await this.launcher.volumes(view);
-    if (!volumes) return Math.min(againMs, this.retry.nextMs());
+    for (const [name, waitMs] of actions.backingOff)
+      this.launcher.recordBackoff(view, name, waitMs);
+    let nextSyncMs = Math.min(podResyncPeriodMs, this.failure.deadlineLeftMs(view.pod));
+    for (const waitMs of actions.backingOff.values()) nextSyncMs = Math.min(nextSyncMs, waitMs);
+    const volumes = await this.launcher.prepareVolumes(view);
+    if (!volumes) return Math.min(nextSyncMs, this.retry.nextMs());
     let failed = false;
     for (const start of actions.start) {
       if (!(await this.launcher.start(view, start, volumes))) failed = true;
     }
-    await this.removeDeadRuns(view);
-    if (failed) return Math.min(againMs, this.retry.nextMs());
+    await removeDeadRuns(context, view);
+    if (failed) return Math.min(nextSyncMs, this.retry.nextMs());
     this.retry.reset();
-    return againMs;
+    return nextSyncMs;
   }
 
-  private async makeSandbox(view: PodView, attempt: number): Promise<void> {
+  private async createSandbox(view: PodView, attempt: number): Promise<void> {
     try {
-      await this.launcher.makeSandbox(view, attempt);
+      await this.launcher.createSandbox(view, attempt);
     } catch (error) {
       this.report(view);
       throw error;
@@ -221,32 +227,37 @@ export class PodWorker {
     const container = allContainersOf(view.pod).find(({ name }) => name === run.name);
     this.killer.kill({
       run,
-      podIp: localIpOf(view, this.settings.context.hostIp),
+      podIp: localIpOf(view, this.dependencies.context.hostIp),
       graceMs,
       ...(container ? { container } : {}),
       ...(reason === undefined ? {} : { reason }),
     });
   }
 
-  /** Finished, by itself or by us: ends what still runs and gives the network back. Kept for its logs. */
-  private async settle(view: PodView, failure: FailureReason | undefined): Promise<number> {
+  /**
+   * Ends the containers of a finished pod and releases its network. The logs remain until its
+   * deletion.
+   */
+  private async finish(view: PodView, failure: FailureReason | undefined): Promise<number> {
     for (const run of runningRuns(view)) this.kill(view, run, graceMs(view.pod, run));
     this.report(view, failure);
     if (!hasRunning(view) && view.sandbox?.state === 'ready') {
-      await this.settings.context.runtime.stopSandbox(view.sandbox.id);
+      await this.dependencies.context.runtime.stopSandbox(view.sandbox.id);
     }
     return podResyncPeriodMs;
   }
 
-  /** The pod is to go: ends it, reports how it ended, clears it away, and lets the API forget it. */
+  /**
+   * Ends a deleted pod, reports its final status, removes it from the node and then from the API.
+   */
   private async terminate(view: PodView): Promise<number> {
-    const { context, client, identity } = this.settings;
+    const { context, client, identity } = this.dependencies;
     const running = runningRuns(view);
     for (const run of running) this.kill(view, run, graceMs(view.pod, run));
     if (this.pod) this.report(view, this.failure.current);
     if (running.length > 0) return podResyncPeriodMs;
-    if (this.pod) await context.statuses.settled(identity.uid);
-    await this.clearAway();
+    if (this.pod) await context.statuses.whenWritten(identity.uid);
+    await removePod(context, identity);
     if (this.pod) {
       try {
         await client.resource(resources.pods, identity.namespace).delete(identity.name, {
@@ -256,60 +267,15 @@ export class PodWorker {
       } catch (error) {
         if (!isNotFound(error) && !isConflict(error)) throw error;
       }
-      // What holds it back now are finalizers, and those are not the agent's.
+      // Other components remove the finalizers.
       if (this.pod?.metadata?.finalizers?.length) return podResyncPeriodMs;
     }
     this.stopped = true;
-    this.settings.onGone();
+    this.dependencies.onRemoved();
     return podResyncPeriodMs;
   }
 
-  private async clearAway(): Promise<void> {
-    const { context, identity } = this.settings;
-    const { runtime, prober, backoff } = context;
-    for (const { id } of await runtime.listContainers(identity.uid)) prober.forget(id);
-    for (const { id } of await runtime.listSandboxes(identity.uid)) await runtime.removeSandbox(id);
-    backoff.forget(`${identity.uid}/`);
-    rmSync(podDirectory(context, identity.uid), { recursive: true, force: true });
-    rmSync(podLogDirectory(context, identity), { recursive: true, force: true });
-  }
-
-  private async removeDeadRuns(view: PodView): Promise<void> {
-    for (const runs of view.runs.values()) {
-      const dead = runs.slice(1).filter(({ state }) => state !== 'running');
-      for (const run of dead.slice(deadRunsKept)) {
-        await this.settings.context.runtime.removeContainer(run.id);
-        removeLogs(run.logPath);
-      }
-    }
-  }
-
   private report(view: PodView, failure?: FailureReason): void {
-    const { context } = this.settings;
-    // What the runtime does not know of a pod that has ended, the API knows better.
-    if (!this.pod || (view.runs.size === 0 && hasEnded(view.pod))) return;
-    const podIp = podIpOf(view, context.hostIp);
-    const containerCount = initContainersOf(view.pod).length + mainContainersOf(view.pod).length;
-    const status = podStatus(view, {
-      runtimeName: context.runtimeName,
-      nowMs: context.clock.nowMs(),
-      hostIp: context.hostIp,
-      ...(podIp ? { podIp } : {}),
-      ...(failure ? { failure } : {}),
-      probe: (id, kind) => context.prober.result(id, kind),
-      waiting: (name) => this.launcher.waitingOf(name),
-      isStarting: (id) => this.launcher.isStarting(id),
-      terminationMessage: (run) => {
-        const messagePath = run.annotations[annotationKeys.messagePath];
-        return terminationMessage({
-          ...(messagePath === undefined ? {} : { messagePath }),
-          logPath: run.logPath,
-          policy: run.annotations[annotationKeys.messagePolicy] ?? 'File',
-          exitCode: run.exitCode ?? 0,
-          containerCount,
-        });
-      },
-    });
-    context.statuses.set(view.pod, status);
+    this.reporter.report(this.pod, view, failure);
   }
 }

@@ -1,31 +1,32 @@
 /**
- * The workers of all pods of the node: one for each pod the API has bound to it, and one for each pod
- * that only the runtime still knows, which is then ended.
+ * The workers of all pods of the node: one for each pod that the API has bound to it, and one for
+ * each pod that exists only in the runtime, which is then ended.
  */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RestClient } from '@orch/client';
+import type { ApiClient } from '@orch/client';
 import type { Pod } from '@orch/types/core/v1';
-import { podCountMax } from '../limits.js';
-import { identityOf, type PodContext, type PodIdentityFields } from './pod-context.js';
+import { podCountMax, podSyncTimeoutMs } from '../limits.js';
+import type { PodIdentity } from '../runtimes/container-runtime.js';
+import { identityOf, type PodContext } from './pod-context.js';
 import { PodWorker } from './pod-worker.js';
 
-export interface PodWorkersSettings {
+export interface PodWorkersDependencies {
   readonly context: PodContext;
-  readonly client: RestClient;
+  readonly client: ApiClient;
   readonly random: () => number;
 }
 
 export class PodWorkers {
   private readonly workers = new Map<string, PodWorker>();
 
-  constructor(private readonly settings: PodWorkersSettings) {}
+  constructor(private readonly dependencies: PodWorkersDependencies) {}
 
   update(pod: Pod): void {
     this.worker(identityOf(pod))?.update(pod);
   }
 
-  /** The API does not have the pod any more. */
+  /** Ends a pod that the API no longer has. */
   remove(pod: Pod): void {
     this.workers.get(identityOf(pod).uid)?.update(undefined);
   }
@@ -38,25 +39,36 @@ export class PodWorkers {
     return this.workers.size;
   }
 
+  /** Throws if a sync of a pod hangs. */
+  checkSyncs(): void {
+    for (const worker of this.workers.values()) {
+      const { syncDurationMs, currentPod } = worker;
+      if (syncDurationMs <= podSyncTimeoutMs) continue;
+      const { namespace, name } = currentPod?.metadata ?? {};
+      const seconds = Math.round(syncDurationMs / 1_000);
+      throw new Error(`the sync of pod ${namespace}/${name} has taken ${seconds} s`);
+    }
+  }
+
   pods(): Pod[] {
     return [...this.workers.values()].flatMap(({ currentPod }) => currentPod ?? []);
   }
 
-  /** By namespace and name. */
+  /** Returns the pod of this namespace and name. */
   find(namespace: string, name: string): Pod | undefined {
     return this.pods().find(
       ({ metadata }) => metadata?.namespace === namespace && metadata.name === name,
     );
   }
 
-  /** Ends and clears away what the runtime and the disk hold of pods that have no worker. */
+  /** Ends and removes pods in the runtime and on disk that have no worker. */
   async reclaim(): Promise<void> {
-    const { context } = this.settings;
+    const { context } = this.dependencies;
     const { runtime, logger } = context;
-    const left = [...(await runtime.listSandboxes()), ...(await runtime.listContainers())];
-    for (const { pod } of left) {
+    const existing = [...(await runtime.listSandboxes()), ...(await runtime.listContainers())];
+    for (const { pod } of existing) {
       if (this.workers.has(pod.uid)) continue;
-      logger.info({ pod: `${pod.namespace}/${pod.name}`, uid: pod.uid }, 'pod of the past removed');
+      logger.info({ pod: `${pod.namespace}/${pod.name}`, uid: pod.uid }, 'removing orphaned pod');
       this.worker(pod)?.update(undefined);
     }
     for (const uid of readdirSync(context.podsDirectory)) {
@@ -75,18 +87,18 @@ export class PodWorkers {
     await Promise.all([...this.workers.values()].map((worker) => worker.stop()));
   }
 
-  private worker(identity: PodIdentityFields): PodWorker | undefined {
+  private worker(identity: PodIdentity): PodWorker | undefined {
     const existing = this.workers.get(identity.uid);
     if (existing) return existing;
-    const { context } = this.settings;
+    const { context } = this.dependencies;
     if (this.workers.size >= podCountMax) {
-      context.logger.error({ pod: identity, podCountMax }, 'pod refused: too many pods');
+      context.logger.error({ pod: identity, podCountMax }, 'pod rejected: too many pods');
       return undefined;
     }
     const worker = new PodWorker({
-      ...this.settings,
+      ...this.dependencies,
       identity,
-      onGone: () => {
+      onRemoved: () => {
         this.workers.delete(identity.uid);
         context.statuses.forget(identity.uid);
       },

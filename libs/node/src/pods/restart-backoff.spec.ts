@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { RestartBackoff } from './restart-backoff.js';
 
-it('doubles from ten seconds to five minutes, and starts over after a long run', () => {
+it('doubles from ten seconds to five minutes, and is reset after a long run', () => {
   const backoff = new RestartBackoff();
   let nowMs = 0;
   const delays = [];

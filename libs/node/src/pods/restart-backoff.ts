@@ -1,8 +1,9 @@
 /**
- * How long a container that ended has to wait for its next start: nothing at first, then doubling. A
- * container that ran long enough starts from the beginning again. Kept in memory only: a restarted
- * agent gives every container a fresh chance.
+ * The back-off between restarts of a container: none for the first restart, then exponential. It is
+ * reset after a long run. It is stored only in memory, so a restart of the agent resets it.
  */
+import { backoffMs } from '@orch/component';
+import { LRUCache } from 'lru-cache';
 import {
   restartBackoffEntryCountMax,
   restartBackoffInitialMs,
@@ -10,45 +11,52 @@ import {
 } from '../limits.js';
 
 interface Entry {
-  delayMs: number;
-  updatedMs: number;
+  readonly startCount: number;
+  readonly updatedMs: number;
 }
 
 export class RestartBackoff {
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries = new LRUCache<string, Entry>({ max: restartBackoffEntryCountMax });
 
-  /** Milliseconds until `key`, which ended at `finishedMs`, may start; 0: now. */
+  /** Returns the milliseconds until `key`, which ended at `finishedMs`, may start; 0 for now. */
   remainingMs(key: string, finishedMs: number, nowMs: number): number {
     const entry = this.entries.get(key);
     if (!entry || this.hasExpired(entry, finishedMs)) return 0;
-    return Math.max(0, finishedMs + entry.delayMs - nowMs);
+    return Math.max(0, finishedMs + delayAfter(entry.startCount) - nowMs);
   }
 
-  /** The pause that is in force for `key`. */
+  /** Returns the current pause of `key`. */
   delayMs(key: string): number {
-    return this.entries.get(key)?.delayMs ?? 0;
+    const entry = this.entries.get(key);
+    return entry ? delayAfter(entry.startCount) : 0;
   }
 
-  /** Counts a start: the pause before the next one gets longer. */
+  /** Records a start, which increases the pause before the next one. */
   started(key: string, finishedMs: number, nowMs: number): void {
     const entry = this.entries.get(key);
-    const grown = entry && !this.hasExpired(entry, finishedMs);
-    const delayMs = grown
-      ? Math.min(entry.delayMs * 2, restartBackoffMaxMs)
-      : restartBackoffInitialMs;
-    this.entries.delete(key);
-    if (this.entries.size >= restartBackoffEntryCountMax) {
-      const oldest = this.entries.keys().next();
-      if (!oldest.done) this.entries.delete(oldest.value);
-    }
-    this.entries.set(key, { delayMs, updatedMs: nowMs });
+    const earlierCount = entry && !this.hasExpired(entry, finishedMs) ? entry.startCount : 0;
+    this.entries.set(key, { startCount: earlierCount + 1, updatedMs: nowMs });
   }
 
+  /** Resets the back-off of all keys with this prefix. */
   forget(keyPrefix: string): void {
-    for (const key of this.entries.keys()) if (key.startsWith(keyPrefix)) this.entries.delete(key);
+    for (const key of [...this.entries.keys()]) {
+      if (key.startsWith(keyPrefix)) this.entries.delete(key);
+    }
   }
 
   private hasExpired(entry: Entry, finishedMs: number): boolean {
     return finishedMs - entry.updatedMs > 2 * restartBackoffMaxMs;
   }
+}
+
+/** Without jitter: the status of the container reports the pause. */
+function delayAfter(startCount: number): number {
+  return backoffMs(startCount, {
+    initialMs: restartBackoffInitialMs,
+    maxMs: restartBackoffMaxMs,
+    factor: 2,
+    jitter: 0,
+    random: () => 0,
+  });
 }

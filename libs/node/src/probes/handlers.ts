@@ -1,8 +1,10 @@
-/** Carries out what a probe or a lifecycle hook asks for: a command inside, a request, a connection. */
+/**
+ * Runs the handler of a probe or lifecycle hook: a command, an HTTP request or a TCP connection.
+ */
 import { request as httpRequest, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
-import { dialect, interfaceVersion } from '@orch/component';
+import { dialect, errorMessage, interfaceVersion } from '@orch/component';
 import type { Container, Handler, HTTPGetAction } from '@orch/types/core/v1';
 import { probeBodyBytesMax } from '../limits.js';
 import type { ContainerId, ContainerRuntime } from '../runtimes/container-runtime.js';
@@ -11,17 +13,20 @@ export interface HandlerTarget {
   readonly runtime: ContainerRuntime;
   readonly containerId: ContainerId;
   readonly container: Container;
-  /** Where the container is reached unless the handler names a host. */
+  /** The address of the container unless the handler sets a host. */
   readonly podIp: string;
 }
 
 export interface HandlerResult {
   readonly succeeded: boolean;
-  /** What was said, for events. */
+  /** Output or error message, for events. */
   readonly output: string;
 }
 
-/** Never rejects for what the container does; only for a handler that says nothing. */
+/**
+ * Runs `handler`. Failures of the container are results; rejects only for a handler without an
+ * action.
+ */
 export async function runHandler(
   handler: Handler,
   target: HandlerTarget,
@@ -35,9 +40,9 @@ export async function runHandler(
       return await dial(host || target.podIp, portNumber(port, target.container), timeoutMs);
     }
   } catch (error) {
-    return { succeeded: false, output: error instanceof Error ? error.message : String(error) };
+    return { succeeded: false, output: errorMessage(error) };
   }
-  throw new Error('a handler needs one of exec, httpGet and tcpSocket');
+  throw new Error('the handler has none of exec, httpGet and tcpSocket');
 }
 
 async function runCommand(
@@ -50,7 +55,7 @@ async function runCommand(
   return { succeeded: exitCode === 0, output };
 }
 
-/** The port by number, or by the name it has in the container's ports. */
+/** Returns the number of a port that is given by number or by name. */
 export function portNumber(port: number | string, container: Container): number {
   const number = Number(port);
   if (Number.isInteger(number)) return number;
@@ -81,7 +86,7 @@ function get(
     path,
     headers,
     agent: false,
-    // Whoever answers on the pod's own address is the pod; its certificate need not be known here.
+    // The pod's address identifies the pod, so its certificate is not verified.
     rejectUnauthorized: false,
   };
   return new Promise((resolve) => {
@@ -93,7 +98,7 @@ function get(
       const finish = () => {
         clearTimeout(timer);
         const statusCode = response.statusCode ?? 0;
-        // A redirect shows that the server answers; where to is not the probe's concern.
+        // A redirect counts as a success and is not followed.
         const succeeded = statusCode >= 200 && statusCode < 400;
         const output = succeeded
           ? Buffer.concat(chunks).toString('utf8')

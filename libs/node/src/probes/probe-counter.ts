@@ -1,4 +1,4 @@
-/** When a probe's result counts: thresholds of consecutive successes and failures. Pure. */
+/** Applies the thresholds of consecutive successes and failures of a probe. Pure. */
 
 export type ProbeOutcome = 'success' | 'failure';
 export type ProbeKind = 'startup' | 'liveness' | 'readiness';
@@ -15,16 +15,18 @@ export class ProbeCounter {
 
   constructor(
     private readonly thresholds: ProbeThresholds,
-    /** What holds until a threshold is met: a container is alive, but neither started nor ready. */
+    /**
+     * The result until a threshold is reached: a container is alive, but neither started nor ready.
+     */
     private current: ProbeOutcome | undefined,
   ) {}
 
-  /** What holds now; undefined: nothing is known yet. */
+  /** The current result; undefined before the first. */
   get result(): ProbeOutcome | undefined {
     return this.current;
   }
 
-  /** Counts an outcome. Whether what holds has changed by it. */
+  /** Counts an outcome. Returns whether it changed the result. */
   count(outcome: ProbeOutcome): boolean {
     this.runLength = outcome === this.last ? this.runLength + 1 : 1;
     this.last = outcome;
@@ -36,7 +38,7 @@ export class ProbeCounter {
   }
 }
 
-/** What holds of a container of which nothing is known yet. */
+/** Returns the result before the first probe. */
 export function initialResult(kind: ProbeKind): ProbeOutcome | undefined {
   if (kind === 'startup') return undefined;
   return kind === 'liveness' ? 'success' : 'failure';

@@ -8,7 +8,7 @@ import { Prober } from './prober.js';
 
 const logger: Logger = createLogger({ component: 'test', format: 'text', level: 'error' });
 
-/** A clock that only moves when told, and gives work time to settle. */
+/** A manual clock that lets pending promises settle after each step. */
 class TestClock implements Clock {
   private timeMs = 1_000_000;
   private timers: { atMs: number; callback: () => void }[] = [];
@@ -67,7 +67,7 @@ describe('Prober', () => {
     return { clock, prober, state, target };
   }
 
-  it('waits for the initial delay and counts to its thresholds', async () => {
+  it('waits for the initial delay and applies the thresholds', async () => {
     const { clock, state } = setUp({
       readinessProbe: probe({ initialDelaySeconds: 5, successThreshold: 2, failureThreshold: 3 }),
     });
@@ -82,7 +82,7 @@ describe('Prober', () => {
     expect(state.log).toEqual(['failed readiness', 'readiness failure']);
   });
 
-  it('holds other probes back until the startup probe has succeeded', async () => {
+  it('delays other probes until the startup probe has succeeded', async () => {
     const { clock, state, prober, target } = setUp({
       startupProbe: probe({ failureThreshold: 30 }),
       livenessProbe: probe(),
@@ -99,7 +99,7 @@ describe('Prober', () => {
     expect(state.log.at(-1)).toBe('liveness failure');
   });
 
-  it('forgets what no longer runs', async () => {
+  it('stops probing containers that no longer run', async () => {
     const { clock, prober, state, target } = setUp({ livenessProbe: probe() });
     await clock.advance(1_000);
     prober.track([], [target.containerId]);

@@ -1,7 +1,7 @@
 /**
- * Probes running containers, each probe on its own beat, and remembers what holds of each container.
- * Results belong to one run of a container: a restarted one starts anew. Liveness and readiness wait for
- * the startup probe. What follows from a result is the pod worker's.
+ * Probes running containers, each probe with its own period, and stores the results. Results belong
+ * to one run of a container; a restart resets them. Liveness and readiness probes wait for the
+ * startup probe. The pod worker acts on the results.
  */
 import type { Clock, Logger, Timer } from '@orch/component';
 import type { Container, Probe } from '@orch/types/core/v1';
@@ -14,6 +14,7 @@ import {
   type ProbeOutcome,
   probeKinds,
 } from './probe-counter.js';
+import { ProbeCounts } from './probe-counts.js';
 
 export interface ProbeTarget {
   readonly pod: PodIdentity;
@@ -23,47 +24,49 @@ export interface ProbeTarget {
   readonly startedAtMs: number;
 }
 
-export interface ProberSettings {
+export interface ProberDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Uniform in [0, 1). */
   readonly random: () => number;
   run(target: ProbeTarget, probe: Probe, timeoutMs: number): Promise<HandlerResult>;
-  /** An outcome that is not a success. */
+  /** Called for each outcome that is not a success. */
   onFailure(target: ProbeTarget, kind: ProbeKind, output: string): void;
-  /** What holds of a container has changed. */
+  /** Called when the result of a probe has changed. */
   onChanged(target: ProbeTarget, kind: ProbeKind): void;
 }
 
-interface Loop {
+interface ProbeLoop {
   readonly kind: ProbeKind;
   readonly probe: Probe;
   readonly counter: ProbeCounter;
   timer: Timer | undefined;
 }
 
-interface Probed {
+interface ProbedContainer {
   readonly target: ProbeTarget;
-  readonly loops: readonly Loop[];
+  readonly loops: readonly ProbeLoop[];
 }
 
 export class Prober {
-  private readonly probed = new Map<ContainerId, Probed>();
+  readonly counts = new ProbeCounts();
+  private readonly probed = new Map<ContainerId, ProbedContainer>();
 
-  constructor(private readonly settings: ProberSettings) {}
+  constructor(private readonly dependencies: ProberDependencies) {}
 
-  /** Probes exactly these containers of the pod from now on; `known` are all that were before. */
-  track(running: readonly ProbeTarget[], known: readonly ContainerId[]): void {
+  /** Probes the containers `running` of a pod and stops probing the others in `all`. */
+  track(running: readonly ProbeTarget[], all: readonly ContainerId[]): void {
     const wanted = new Set(running.map(({ containerId }) => containerId));
-    for (const id of known) if (!wanted.has(id)) this.forget(id);
+    for (const id of all) if (!wanted.has(id)) this.forget(id);
     for (const target of running) {
       if (this.probed.has(target.containerId)) continue;
-      const probed: Probed = { target, loops: loopsOf(target.container) };
+      const probed: ProbedContainer = { target, loops: loopsOf(target.container) };
       this.probed.set(target.containerId, probed);
       for (const loop of probed.loops) this.schedule(probed, loop, this.firstDelayMs(target, loop));
     }
   }
 
+  /** Stops probing the container and drops its results. */
   forget(id: ContainerId): void {
     for (const loop of this.probed.get(id)?.loops ?? []) loop.timer?.cancel();
     this.probed.delete(id);
@@ -73,56 +76,58 @@ export class Prober {
     for (const id of [...this.probed.keys()]) this.forget(id);
   }
 
-  /** What holds; undefined where there is no such probe or nothing is known yet. */
+  /** Returns the result of a probe; undefined without such a probe or before its first result. */
   result(id: ContainerId, kind: ProbeKind): ProbeOutcome | undefined {
     return this.probed.get(id)?.loops.find((loop) => loop.kind === kind)?.counter.result;
   }
 
-  private firstDelayMs(target: ProbeTarget, { probe }: Loop): number {
-    const ageMs = this.settings.clock.nowMs() - target.startedAtMs;
+  private firstDelayMs(target: ProbeTarget, { probe }: ProbeLoop): number {
+    const ageMs = this.dependencies.clock.nowMs() - target.startedAtMs;
     const initialMs = (probe.initialDelaySeconds ?? 0) * 1000 - ageMs;
-    // Containers found running by a restarted agent are not all probed in the same moment.
-    return ageMs < 5_000 ? Math.max(0, initialMs) : this.settings.random() * periodMs(probe);
+    // Spreads the probes of containers that already run when the agent starts.
+    return ageMs < 5_000 ? Math.max(0, initialMs) : this.dependencies.random() * periodMs(probe);
   }
 
-  private schedule(probed: Probed, loop: Loop, delayMs: number): void {
-    loop.timer = this.settings.clock.setTimer(delayMs, () => {
+  private schedule(probed: ProbedContainer, loop: ProbeLoop, delayMs: number): void {
+    loop.timer = this.dependencies.clock.setTimer(delayMs, () => {
       this.probeOnce(probed, loop).catch((error: unknown) => {
-        this.settings.logger.error({ err: error }, 'probe failed unexpectedly');
+        this.dependencies.logger.error({ err: error }, 'probe failed unexpectedly');
         this.scheduleNext(probed, loop);
       });
     });
   }
 
-  private scheduleNext(probed: Probed, loop: Loop): void {
+  private scheduleNext(probed: ProbedContainer, loop: ProbeLoop): void {
     if (this.probed.get(probed.target.containerId) !== probed) return;
     this.schedule(probed, loop, periodMs(loop.probe));
   }
 
-  private async probeOnce(probed: Probed, loop: Loop): Promise<void> {
+  private async probeOnce(probed: ProbedContainer, loop: ProbeLoop): Promise<void> {
     const { target } = probed;
-    const { settings } = this;
+    const { dependencies } = this;
     const startup = probed.loops.find(({ kind }) => kind === 'startup');
     const isStarted = !startup || startup.counter.result === 'success';
     const isDue = loop.kind === 'startup' ? !isStarted : isStarted;
     if (isDue) {
       const timeoutMs = (loop.probe.timeoutSeconds || 1) * 1000;
-      const { succeeded, output } = await settings.run(target, loop.probe, timeoutMs);
+      const { succeeded, output } = await dependencies.run(target, loop.probe, timeoutMs);
       if (this.probed.get(target.containerId) !== probed) return;
-      if (!succeeded) settings.onFailure(target, loop.kind, output);
-      if (loop.counter.count(succeeded ? 'success' : 'failure')) {
-        settings.onChanged(target, loop.kind);
+      if (!succeeded) dependencies.onFailure(target, loop.kind, output);
+      const outcome = succeeded ? 'success' : 'failure';
+      this.counts.add(target.pod, target.container.name, loop.kind, outcome);
+      if (loop.counter.count(outcome)) {
+        dependencies.onChanged(target, loop.kind);
       }
       if (loop.kind === 'startup' && loop.counter.result === 'success') {
-        this.hastenOthers(probed);
+        this.scheduleOtherProbes(probed);
         return;
       }
     }
     this.scheduleNext(probed, loop);
   }
 
-  /** Once it has started, the other probes begin at once. */
-  private hastenOthers(probed: Probed): void {
+  /** Starts the liveness and readiness probes immediately after the startup probe has succeeded. */
+  private scheduleOtherProbes(probed: ProbedContainer): void {
     for (const loop of probed.loops) {
       if (loop.kind === 'startup') continue;
       loop.timer?.cancel();
@@ -131,13 +136,13 @@ export class Prober {
   }
 }
 
-function loopsOf(container: Container): Loop[] {
+function loopsOf(container: Container): ProbeLoop[] {
   const probes = {
     startup: container.startupProbe,
     liveness: container.livenessProbe,
     readiness: container.readinessProbe,
   };
-  return probeKinds.flatMap((kind): Loop[] => {
+  return probeKinds.flatMap((kind): ProbeLoop[] => {
     const probe = probes[kind];
     if (!probe) return [];
     const { successThreshold = 1, failureThreshold = 3 } = probe;

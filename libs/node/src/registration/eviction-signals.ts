@@ -1,6 +1,6 @@
-/** The thresholds of `--eviction-hard`, and which conditions of the node they bring about. Pure. */
+/** The thresholds of `--eviction-hard` and the pressure conditions that they cause. Pure. */
 import { quantityValue } from '../environment/quantity.js';
-import type { HostFacts, HostPressure } from './host-facts.js';
+import type { AvailableResources, MachineInfo } from './machine-info.js';
 
 const evictionSignals = [
   'memory.available',
@@ -13,7 +13,7 @@ export type EvictionSignal = (typeof evictionSignals)[number];
 
 export interface Threshold {
   readonly signal: EvictionSignal;
-  /** A share of the whole, or an amount. */
+  /** A share of the capacity, or an amount. */
   readonly kind: 'share' | 'amount';
   readonly value: number;
 }
@@ -24,12 +24,19 @@ export interface Pressure {
   readonly pid: boolean;
 }
 
-/** Reads `memory.available<100Mi,nodefs.available<10%`. Throws for what it cannot read. */
+/**
+ * Parses entries such as `memory.available<100Mi` and `nodefs.available<10%`. Throws for an invalid
+ * entry.
+ */
 export function parseThresholds(texts: readonly string[]): Threshold[] {
   return texts.map((text) => {
     const match = /^([a-zA-Z.]+)<(.+)$/.exec(text);
     const signal = evictionSignals.find((name) => name === match?.[1]);
-    if (!match || !signal) throw new Error(`"${text}" is not an eviction threshold`);
+    if (!match || !signal) {
+      throw new Error(
+        `"${text}" is not an eviction threshold such as memory.available<100Mi, with a signal of ${evictionSignals.join(', ')}`,
+      );
+    }
     const amount = match[2]!;
     if (amount.endsWith('%')) {
       return { signal, kind: 'share', value: Number(amount.slice(0, -1)) / 100 };
@@ -38,27 +45,28 @@ export function parseThresholds(texts: readonly string[]): Threshold[] {
   });
 }
 
+/** Returns the kinds of pressure for which a threshold is exceeded. */
 export function pressureOf(
   thresholds: readonly Threshold[],
-  facts: HostFacts,
-  host: HostPressure,
+  machine: MachineInfo,
+  host: AvailableResources,
 ): Pressure {
+  const diskCapacity = machine.ephemeralStorageBytes;
+  const disk = { available: host.diskAvailableShare * diskCapacity, capacity: diskCapacity };
+  const amounts: Record<EvictionSignal, { available: number; capacity: number }> = {
+    'memory.available': {
+      available: host.memoryAvailableBytes,
+      capacity: machine.memoryBytes,
+    },
+    'nodefs.available': disk,
+    // There are no images, so their file system is that of the pods.
+    'imagefs.available': disk,
+    'nodefs.inodesFree': { available: host.inodesFreeShare, capacity: 1 },
+    'pid.available': { available: host.pidsAvailable, capacity: host.pidsAvailable },
+  };
   const isMet = ({ signal, kind, value }: Threshold): boolean => {
-    const [available, whole] = {
-      'memory.available': [host.memoryAvailableBytes, facts.memoryBytes],
-      'nodefs.available': [
-        host.diskAvailableShare * facts.ephemeralStorageBytes,
-        facts.ephemeralStorageBytes,
-      ],
-      // Without images the file system of images is that of pods.
-      'imagefs.available': [
-        host.diskAvailableShare * facts.ephemeralStorageBytes,
-        facts.ephemeralStorageBytes,
-      ],
-      'nodefs.inodesFree': [host.inodesFreeShare, 1],
-      'pid.available': [host.pidsAvailable, host.pidsAvailable],
-    }[signal] as [number, number];
-    return available < (kind === 'share' ? value * whole : value);
+    const { available, capacity } = amounts[signal];
+    return available < (kind === 'share' ? value * capacity : value);
   };
   const anyMet = (...signals: EvictionSignal[]) =>
     thresholds.some((threshold) => signals.includes(threshold.signal) && isMet(threshold));

@@ -1,45 +1,46 @@
 /**
- * Keeps the node's own objects: registers it, reports its status when that changes and at least every
- * few minutes, and renews its lease, which is the heartbeat others go by. Taints are not the agent's.
+ * Maintains the node's API objects: registers the node, reports its status when it changes and
+ * periodically, and renews its lease, which is the heartbeat of the node. Other components set the
+ * taints.
  */
 import { formatMicroTime } from '@orch/apimachinery';
-import { isAlreadyExists, isConflict, isNotFound, type RestClient, resources } from '@orch/client';
+import { type ApiClient, isAlreadyExists, isConflict, isNotFound, resources } from '@orch/client';
 import { type Clock, dialect, type Logger, type Timer } from '@orch/component';
 import type { Lease } from '@orch/types/coordination/v1';
 import type { Node, NodeStatus } from '@orch/types/core/v1';
 import { nodeStatusReportPeriodMs } from '../limits.js';
 import { hasChanged } from './node-status.js';
 
-export interface NodeRegistrationSettings {
-  readonly client: RestClient;
+export interface NodeRegistrationDependencies {
+  readonly client: ApiClient;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly nodeName: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly podCidr: string;
-  /** How often the status is looked at. */
+  /** Period in which the status is computed. */
   readonly statusPeriodMs: number;
   readonly leaseDurationSeconds: number;
-  /** The status as it is now. */
+  /** Computes the current status. */
   status(current: Node | undefined): Promise<NodeStatus>;
 }
 
 export class NodeRegistration {
   private node: Node | undefined;
-  private reportedMs = 0;
+  private reportedMs = Number.NEGATIVE_INFINITY;
   private lease: Lease | undefined;
   private readonly timers = new Set<Timer>();
   private stopped = false;
 
-  constructor(private readonly settings: NodeRegistrationSettings) {}
+  constructor(private readonly dependencies: NodeRegistrationDependencies) {}
 
-  /** Begins; failures are tried again at the next turn. */
+  /** Starts reporting; failed reports are retried in the next period. */
   start(): void {
-    const renewMs = (this.settings.leaseDurationSeconds * 1000) / 4;
-    // The lease belongs to the node, so the node comes first.
-    const renewing = () => this.repeat(renewMs, 'node lease', () => this.renew());
-    this.repeat(this.settings.statusPeriodMs, 'node status', () => this.report(), renewing);
+    const renewMs = (this.dependencies.leaseDurationSeconds * 1000) / 4;
+    // The owner of the lease is the node, so the node is registered first.
+    const startRenewal = () => this.repeat(renewMs, 'node lease', () => this.renew());
+    this.repeat(this.dependencies.statusPeriodMs, 'node status', () => this.report(), startRenewal);
   }
 
   stop(): void {
@@ -53,47 +54,59 @@ export class NodeRegistration {
     work: () => Promise<void>,
     afterFirst?: () => void,
   ): void {
-    const { clock, logger } = this.settings;
-    let then = afterFirst;
-    const turn = (): void => {
+    const { clock, logger } = this.dependencies;
+    let onFirst = afterFirst;
+    const runOnce = (): void => {
       work()
         .catch((error: unknown) => logger.warn({ err: error, what }, 'node report failed'))
         .finally(() => {
           if (this.stopped) return;
-          then?.();
-          then = undefined;
+          onFirst?.();
+          onFirst = undefined;
           const timer = clock.setTimer(periodMs, () => {
             this.timers.delete(timer);
-            turn();
+            runOnce();
           });
           this.timers.add(timer);
         });
     };
-    turn();
+    runOnce();
   }
 
   private async report(): Promise<void> {
-    const { client, clock, nodeName, logger } = this.settings;
+    const { client, clock, nodeName, logger } = this.dependencies;
     const nodes = client.resource(resources.nodes);
-    this.node ??= await this.register();
-    const status = await this.settings.status(this.node);
-    const isDue = clock.nowMs() - this.reportedMs >= nodeStatusReportPeriodMs;
+    this.node = await this.currentNode();
+    const status = await this.dependencies.status(this.node);
+    const isDue = clock.monotonicMs() - this.reportedMs >= nodeStatusReportPeriodMs;
     if (!isDue && !hasChanged(this.node, status)) return;
     try {
       this.node = await nodes.patchStatus(nodeName, { status }, { type: 'strategic' });
-      this.reportedMs = clock.nowMs();
+      this.reportedMs = clock.monotonicMs();
     } catch (error) {
       this.node = undefined;
       if (!isNotFound(error)) throw error;
-      logger.warn({ node: nodeName }, 'node object is gone, registering again');
+      logger.warn({ node: nodeName }, 'node object was deleted, registering again');
       await this.report();
     }
   }
 
+  /** Others write the status too: the controller manager marks a silent node as unknown. */
+  private async currentNode(): Promise<Node> {
+    const { client, nodeName } = this.dependencies;
+    if (!this.node) return this.register();
+    try {
+      return await client.resource(resources.nodes).get(nodeName, { resourceVersion: '0' });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      return this.register();
+    }
+  }
+
   private async register(): Promise<Node> {
-    const { client, nodeName, labels, annotations, podCidr, logger } = this.settings;
+    const { client, nodeName, labels, annotations, podCidr, logger } = this.dependencies;
     const nodes = client.resource(resources.nodes);
-    const status = await this.settings.status(undefined);
+    const status = await this.dependencies.status(undefined);
     const object: Node = {
       apiVersion: 'v1',
       kind: 'Node',
@@ -110,13 +123,15 @@ export class NodeRegistration {
     }
     const existing = await nodes.get(nodeName);
     const { metadata = {} } = existing;
-    if (holds(metadata.labels, labels) && holds(metadata.annotations, annotations)) return existing;
+    if (contains(metadata.labels, labels) && contains(metadata.annotations, annotations)) {
+      return existing;
+    }
     const body = { metadata: { labels, annotations } };
     return nodes.patch(nodeName, body, { type: 'strategic' });
   }
 
   private async renew(): Promise<void> {
-    const { client, clock, nodeName, leaseDurationSeconds } = this.settings;
+    const { client, clock, nodeName, leaseDurationSeconds } = this.dependencies;
     const leases = client.resource(resources.leases, dialect().nodeLeaseNamespace);
     const spec = {
       holderIdentity: nodeName,
@@ -157,7 +172,7 @@ export class NodeRegistration {
   }
 }
 
-function holds(
+function contains(
   entries: Readonly<Record<string, string>> | undefined,
   wanted: Readonly<Record<string, string>>,
 ): boolean {

@@ -1,10 +1,10 @@
-/** The node as it shows itself in the API: labels, capacity, conditions, addresses. Pure. */
+/** The labels and the status of the node object: capacity, conditions, addresses. Pure. */
 import { conditionOf, formatTime } from '@orch/apimachinery';
 import { dialect, interfaceVersion } from '@orch/component';
 import type { Node, NodeCondition, NodeStatus } from '@orch/types/core/v1';
 import type { RuntimeInfo, RuntimeStatus } from '../runtimes/container-runtime.js';
 import type { Pressure } from './eviction-signals.js';
-import type { HostFacts } from './host-facts.js';
+import type { MachineInfo } from './machine-info.js';
 
 export interface NodeStatusInput {
   readonly nodeName: string;
@@ -12,51 +12,51 @@ export interface NodeStatusInput {
   readonly addresses: readonly string[];
   readonly port: number;
   readonly podCountMax: number;
-  /** Kept back from pods, in cores and bytes. */
+  /** Reserved for the system, in cores and bytes. */
   readonly reserved: { readonly cpuCores: number; readonly memoryBytes: number };
-  readonly facts: HostFacts;
+  readonly machine: MachineInfo;
   readonly runtime: RuntimeInfo;
   readonly runtimeStatus: RuntimeStatus;
   readonly pressure: Pressure;
   readonly nowMs: number;
 }
 
-/** Labels that the agent sets on its node. */
+/** Returns the labels that the agent sets on its node. */
 export function nodeLabels(
   hostname: string,
-  facts: HostFacts,
+  machine: MachineInfo,
   extra: Readonly<Record<string, string>>,
 ): Record<string, string> {
   return {
     [dialect().key('hostname')]: hostname,
-    [dialect().key('os')]: facts.operatingSystem,
-    [dialect().key('arch')]: facts.architecture,
-    [dialect().key('os', 'beta')]: facts.operatingSystem,
-    [dialect().key('arch', 'beta')]: facts.architecture,
+    [dialect().key('os')]: machine.operatingSystem,
+    [dialect().key('arch')]: machine.architecture,
+    [dialect().key('os', 'beta')]: machine.operatingSystem,
+    [dialect().key('arch', 'beta')]: machine.architecture,
     ...extra,
   };
 }
 
-/** Tells those who forward to pods of this node that they listen on loopback addresses. */
+/** Returns the annotation that states whether pods of this node listen on loopback addresses. */
 export function podAddressAnnotation(runtime: RuntimeInfo): Record<string, string> {
   const kind = runtime.localPodAddresses ? 'loopback' : 'own';
   return { [dialect().key('pod-addresses', 'node')]: kind };
 }
 
-/** The whole status; times of what has not changed are taken over from `current`. */
+/** Returns the status; unchanged conditions retain the transition time of `current`. */
 export function nodeStatus(input: NodeStatusInput, current: Node | undefined): NodeStatus {
-  const { facts, reserved, podCountMax } = input;
+  const { machine, reserved, podCountMax } = input;
   const amounts = (cpuCores: number, memoryBytes: number) => ({
     cpu: `${Math.max(0, Math.floor(cpuCores * 1000))}m`.replace(/000m$/, ''),
     memory: `${Math.max(0, Math.floor(memoryBytes / 1024))}Ki`,
-    'ephemeral-storage': `${Math.floor(facts.ephemeralStorageBytes / 1024)}Ki`,
+    'ephemeral-storage': `${Math.floor(machine.ephemeralStorageBytes / 1024)}Ki`,
     pods: String(podCountMax),
   });
   return {
-    capacity: amounts(facts.cpuCores, facts.memoryBytes),
+    capacity: amounts(machine.cpuCores, machine.memoryBytes),
     allocatable: amounts(
-      facts.cpuCores - reserved.cpuCores,
-      facts.memoryBytes - reserved.memoryBytes,
+      machine.cpuCores - reserved.cpuCores,
+      machine.memoryBytes - reserved.memoryBytes,
     ),
     conditions: conditions(input).map((next) => withTimes(next, current, input.nowMs)),
     addresses: [
@@ -65,16 +65,16 @@ export function nodeStatus(input: NodeStatusInput, current: Node | undefined): N
     ],
     daemonEndpoints: { kubeletEndpoint: { Port: input.port } },
     nodeInfo: {
-      machineID: facts.machineId,
-      systemUUID: facts.systemUuid,
-      bootID: facts.bootId,
-      kernelVersion: facts.kernelVersion,
-      osImage: facts.osImage,
+      machineID: machine.machineId,
+      systemUUID: machine.systemUuid,
+      bootID: machine.bootId,
+      kernelVersion: machine.kernelVersion,
+      osImage: machine.osImage,
       containerRuntimeVersion: `${input.runtime.name}://${input.runtime.version}`,
       kubeletVersion: interfaceVersion.git,
       kubeProxyVersion: interfaceVersion.git,
-      operatingSystem: facts.operatingSystem,
-      architecture: facts.architecture,
+      operatingSystem: machine.operatingSystem,
+      architecture: machine.architecture,
     },
   };
 }
@@ -134,7 +134,7 @@ function withTimes(next: NodeCondition, current: Node | undefined, nowMs: number
   return { ...next, lastHeartbeatTime: now, lastTransitionTime: unchanged ?? now };
 }
 
-/** Whether anything but the heartbeat has changed. */
+/** Whether the status differs in more than heartbeat times. */
 export function hasChanged(current: Node | undefined, next: NodeStatus): boolean {
   const strip = (status: NodeStatus | undefined) =>
     JSON.stringify({

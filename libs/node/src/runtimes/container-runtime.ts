@@ -1,9 +1,8 @@
 /**
- * What the node agent needs of whatever runs containers, in the terms of the container runtime
- * interface, so that a runtime behind gRPC and one made of plain processes are the same to pod workers.
- * A sandbox is the environment the containers of one pod share (network, host name, log directory).
- * All calls are idempotent where that makes sense: stopping what is stopped and removing what is gone
- * succeed. Restart policies, probes and volumes' content are the caller's.
+ * The interface between the node agent and a container runtime, modelled on the CRI, so that a
+ * runtime behind gRPC and one of plain processes are interchangeable. A sandbox is the environment
+ * that the containers of a pod share (network, host name, log directory). Stop and remove calls are
+ * idempotent. The caller implements restart policies, probes and volumes.
  */
 
 import type { Socket } from 'node:net';
@@ -12,7 +11,7 @@ import type { Readable, Writable } from 'node:stream';
 export type SandboxId = string & { readonly __brand: 'SandboxId' };
 export type ContainerId = string & { readonly __brand: 'ContainerId' };
 
-/** Which pod something belongs to. */
+/** Identifies the pod of a sandbox or container. */
 export interface PodIdentity {
   readonly uid: string;
   readonly namespace: string;
@@ -21,12 +20,12 @@ export interface PodIdentity {
 
 export interface SandboxConfig {
   readonly pod: PodIdentity;
-  /** Counts the sandboxes made for this pod, from 0. */
+  /** The number of previous sandboxes of this pod. */
   readonly attempt: number;
   readonly hostname: string;
-  /** Directory below which `ContainerConfig.logPath` lies. Made if it does not exist. */
+  /** The parent directory of `ContainerConfig.logPath`. Created if missing. */
   readonly logDirectory: string;
-  /** Share the host's network (no address of its own) and see the host's processes. */
+  /** Use the host's network, without an address of its own; see the host's processes. */
   readonly hostNetwork: boolean;
   readonly hostPid: boolean;
 }
@@ -37,9 +36,9 @@ export interface SandboxStatus {
   readonly attempt: number;
   readonly state: 'ready' | 'notReady';
   readonly createdAtMs: number;
-  /** Absent with the host's network, and once the sandbox is stopped. */
+  /** Absent with the host's network, and after the sandbox is stopped. */
   readonly podIp?: string;
-  /** Where the pod is reached on this host and what its programs listen on; mostly `podIp` again. */
+  /** The address on this host that the pod's programs listen on; usually `podIp`. */
   readonly localIp?: string;
 }
 
@@ -49,7 +48,7 @@ export interface Mount {
   /** Absolute path inside the container. */
   readonly containerPath: string;
   readonly readOnly: boolean;
-  /** The container runs without it where the runtime has no way to place it. */
+  /** Whether the container may run without the mount if the runtime cannot create it. */
   readonly optional?: boolean;
 }
 
@@ -61,26 +60,26 @@ export interface ContainerUser {
 
 export interface ContainerConfig {
   readonly name: string;
-  /** Counts the restarts of this container, from 0. */
+  /** The number of previous runs of this container. */
   readonly attempt: number;
   readonly image: string;
-  /** Entry point; empty means the image's own. */
+  /** The entry point; empty for that of the image. */
   readonly command: readonly string[];
   readonly args: readonly string[];
-  /** The runtime's default when absent. */
+  /** The default of the runtime if absent. */
   readonly workingDirectory?: string;
-  /** In order; later ones win. */
+  /** Later entries override earlier ones. */
   readonly environment: readonly { readonly name: string; readonly value: string }[];
   readonly mounts: readonly Mount[];
-  /** Below the sandbox's log directory. */
+  /** Relative to the log directory of the sandbox. */
   readonly logPath: string;
   readonly user?: ContainerUser;
   readonly readOnlyRoot?: boolean;
-  /** What is sent by `attach` reaches the command; otherwise it reads nothing. */
+  /** Whether the command reads the input of `attach`; otherwise its input is empty. */
   readonly stdin?: boolean;
-  /** The command has a terminal of its own. */
+  /** Whether the command has a terminal. */
   readonly tty?: boolean;
-  /** Kept and given back; the runtime does not look at them. */
+  /** Stored and returned unchanged; the runtime does not interpret them. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 
@@ -97,7 +96,7 @@ export interface ContainerStatus {
   readonly startedAtMs?: number;
   readonly finishedAtMs?: number;
   readonly exitCode?: number;
-  /** Of an exited container: `Completed`, `Error` or `OOMKilled`. */
+  /** For an exited container: `Completed`, `Error` or `OOMKilled`. */
   readonly reason?: string;
   readonly message?: string;
   readonly image: string;
@@ -119,7 +118,7 @@ export interface ContainerStats {
 
 export interface ExecResult {
   readonly exitCode: number;
-  /** Cut at `execOutputBytesMax`. */
+  /** Truncated to `execOutputBytesMax`. */
   readonly stdout: Buffer;
   readonly stderr: Buffer;
 }
@@ -129,17 +128,17 @@ export interface TerminalSize {
   readonly rows: number;
 }
 
-/** A command inside a container, or the container's own, with somebody at its other end. */
+/** A command inside a container, or the container's main command, connected to a client. */
 export interface RunningCommand {
-  /** Absent where it reads nothing. */
+  /** Undefined if the command reads no input. */
   readonly stdin: Writable | undefined;
   readonly stdout: Readable;
-  /** Absent with a terminal, which mixes the two. */
+  /** Undefined with a terminal, which merges both outputs. */
   readonly stderr: Readable | undefined;
-  /** Without effect where there is no terminal. */
+  /** Has no effect without a terminal. */
   resize(size: TerminalSize): void;
-  /** The other end has gone. Ends a command that was run for it; a container's own goes on. */
-  leave(): void;
+  /** Disconnects the client. Ends a command that was run for it; a main command continues. */
+  disconnect(): void;
   /** Exit code. Rejects with RuntimeError when the command cannot be run. */
   readonly exited: Promise<number>;
 }
@@ -147,23 +146,23 @@ export interface RunningCommand {
 export interface RuntimeStatus {
   readonly runtimeReady: boolean;
   readonly networkReady: boolean;
-  /** Why not, in words for an operator. */
+  /** The reason why it is not ready, for operators. */
   readonly message?: string;
 }
 
 export type RuntimeErrorCode =
   /** No such sandbox or container. */
   | 'NotFound'
-  /** The image, or what stands for it here, cannot be used. */
+  /** The image cannot be used. */
   | 'InvalidImage'
-  /** The configuration cannot be carried out by this runtime. */
+  /** This runtime does not support the configuration. */
   | 'InvalidConfig'
-  /** The command could not be run. */
+  /** The command could not be started. */
   | 'StartFailed'
   | 'DeadlineExceeded'
-  /** A maximum of `limits.ts` or the address range is used up. */
+  /** A limit of `limits.ts` is reached, or no address is free. */
   | 'Exhausted'
-  /** A helper of the runtime failed; worth another try. */
+  /** A helper command of the runtime failed; a retry may succeed. */
   | 'Internal';
 
 export class RuntimeError extends Error {
@@ -181,60 +180,60 @@ export interface RuntimeInfo {
   /** `containerd`, `process`, ... */
   readonly name: string;
   readonly version: string;
-  /** Pods listen on `localIp`, which is not their `podIp`: whoever forwards to them must know. */
+  /** Whether pods listen on `localIp` instead of `podIp`; proxies must connect accordingly. */
   readonly localPodAddresses: boolean;
 }
 
-/** Something about a container has changed; its status tells what. */
+/** Called when the status of a container has changed. */
 export type ContainerListener = (id: ContainerId, pod: PodIdentity) => void;
 
 export interface ContainerRuntime {
-  /** Takes over what an earlier life left behind. Call once, before anything else. */
+  /** Recovers the state of the previous process. Must be called first, once. */
   start(): Promise<void>;
-  /** Stops watching. Containers go on; with `teardown` they and all else the runtime made are removed. */
+  /** Stops the runtime. Containers continue to run; `teardown` removes them and their network. */
   stop(options: { teardown: boolean }): Promise<void>;
   info(): Promise<RuntimeInfo>;
   status(): Promise<RuntimeStatus>;
 
   runSandbox(config: SandboxConfig): Promise<SandboxId>;
-  /** Ends what still runs in it and gives its network back. */
+  /** Kills the containers of the sandbox and releases its network. */
   stopSandbox(id: SandboxId): Promise<void>;
-  /** Removes it and its containers. */
+  /** Removes the sandbox and its containers. */
   removeSandbox(id: SandboxId): Promise<void>;
   sandboxStatus(id: SandboxId): Promise<SandboxStatus>;
   listSandboxes(podUid?: string): Promise<SandboxStatus[]>;
 
-  /** Makes the image usable; the reference under which it will run. `InvalidImage` when it cannot be. */
+  /** Pulls the image and returns its reference. Rejects with `InvalidImage`. */
   pullImage(image: string): Promise<string>;
   createContainer(sandboxId: SandboxId, config: ContainerConfig): Promise<ContainerId>;
-  /** Resolves once the command runs; `StartFailed` if it cannot. */
+  /** Resolves when the command runs. Rejects with `StartFailed`. */
   startContainer(id: ContainerId): Promise<void>;
-  /** TERM, then KILL after `graceMs`. Resolves once it has exited. */
+  /** Sends TERM, then KILL after `graceMs`. Resolves when the container has exited. */
   stopContainer(id: ContainerId, graceMs: number): Promise<void>;
-  /** Kills it if it runs. The log stays: it is the caller's. */
+  /** Kills the container if it runs. The caller removes the log. */
   removeContainer(id: ContainerId): Promise<void>;
   containerStatus(id: ContainerId): Promise<ContainerStatus>;
   listContainers(podUid?: string): Promise<ContainerStatus[]>;
-  /** The log file has been moved away: go on in a new one. */
+  /** Opens a new log file after the caller has renamed the current one. */
   reopenContainerLog(id: ContainerId): Promise<void>;
   execSync(id: ContainerId, command: readonly string[], timeoutMs: number): Promise<ExecResult>;
-  /** Runs a command with its streams open, with a terminal of its own if `tty`. */
+  /** Runs a command with connected streams, with a terminal if `tty`. */
   exec(
     id: ContainerId,
     command: readonly string[],
     options: { readonly stdin: boolean; readonly tty: boolean },
   ): Promise<RunningCommand>;
   /**
-   * Joins what the container writes from now on, and what it reads. With `endsInput` the command sees the
-   * end of its input when the caller ends it; otherwise it waits for whoever comes next.
+   * Connects to the future output and the input of the container. With `endsInput` the command sees
+   * the end of its input when the client ends it; otherwise it waits for the next client.
    */
   attach(
     id: ContainerId,
     options: { readonly stdin: boolean; readonly endsInput: boolean },
   ): Promise<RunningCommand>;
-  /** A connection to a port of the pod, as a program inside the pod would make to its own host. */
+  /** Connects to a port of the pod, like a program inside the pod to its localhost. */
   dial(id: SandboxId, port: number): Promise<Socket>;
   listContainerStats(): Promise<ContainerStats[]>;
-  /** Returns a function that ends it. */
+  /** Returns a function that removes the listener. */
   onContainerChanged(listener: ContainerListener): () => void;
 }

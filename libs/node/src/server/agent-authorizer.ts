@@ -1,4 +1,7 @@
-/** Who may read what of the node: everyone known, or whom the API server says may see the node. */
+/**
+ * Authorizes requests to the agent: all authenticated users, or by subject access review of the
+ * node.
+ */
 import {
   type Clock,
   DelegatedAuthorizer,
@@ -8,10 +11,10 @@ import {
   type ServingRequest,
 } from '@orch/component';
 import type { NodeAgentOptions } from '../node-agent-options.js';
-import { decodedSegment } from './decoded-segment.js';
+import { decodeSegment } from './request/path-segment.js';
 
 const allowed: ServingDecision = { kind: 'allowed' };
-const refused: ServingDecision = { kind: 'unauthenticated', reason: 'Unauthorized' };
+const unauthenticated: ServingDecision = { kind: 'unauthenticated', reason: 'Unauthorized' };
 
 export class AgentAuthorizer implements RequestAuthorizer {
   private readonly delegated: DelegatedAuthorizer;
@@ -34,32 +37,41 @@ export class AgentAuthorizer implements RequestAuthorizer {
 
   async decide(request: ServingRequest): Promise<ServingDecision> {
     const { anonymousAuth, tokenWebhook, authorizationMode } = this.options;
-    // Without the webhook a token says nothing about who sends it.
-    const known = tokenWebhook ? request : { ...request, bearerToken: undefined };
-    const { bearerToken: _dropped, ...withoutToken } = known;
-    const asked: ServingRequest = known.bearerToken ? { ...known } : withoutToken;
+    // Without the webhook a token cannot be authenticated, so it is ignored.
+    const { bearerToken, ...withoutToken } = request;
+    const effective: ServingRequest = tokenWebhook && bearerToken ? request : withoutToken;
     if (authorizationMode === 'Webhook') {
-      return this.delegated.decide(asked, {
-        resource: 'nodes',
-        subresource: subresourceOf(request.path),
-        name: this.nodeName,
-      });
+      const verb = resourceVerbs[request.verb] ?? request.verb;
+      return this.delegated.decide(
+        { ...effective, verb },
+        {
+          resource: 'nodes',
+          subresource: subresourceOf(request.path),
+          name: this.nodeName,
+        },
+      );
     }
-    // Whoever may do these is root on the node: that is nobody without a name.
+    // Commands in pods grant root on the node, so anonymous users may never run them.
     const admitsAnonymous = anonymousAuth && !entersPods(request.path);
-    if (asked.clientCertificate || admitsAnonymous) return allowed;
-    return asked.bearerToken ? this.delegated.decide(asked) : refused;
+    if (effective.clientCertificate || admitsAnonymous) return allowed;
+    return effective.bearerToken ? this.delegated.decide(effective) : unauthenticated;
   }
 }
+
+/** Verbs of the resource `nodes`, by HTTP method. */
+const resourceVerbs: Readonly<Record<string, string>> = {
+  post: 'create',
+  put: 'update',
+};
 
 const enteringPaths: ReadonlySet<string> = new Set(['exec', 'attach', 'portForward', 'run']);
 
 function entersPods(path: string): boolean {
   const first = path.split('/')[1] ?? '';
-  return enteringPaths.has(decodedSegment(first));
+  return enteringPaths.has(decodeSegment(first));
 }
 
-/** The part of the node that a path shows. */
+/** Returns the subresource of the node that a path belongs to. */
 function subresourceOf(path: string): string {
   const first = path.split('/')[1] ?? '';
   if (first === 'stats' || first === 'metrics') return first;

@@ -1,34 +1,39 @@
 /**
- * The agent's own HTTPS server: health, metrics, the pods of the node, their logs, their stats, commands in
- * them and connections to them.
+ * The HTTPS server of the agent: health, metrics, the pods of the node with their logs and
+ * statistics, commands in containers and connections to pods.
  */
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Clock,
   ComponentServer,
+  followServingFiles,
   type HealthChecks,
   type Logger,
   type Metrics,
   type PostReview,
-  servingPair,
+  type ServingTls,
+  servingMaterial,
 } from '@orch/component';
 import type { NodeAgentOptions } from '../node-agent-options.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
-import { type HostFacts, hostPressure } from '../registration/host-facts.js';
+import type { Prober } from '../probes/prober.js';
+import type { MachineInfo } from '../registration/machine-info.js';
 import type { ContainerRuntime } from '../runtimes/container-runtime.js';
+import type { StatsSampler } from '../stats/stats-sampler.js';
 import { AgentAuthorizer } from './agent-authorizer.js';
 import { serveContainerLog } from './container-logs.js';
-import { statsSummary } from './stats-summary.js';
+import { serveUsage } from './serve-usage.js';
 import { serveRun } from './streams/serve-run.js';
 import { StreamServer, streamEndpoints } from './streams/stream-server.js';
 
-export interface AgentServerParts {
+export interface AgentServerDependencies {
   readonly options: NodeAgentOptions;
   readonly nodeName: string;
   readonly runtime: ContainerRuntime;
   readonly workers: PodWorkers;
-  readonly facts: HostFacts;
+  readonly machine: MachineInfo;
+  readonly stats: Pick<StatsSampler, 'snapshot'>;
+  readonly prober: Pick<Prober, 'counts'>;
   readonly health: HealthChecks;
   readonly metrics: Metrics;
   readonly postReview: PostReview;
@@ -36,44 +41,58 @@ export interface AgentServerParts {
   readonly logger: Logger;
 }
 
-/** Starts it; its `port` is the one it got. */
-export async function startAgentServer(parts: AgentServerParts): Promise<ComponentServer> {
-  const { options, nodeName, postReview, clock, logger } = parts;
-  const streams = options.enableDebuggingHandlers ? new StreamServer(parts) : undefined;
+export interface AgentServer {
+  readonly port: number;
+  /** The certificates of the server. */
+  readonly tls: ServingTls;
+  stop(): Promise<void>;
+}
+
+/** Starts the server; its `port` is the listening port. */
+export async function startAgentServer(
+  dependencies: AgentServerDependencies,
+): Promise<AgentServer> {
+  const { options, nodeName, postReview, clock, logger } = dependencies;
+  const streams = options.enableDebuggingHandlers ? new StreamServer(dependencies) : undefined;
+  const material = await servingMaterial(options);
   const server = new ComponentServer({
     bindAddress: options.address,
     port: options.port,
-    tls: {
-      pair: await servingPair(options),
-      minVersion: options.tlsMinVersion,
-      ...(options.clientCaFile
-        ? { clientAuthoritiesPem: readFileSync(options.clientCaFile, 'utf8') }
-        : {}),
-    },
-    health: parts.health,
-    metrics: parts.metrics,
+    tls: { ...material, ...options.tls },
+    health: dependencies.health,
+    metrics: dependencies.metrics,
     authorizer: new AgentAuthorizer(options, nodeName, postReview, clock),
     alwaysAllowPaths: ['/healthz', '/livez', '/readyz'],
-    profiling: false,
+    configuration: () => ({ agent: options }),
+    ...options.profiles,
     logger,
-    fallback: (request, response) => answer(parts, request, response),
+    fallback: (request, response) => handle(dependencies, request, response),
     ...(streams && { upgrade: (...upgrade) => streams.upgrade(...upgrade) }),
   });
   await server.start();
-  return server;
+  const tls = followServingFiles(options, material, server, logger);
+  return {
+    port: server.port,
+    tls,
+    async stop() {
+      tls.stop();
+      await server.stop();
+    },
+  };
 }
 
-function answer(
-  parts: AgentServerParts,
+/** Handles the request; returns false for an unknown path. */
+function handle(
+  dependencies: AgentServerDependencies,
   request: IncomingMessage,
   response: ServerResponse,
 ): boolean {
   const url = new URL(request.url ?? '/', 'http://node');
   const [first, ...rest] = url.pathname.split('/').slice(1).map(decodeURIComponent);
-  const work = serve(parts, first ?? '', rest, url.searchParams, request, response);
+  const work = serve(dependencies, first ?? '', rest, url.searchParams, request, response);
   if (!work) return false;
   work.catch((error: unknown) => {
-    parts.logger.error({ err: error, path: url.pathname }, 'request failed');
+    dependencies.logger.error({ err: error, path: url.pathname }, 'request failed');
     if (response.headersSent) response.destroy();
     else response.writeHead(500).end('internal server error\n');
   });
@@ -81,38 +100,41 @@ function answer(
 }
 
 function serve(
-  parts: AgentServerParts,
+  dependencies: AgentServerDependencies,
   first: string,
   rest: readonly string[],
   parameters: URLSearchParams,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> | undefined {
-  if (first === 'pods' && rest.length === 0) return servePods(parts, response);
-  if (first === 'stats' && rest[0] === 'summary') return serveStats(parts, response);
-  if (!parts.options.enableDebuggingHandlers) return undefined;
-  if (first === 'run') return serveRun(parts, rest, parameters, response);
-  if (streamEndpoints.has(first)) return refuseWithoutUpgrade(response);
+  if (first === 'pods' && rest.length === 0) return servePods(dependencies, response);
+  const usage = serveUsage(dependencies, [first, ...rest].join('/'), parameters, response);
+  if (usage) return usage;
+  if (!dependencies.options.enableDebuggingHandlers) return undefined;
+  if (first === 'run') return serveRun(dependencies, rest, parameters, response);
+  if (streamEndpoints.has(first)) return rejectWithoutUpgrade(response);
   if (first !== 'containerLogs') return undefined;
   const [namespace, pod, container] = rest;
   if (!namespace || !pod || !container || rest.length > 3) return undefined;
-  return serveContainerLog(parts, { namespace, pod, container }, parameters, request, response);
+  return serveContainerLog(
+    dependencies,
+    { namespace, pod, container },
+    parameters,
+    request,
+    response,
+  );
 }
 
-async function refuseWithoutUpgrade(response: ServerResponse): Promise<void> {
+async function rejectWithoutUpgrade(response: ServerResponse): Promise<void> {
   response.writeHead(400, { 'content-type': 'text/plain; charset=utf-8' });
   response.end('unable to upgrade: missing upgrade headers in request\n');
 }
 
-async function servePods({ workers }: AgentServerParts, response: ServerResponse): Promise<void> {
+async function servePods(
+  { workers }: AgentServerDependencies,
+  response: ServerResponse,
+): Promise<void> {
   send(response, { kind: 'PodList', apiVersion: 'v1', metadata: {}, items: workers.pods() });
-}
-
-async function serveStats(parts: AgentServerParts, response: ServerResponse): Promise<void> {
-  const { nodeName, runtime, facts, options, clock } = parts;
-  const host = { ...hostPressure(options.rootDirectory), memoryBytes: facts.memoryBytes };
-  const stats = await runtime.listContainerStats();
-  send(response, statsSummary(nodeName, stats, host, clock.nowMs()));
 }
 
 function send(response: ServerResponse, body: object): void {

@@ -1,4 +1,4 @@
-/** The agent's log endpoint over HTTP, with runs that are only told of. */
+/** The log endpoint of the agent over HTTP, with a fake list of runs. */
 import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
@@ -9,10 +9,15 @@ import { text } from 'node:stream/consumers';
 import { systemClock } from '@orch/component';
 import type { Pod } from '@orch/types/core/v1';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { PodWorkers } from '../pods/pod-workers.js';
-import type { ContainerRuntime, ContainerState } from '../runtimes/container-runtime.js';
-import { serveContainerLog } from './container-logs.js';
+import type {
+  ContainerId,
+  ContainerState,
+  ContainerStatus,
+  SandboxId,
+} from '../runtimes/container-runtime.js';
+import { type ContainerLogsDependencies, serveContainerLog } from './container-logs.js';
 
+const identity = { uid: 'u', namespace: 'default', name: 'p' };
 const address = { namespace: 'default', pod: 'p', container: 'main' };
 const line = (second: number, words: string) =>
   `2026-01-01T00:00:0${second}.000000000Z stdout F ${words}\n`;
@@ -23,21 +28,27 @@ let runs: { attempt: number; state: ContainerState }[];
 let waiting: string | undefined;
 let ended: (() => void) | undefined;
 
-const status = ({ attempt, state }: (typeof runs)[number]) => ({
-  id: String(attempt),
+const status = ({ attempt, state }: (typeof runs)[number]): ContainerStatus => ({
+  id: String(attempt) as ContainerId,
+  sandboxId: 'sandbox' as SandboxId,
+  pod: identity,
   name: 'main',
   attempt,
   state,
+  createdAtMs: 0,
+  image: 'image',
+  imageRef: 'image',
   logPath: join(directory, `${attempt}.log`),
+  annotations: {},
 });
-const runtime = {
+const runtime: ContainerLogsDependencies['runtime'] = {
   listContainers: async () => runs.map(status),
-  containerStatus: async (id: string) => status(runs.find((run) => String(run.attempt) === id)!),
-  onContainerChanged(listener: (id: string) => void) {
-    ended = () => listener(String(runs.at(-1)!.attempt));
+  containerStatus: async (id) => status(runs.find((run) => String(run.attempt) === id)!),
+  onContainerChanged(listener) {
+    ended = () => listener(status(runs.at(-1)!).id, identity);
     return () => undefined;
   },
-} as unknown as ContainerRuntime;
+};
 const workers = {
   find: (_namespace: string, name: string) =>
     name === 'p'
@@ -51,7 +62,7 @@ const workers = {
           },
         } as Pod)
       : undefined,
-} as unknown as PodWorkers;
+};
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'orch-container-logs-'));
@@ -115,11 +126,11 @@ describe('the log of a container', () => {
     ['sinceTime=x', 422],
     ['sinceSeconds=1&sinceTime=2026-01-01T00:00:03Z', 422],
     ['pod=other', 404],
-  ])('with "%s" is refused with %i', async (query, code) => {
+  ])('with "%s" is rejected with %i', async (query, code) => {
     expect((await ask(query))[0]).toBe(code);
   });
 
-  it('is refused while there is none, with the reason', async () => {
+  it('is rejected with the reason while there is none', async () => {
     runs = [{ attempt: 0, state: 'created' }];
     waiting = 'ImagePullBackOff';
     expect(await ask('')).toEqual([
@@ -132,14 +143,14 @@ describe('the log of a container', () => {
     ]);
   });
 
-  it('of a container that is to be started again is that of its last run, the run before too', async () => {
+  it('of a waiting container is that of its last run, also with previous', async () => {
     runs = [{ attempt: 0, state: 'exited' }];
     waiting = 'CrashLoopBackOff';
     expect(await ask('')).toEqual([200, 'before\n']);
     expect(await ask('previous=true')).toEqual([200, 'before\n']);
   });
 
-  it('is followed until the container has ended', async () => {
+  it('can be followed until the container has ended', async () => {
     const answer = await open('follow=true');
     let said = '';
     answer.on('data', (chunk) => {

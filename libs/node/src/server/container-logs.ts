@@ -4,15 +4,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseTime } from '@orch/apimachinery';
 import type { Clock } from '@orch/component';
 import { type LogQuery, readLog } from '../logs/log-reader.js';
-import { reasonToWait, runWithLog } from '../logs/log-run.js';
 import { allContainersOf, allStatusesOf } from '../pods/pod-view.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
 import type { ContainerRuntime, ContainerStatus } from '../runtimes/container-runtime.js';
-import { Refusal } from './refusal.js';
+import { selectRun, waitingReason } from './log-run.js';
+import { HttpError } from './request/http-error.js';
 
-export interface ContainerLogsParts {
-  readonly runtime: ContainerRuntime;
-  readonly workers: PodWorkers;
+/** The part of the runtime that logs are served from. */
+type LogRuntime = Pick<
+  ContainerRuntime,
+  'listContainers' | 'containerStatus' | 'onContainerChanged'
+>;
+
+export interface ContainerLogsDependencies {
+  readonly runtime: LogRuntime;
+  readonly workers: Pick<PodWorkers, 'find'>;
   readonly clock: Clock;
 }
 
@@ -23,7 +29,7 @@ export interface LogAddress {
 }
 
 export async function serveContainerLog(
-  parts: ContainerLogsParts,
+  dependencies: ContainerLogsDependencies,
   address: LogAddress,
   parameters: URLSearchParams,
   request: IncomingMessage,
@@ -32,15 +38,15 @@ export async function serveContainerLog(
   const ended = new AbortController();
   response.on('close', () => ended.abort());
   try {
-    const query = logQuery(parameters, parts.clock.nowMs());
-    const run = await findRun(parts, address, isSet(parameters, 'previous'));
-    const state = await liveState(parts.runtime, run, ended.signal);
+    const query = logQuery(parameters, dependencies.clock.nowMs());
+    const run = await findRun(dependencies, address, isSet(parameters, 'previous'));
+    const state = await liveState(dependencies.runtime, run, ended.signal);
     response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' });
     response.flushHeaders();
     for await (const text of readLog(
       { path: run.logPath, isRunning: state.isRunning },
       query,
-      parts.clock,
+      dependencies.clock,
       ended.signal,
     )) {
       if (!response.write(text)) await once(response, 'drain', { signal: ended.signal });
@@ -48,7 +54,7 @@ export async function serveContainerLog(
     response.end();
   } catch (error) {
     if (ended.signal.aborted) return;
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof HttpError)) throw error;
     response.writeHead(error.statusCode, { 'content-type': 'text/plain; charset=utf-8' });
     response.end(error.message);
   } finally {
@@ -57,20 +63,20 @@ export async function serveContainerLog(
   }
 }
 
-/** Given, and neither `0` nor `false`. */
+/** Whether the parameter is present and neither `0` nor `false`. */
 function isSet(parameters: URLSearchParams, name: string): boolean {
   const value = parameters.get(name);
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }
 
-/** Throws a refusal for what is no number or time. */
+/** Parses the query parameters. Throws HttpError for an invalid value. */
 function logQuery(parameters: URLSearchParams, nowMs: number): LogQuery {
-  const count = (name: string, least: number): number | undefined => {
+  const count = (name: string, min: number): number | undefined => {
     const text = parameters.get(name);
     if (text === null) return undefined;
     const value = Number(text);
-    if (!Number.isInteger(value) || value < least) {
-      throw new Refusal(422, `invalid ${name}: "${text}" must be a whole number, ${least} or more`);
+    if (!Number.isInteger(value) || value < min) {
+      throw new HttpError(422, `invalid ${name}: "${text}" must be a whole number, ${min} or more`);
     }
     return value;
   };
@@ -78,10 +84,10 @@ function logQuery(parameters: URLSearchParams, nowMs: number): LogQuery {
   const sinceText = parameters.get('sinceTime');
   const sinceTime = sinceText === null ? undefined : parseTime(sinceText);
   if (sinceText !== null && sinceTime === undefined) {
-    throw new Refusal(422, `invalid sinceTime: "${sinceText}"`);
+    throw new HttpError(422, `invalid sinceTime: "${sinceText}"`);
   }
   if (sinceSeconds !== undefined && sinceTime !== undefined) {
-    throw new Refusal(422, 'at most one of sinceTime or sinceSeconds may be specified');
+    throw new HttpError(422, 'at most one of sinceTime or sinceSeconds may be specified');
   }
   const sinceMs = sinceSeconds === undefined ? sinceTime : nowMs - sinceSeconds * 1000;
   const tailLines = count('tailLines', 0);
@@ -96,32 +102,32 @@ function logQuery(parameters: URLSearchParams, nowMs: number): LogQuery {
 }
 
 async function findRun(
-  { runtime, workers }: ContainerLogsParts,
+  { runtime, workers }: ContainerLogsDependencies,
   { namespace, pod: podName, container }: LogAddress,
   previous: boolean,
 ): Promise<ContainerStatus> {
   const pod = workers.find(namespace, podName);
-  if (!pod) throw new Refusal(404, `pod "${podName}" not found in namespace "${namespace}"`);
+  if (!pod) throw new HttpError(404, `pod "${podName}" not found in namespace "${namespace}"`);
   if (!allContainersOf(pod).some(({ name }) => name === container)) {
-    throw new Refusal(404, `container "${container}" in pod "${podName}" is not available`);
+    throw new HttpError(404, `container "${container}" in pod "${podName}" is not available`);
   }
   const waiting = allStatusesOf(pod).find(({ name }) => name === container)?.state?.waiting;
   const runs = (await runtime.listContainers(pod.metadata?.uid)).filter(
     ({ name }) => name === container,
   );
-  const run = runWithLog(runs, waiting !== undefined, previous);
+  const run = selectRun(runs, waiting !== undefined, previous);
   if (run) return run;
   if (previous) {
     const what = `previous terminated container "${container}" in pod "${podName}"`;
-    throw new Refusal(400, `${what} not found`);
+    throw new HttpError(400, `${what} not found`);
   }
   const what = `container "${container}" in pod "${podName}" is waiting to start`;
-  throw new Refusal(400, `${what}: ${reasonToWait(waiting?.reason)}`);
+  throw new HttpError(400, `${what}: ${waitingReason(waiting?.reason)}`);
 }
 
-/** Whether the container runs, kept up to date until `signal`. */
+/** Tracks whether the container runs, until `signal` is aborted. */
 async function liveState(
-  runtime: ContainerRuntime,
+  runtime: LogRuntime,
   run: ContainerStatus,
   signal: AbortSignal,
 ): Promise<{ isRunning: () => boolean }> {
@@ -130,7 +136,7 @@ async function liveState(
     if (id === run.id) running = false;
   });
   signal.addEventListener('abort', unsubscribe, { once: true });
-  // It may have ended between the two looks.
+  // The container may have ended before the subscription.
   running &&= (await runtime.containerStatus(run.id)).state === 'running';
   return { isRunning: () => running };
 }

@@ -1,9 +1,10 @@
 /**
- * Writes pod statuses to the API: per pod only the newest, one write at a time, again until it is
- * through. Writes are bound to the pod's uid, so a namesake never gets the status of its predecessor.
+ * Writes pod statuses to the API: only the newest status of each pod, one write at a time, with
+ * retries. A write contains the uid of the pod, so that a new pod of the same name never gets the
+ * status of its predecessor.
  */
-import { isConflict, isNotFound, type RestClient, resources } from '@orch/client';
-import { type Clock, type Logger, sleep } from '@orch/component';
+import { type ApiClient, isConflict, isNotFound, resources } from '@orch/client';
+import { Backoff, type Clock, type Logger, sleep } from '@orch/component';
 import type { Pod, PodStatus } from '@orch/types/core/v1';
 import { podRetryInitialMs, podRetryMaxMs } from '../limits.js';
 import { statusPatch } from './status-patch.js';
@@ -13,8 +14,8 @@ interface Pending {
   status: PodStatus;
 }
 
-export interface StatusManagerSettings {
-  readonly client: RestClient;
+export interface StatusManagerDependencies {
+  readonly client: ApiClient;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -22,13 +23,13 @@ export interface StatusManagerSettings {
 export class StatusManager {
   private readonly pending = new Map<string, Pending>();
   private readonly writing = new Map<string, Promise<void>>();
-  /** As the API last answered, which may be newer than what the watch has brought. */
+  /** Pods as returned by the last write, which may be newer than the watch. */
   private readonly written = new Map<string, Pod>();
   private readonly stopping = new AbortController();
 
-  constructor(private readonly settings: StatusManagerSettings) {}
+  constructor(private readonly dependencies: StatusManagerDependencies) {}
 
-  /** `pod` is the newest version the caller knows. */
+  /** Queues `status` for writing. `pod` is the newest version that the caller has. */
   set(pod: Pod, status: PodStatus): void {
     const uid = pod.metadata?.uid ?? '';
     this.pending.set(uid, { pod, status });
@@ -37,7 +38,7 @@ export class StatusManager {
     this.writing.set(uid, work);
   }
 
-  /** The pod with the status last written, if the watch has not brought anything newer. */
+  /** Returns `pod` with the last written status if that is newer. */
   newest(pod: Pod): Pod {
     const written = this.written.get(pod.metadata?.uid ?? '');
     return written?.metadata?.resourceVersion && isOlder(pod, written)
@@ -45,64 +46,71 @@ export class StatusManager {
       : pod;
   }
 
-  /** Resolves once nothing is left to write for the pod. */
-  async settled(uid: string): Promise<void> {
+  /** Resolves when no write for the pod is pending. */
+  async whenWritten(uid: string): Promise<void> {
     await this.writing.get(uid);
   }
 
-  /** The pod is gone. */
+  /** Drops the state of a removed pod. */
   forget(uid: string): void {
     this.pending.delete(uid);
     this.written.delete(uid);
   }
 
-  /** Gives up what is not written. */
+  /** Stops and discards pending writes. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error('stopping'));
     await Promise.allSettled(this.writing.values());
   }
 
   private async writeAll(uid: string): Promise<void> {
-    const { clock, logger } = this.settings;
-    let delayMs = podRetryInitialMs;
+    const { clock, logger } = this.dependencies;
+    // Without jitter: the writes of one agent do not overload anything together.
+    const backoff = new Backoff({
+      initialMs: podRetryInitialMs,
+      maxMs: podRetryMaxMs,
+      factor: 2,
+      jitter: 0,
+      random: () => 0,
+    });
     for (;;) {
       const next = this.pending.get(uid);
       if (!next || this.stopping.signal.aborted) return;
       try {
         await this.write(uid, next);
         if (this.pending.get(uid) === next) this.pending.delete(uid);
-        delayMs = podRetryInitialMs;
+        backoff.reset();
       } catch (error) {
         if (this.stopping.signal.aborted) return;
         if (isNotFound(error) || isConflict(error)) {
-          // Gone, or another pod of that name by now.
+          // The pod was deleted, or replaced by one of the same name.
           this.forget(uid);
           return;
         }
         logger.warn({ err: error, pod: next.pod.metadata?.name }, 'status not written, will retry');
         try {
-          await sleep(delayMs, this.stopping.signal, clock);
+          await sleep(backoff.nextMs(), this.stopping.signal, clock);
         } catch (interruption) {
           if (!this.stopping.signal.aborted) throw interruption;
         }
-        delayMs = Math.min(delayMs * 2, podRetryMaxMs);
       }
     }
   }
 
   private async write(uid: string, { pod, status }: Pending): Promise<void> {
-    const { client } = this.settings;
+    const { client } = this.dependencies;
     const patch = statusPatch(this.newest(pod), status);
     if (!patch) return;
     const { namespace, name = '' } = pod.metadata ?? {};
     const pods = client.resource(resources.pods, namespace);
-    const answer = await pods.patchStatus(name, patch, { type: 'strategic' });
-    if (this.pending.has(uid)) this.written.set(uid, answer);
+    const updated = await pods.patchStatus(name, patch, { type: 'strategic' });
+    if (this.pending.has(uid)) this.written.set(uid, updated);
   }
 }
 
-/** Versions are numbers here; where they are not, what came last counts. */
+/** Whether `pod` is older than `than`; also true if a resource version is not a number. */
 function isOlder(pod: Pod, than: Pod): boolean {
-  const [own, other] = [pod, than].map((one) => Number(one.metadata?.resourceVersion));
-  return Number.isNaN(own) || Number.isNaN(other) || own! < other!;
+  const version = Number(pod.metadata?.resourceVersion);
+  const otherVersion = Number(than.metadata?.resourceVersion);
+  return Number.isNaN(version) || Number.isNaN(otherVersion) || version < otherVersion;
 }

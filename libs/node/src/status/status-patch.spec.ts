@@ -4,7 +4,7 @@ import { statusPatch } from './status-patch.js';
 
 const podWith = (status: PodStatus): Pod => ({ metadata: { name: 'p', uid: 'u' }, status });
 
-it('has nothing to say about what is so already', () => {
+it('is undefined if nothing changes', () => {
   const status: PodStatus = {
     phase: 'Running',
     conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: 't' }],
@@ -19,7 +19,7 @@ it('has nothing to say about what is so already', () => {
   expect(statusPatch(podWith(current), status)).toBeUndefined();
 });
 
-it('changes, adds and takes away fields, and only its own conditions', () => {
+it('changes, adds and removes fields, and only the conditions of the agent', () => {
   const current: PodStatus = {
     phase: 'Running',
     reason: 'Old',
@@ -49,7 +49,7 @@ it('changes, adds and takes away fields, and only its own conditions', () => {
   });
 });
 
-it('gives a first address without asking for a replacement', () => {
+it('has no replace directive for the first address', () => {
   const patch = statusPatch(podWith({ phase: 'Pending' }), {
     phase: 'Pending',
     podIPs: [{ ip: '10.0.0.2' }],

@@ -23,7 +23,7 @@ const files = (entries: Record<string, string>, mode = 0o644) =>
     Object.entries(entries).map(([path, text]) => [path, { content: Buffer.from(text), mode }]),
   );
 
-it('changes all files in one step and leaves equal ones alone', () => {
+it('replaces all files atomically, and nothing if they are equal', () => {
   expect(writeAtomicDirectory(directory, files({ a: '1', 'sub/b': '2' }))).toBe(true);
   const first = readlinkSync(join(directory, '..data'));
   expect(readFileSync(join(directory, 'sub/b'), 'utf8')).toBe('2');
@@ -40,7 +40,7 @@ it('changes all files in one step and leaves equal ones alone', () => {
   expect(readdirSync(directory)).toHaveLength(4);
 });
 
-it('keeps the modes asked for', () => {
+it('applies the requested modes', () => {
   writeAtomicDirectory(directory, files({ a: '1' }, 0o400));
   expect(statSync(join(directory, 'a')).mode & 0o777).toBe(0o400);
   expect(writeAtomicDirectory(directory, files({ a: '1' }, 0o440))).toBe(true);

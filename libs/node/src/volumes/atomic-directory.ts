@@ -1,7 +1,7 @@
 /**
- * A directory whose files change all at once: they live in a directory of their own, `..data` is a link
- * to it, and each name a link through `..data`. Replacing that one link is the update; readers see the
- * old set or the new one. Files that are the same are left alone.
+ * A directory whose files change atomically: the files are in a data directory, `..data` is a link
+ * to it, and each name is a link through `..data`. An update replaces that one link, so readers see
+ * the old or the new set. If nothing has changed, nothing is written.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -25,13 +25,13 @@ export interface VolumeFile {
   readonly content: Buffer;
   /** Permission bits. */
   readonly mode: number;
-  /** User id; the agent's own when left out. */
+  /** User id; by default that of the agent. */
   readonly owner?: number;
 }
 
 const dataLink = '..data';
 
-/** `files` by path below `directory`. Whether anything had to be written. */
+/** Replaces the files below `directory`, by relative path. Returns whether anything changed. */
 export function writeAtomicDirectory(
   directory: string,
   files: ReadonlyMap<string, VolumeFile>,
@@ -40,23 +40,23 @@ export function writeAtomicDirectory(
   const link = join(directory, dataLink);
   const current = lstatSync(link, { throwIfNoEntry: false }) ? readlinkSync(link) : undefined;
   if (current !== undefined && isSame(join(directory, current), files)) return false;
-  const fresh = `..${randomUUID()}`;
-  mkdirSync(join(directory, fresh), { mode: 0o755 });
+  const dataDirectory = `..${randomUUID()}`;
+  mkdirSync(join(directory, dataDirectory), { mode: 0o755 });
   for (const [path, { content, mode, owner }] of files) {
-    const target = join(directory, fresh, path);
+    const target = join(directory, dataDirectory, path);
     mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
     writeFileSync(target, content, { mode: mode & 0o700 });
     chmodSync(target, mode);
     if (owner !== undefined) chownSync(target, owner, statSync(target).gid);
   }
-  symlinkSync(fresh, `${link}_new`);
+  symlinkSync(dataDirectory, `${link}_new`);
   renameSync(`${link}_new`, link);
   linkNames(directory, new Set([...files.keys()].map((path) => path.split('/')[0]!)));
   if (current !== undefined) rmSync(join(directory, current), { recursive: true, force: true });
   return true;
 }
 
-/** One link a name at the top; those of names that are gone are removed. */
+/** Creates a link for each top-level name and removes the links of other names. */
 function linkNames(directory: string, names: ReadonlySet<string>): void {
   for (const name of readdirSync(directory)) {
     if (!name.startsWith('..') && !names.has(name)) rmSync(join(directory, name));

@@ -1,4 +1,4 @@
-/** Checks, and for two types makes, the path of a hostPath volume. */
+/** Checks the path of a hostPath volume, and creates it for the types that require that. */
 import { mkdirSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import type { HostPathType } from '@orch/types/core/v1';
 import { BrokenReference } from '../environment/referenced-objects.js';
@@ -13,7 +13,7 @@ const tests: Partial<Record<HostPathType, [is: (stat: Stats) => boolean, name: s
   BlockDevice: [(stat) => stat.isBlockDevice(), 'block device'],
 };
 
-/** Throws `BrokenReference` if the path is not what the volume says. */
+/** Throws `BrokenReference` if the path does not have the type. */
 export function prepareHostPath(path: string, type: HostPathType = ''): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (type === 'DirectoryOrCreate' && !stat) {
@@ -21,7 +21,7 @@ export function prepareHostPath(path: string, type: HostPathType = ''): void {
   } else if (type === 'FileOrCreate' && !stat) {
     writeFileSync(path, '', { mode: 0o644, flag: 'a' });
   } else if (type === '') {
-    // Unchecked by its type; made where it is missing, as a directory.
+    // The empty type checks nothing; a missing path becomes a directory.
     if (!stat) mkdirSync(path, { recursive: true, mode: 0o755 });
   } else {
     const [is, name] = tests[type] ?? [];

@@ -1,8 +1,9 @@
-/** The files of config map, secret, downward API and projected volumes. Reads objects, writes nothing. */
+/** Computes the files of config map, secret, downward API and projected volumes. Writes nothing. */
 import { posix } from 'node:path';
 import type { KeyToPath, Pod, Volume, VolumeProjection } from '@orch/types/core/v1';
 import type { AccountTokens } from '../environment/account-tokens.js';
 import {
+  containersOf,
   type NodeAllocatable,
   type PodAddresses,
   podField,
@@ -19,7 +20,10 @@ export interface ProjectionContext {
   readonly accountTokens: AccountTokens;
 }
 
-/** Undefined if the volume is of another kind. Throws `BrokenReference` for what is missing. */
+/**
+ * Returns files by path; undefined for other kinds of volumes. Throws `BrokenReference` for missing
+ * objects.
+ */
 export async function projectedFiles(
   volume: Volume,
   context: ProjectionContext,
@@ -100,11 +104,14 @@ async function collect(
   return files;
 }
 
-/** Who may read a token: the user of the pod's containers alone, unless they have different ones. */
-function access({ spec }: Pod, defaultMode: number): Pick<VolumeFile, 'mode' | 'owner'> {
-  const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
+/**
+ * Returns the permissions of a token: only for the user of the containers, unless they have
+ * different users.
+ */
+function access(pod: Pod, defaultMode: number): Pick<VolumeFile, 'mode' | 'owner'> {
+  const podUser = pod.spec?.securityContext?.runAsUser;
   const users = new Set(
-    containers.map((one) => one.securityContext?.runAsUser ?? spec?.securityContext?.runAsUser),
+    containersOf(pod).map(({ securityContext }) => securityContext?.runAsUser ?? podUser),
   );
   if (users.size !== 1) return { mode: defaultMode };
   const [owner] = users;
@@ -123,8 +130,7 @@ function downwardValue(
     }
     return value;
   }
-  const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
-  const container = containers.find(({ name }) => name === resourceFieldRef?.containerName);
+  const container = containersOf(pod).find(({ name }) => name === resourceFieldRef?.containerName);
   const value =
     container && resourceFieldRef && resourceField(container, resourceFieldRef, allocatable);
   if (value === undefined) {

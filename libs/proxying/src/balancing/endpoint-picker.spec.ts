@@ -5,14 +5,14 @@ import { type Endpoint, EndpointPicker, endpointKey } from './endpoint-picker.js
 const endpoint = (number: number): Endpoint => ({ ip: `10.0.0.${number}`, port: 80 });
 
 describe('EndpointPicker', () => {
-  it('takes endpoints in turn', () => {
+  it('selects endpoints round-robin', () => {
     const picker = new EndpointPicker();
     picker.update([endpoint(2), endpoint(1), endpoint(3)], undefined);
     const ips = Array.from({ length: 6 }, () => picker.pick('c', 0)?.ip.at(-1));
     expect(ips).toEqual(['1', '2', '3', '1', '2', '3']);
   });
 
-  it('goes on where it was when the set changes', () => {
+  it('continues at the same position when the set changes', () => {
     const picker = new EndpointPicker();
     picker.update([endpoint(1), endpoint(2), endpoint(3)], undefined);
     picker.pick('c', 0);
@@ -24,7 +24,7 @@ describe('EndpointPicker', () => {
     expect(picker.pick('c', 0)).toEqual(endpoint(9));
   });
 
-  it('leaves out what has been tried', () => {
+  it('skips excluded endpoints', () => {
     const picker = new EndpointPicker();
     picker.update([endpoint(1), endpoint(2)], 60_000);
     const first = picker.pick('c', 0)!;
@@ -35,7 +35,7 @@ describe('EndpointPicker', () => {
     expect(picker.pick('c', 0, both)).toBeUndefined();
   });
 
-  it('keeps a client on its endpoint until it has been away for too long', () => {
+  it('selects the same endpoint for a client until the affinity expires', () => {
     const picker = new EndpointPicker();
     picker.update([endpoint(1), endpoint(2), endpoint(3)], 1_000);
     const first = picker.pick('a', 0);
@@ -45,7 +45,7 @@ describe('EndpointPicker', () => {
     expect(picker.pick('a', 3_000)).not.toEqual(first);
   });
 
-  it('never picks what is not in the set, and shares connections out evenly', () => {
+  it('selects only endpoints of the set, and balances connections evenly', () => {
     fc.assert(
       fc.property(
         fc.array(fc.uniqueArray(fc.integer({ min: 1, max: 20 }), { maxLength: 8 }), {

@@ -1,7 +1,9 @@
 /**
- * Chooses the endpoint of a new connection: in turn, or, with session affinity, the one the client had
- * last. Only endpoints of the newest set are ever chosen. Pure: time comes from outside.
+ * Selects the endpoint of a new connection: round-robin or, with session affinity, the last
+ * endpoint of the client. Selects only endpoints of the newest set. Pure: the caller passes the
+ * time.
  */
+import { LRUCache } from 'lru-cache';
 import { affinityEntryCountMax } from '../limits.js';
 
 export interface Endpoint {
@@ -23,14 +25,25 @@ export class EndpointPicker {
   private byKey = new Map<string, Endpoint>();
   private next = 0;
   private affinityTimeoutMs: number | undefined;
-  private readonly affinities = new Map<string, Affinity>();
+  /**
+   * By client. Bounded by `maxSize`, because `max` would allocate the memory of all entries in
+   * advance.
+   */
+  private readonly affinities = new LRUCache<string, Affinity>({
+    maxSize: affinityEntryCountMax,
+    sizeCalculation: () => 1,
+  });
 
-  /** `affinityTimeoutMs`: how long a client keeps its endpoint; undefined: each connection is new. */
+  /**
+   * Sets the endpoints. `affinityTimeoutMs` is the timeout of session affinity; undefined disables
+   * it.
+   */
   update(endpoints: readonly Endpoint[], affinityTimeoutMs: number | undefined): void {
     const sorted = [...endpoints].sort((left, right) =>
       endpointKey(left) < endpointKey(right) ? -1 : 1,
     );
-    // Whoever was next stays next: a change of the set does not favour its first member.
+    // The next endpoint remains the next, so that changes of the set do not favour its first
+    // member.
     const upcoming = this.endpoints[this.next % Math.max(1, this.endpoints.length)];
     this.endpoints = sorted;
     this.byKey = new Map(sorted.map((endpoint) => [endpointKey(endpoint), endpoint]));
@@ -50,23 +63,24 @@ export class EndpointPicker {
     return this.byKey.has(endpointKey(endpoint));
   }
 
-  /** Undefined if there is none but those in `excluded` (by `endpointKey`). */
+  /** Returns an endpoint whose `endpointKey` is not in `excluded`; undefined if there is none. */
   pick(client: string, nowMs: number, excluded?: ReadonlySet<string>): Endpoint | undefined {
-    const kept = this.keptEndpoint(client, nowMs, excluded);
-    if (kept) return kept;
+    const previous = this.affineEndpoint(client, nowMs, excluded);
+    if (previous) return previous;
     const { length } = this.endpoints;
     for (let step = 0; step < length; step += 1) {
       const endpoint = this.endpoints[this.next % length]!;
       this.next = (this.next + 1) % length;
       const key = endpointKey(endpoint);
       if (excluded?.has(key)) continue;
-      if (this.affinityTimeoutMs !== undefined) this.keep(client, key, nowMs);
+      if (this.affinityTimeoutMs !== undefined) this.affinities.set(client, { key, usedMs: nowMs });
       return endpoint;
     }
     return undefined;
   }
 
-  private keptEndpoint(
+  /** Returns the last endpoint of the client, unless it is removed, excluded or expired. */
+  private affineEndpoint(
     client: string,
     nowMs: number,
     excluded: ReadonlySet<string> | undefined,
@@ -74,22 +88,12 @@ export class EndpointPicker {
     const affinity = this.affinities.get(client);
     if (!affinity || this.affinityTimeoutMs === undefined) return undefined;
     const endpoint = this.byKey.get(affinity.key);
-    const isOver = nowMs - affinity.usedMs > this.affinityTimeoutMs;
-    if (!endpoint || isOver || excluded?.has(affinity.key)) {
+    const hasExpired = nowMs - affinity.usedMs > this.affinityTimeoutMs;
+    if (!endpoint || hasExpired || excluded?.has(affinity.key)) {
       this.affinities.delete(client);
       return undefined;
     }
-    this.keep(client, affinity.key, nowMs);
+    affinity.usedMs = nowMs;
     return endpoint;
-  }
-
-  /** Kept in order of use; the client not seen for longest gives way. */
-  private keep(client: string, key: string, nowMs: number): void {
-    this.affinities.delete(client);
-    if (this.affinities.size >= affinityEntryCountMax) {
-      const oldest = this.affinities.keys().next();
-      if (!oldest.done) this.affinities.delete(oldest.value);
-    }
-    this.affinities.set(client, { key, usedMs: nowMs });
   }
 }

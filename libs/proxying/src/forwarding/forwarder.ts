@@ -1,33 +1,36 @@
-/** What forwarding one port of one address has in common, whatever the protocol. */
+/** The common interface of forwarders, each of which serves one port of one address. */
 import type { Clock, Logger } from '@orch/component';
 import type { EndpointPicker } from '../balancing/endpoint-picker.js';
 import type { ForwardedProtocol } from '../rules/port-rules.js';
+import type { SourceFilter } from '../rules/source-filter.js';
 import type { ProxyMetrics } from './proxy-metrics.js';
 
-export interface ForwarderSettings {
-  /** Where to listen; `0.0.0.0` for node ports. */
+export interface ForwarderDependencies {
+  /** The listen address; `0.0.0.0` for node ports. */
   readonly address: string;
   readonly port: number;
   readonly picker: EndpointPicker;
+  /** Other clients are rejected. */
+  readonly accepts: SourceFilter;
   /** Service and port, for logs. */
   readonly name: string;
   readonly metrics: ProxyMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of this port; more are refused. */
+  /** Further connections of this port are rejected. */
   readonly connectionCountMax: number;
   readonly udpIdleTimeoutMs: number;
 }
 
 export interface Forwarder {
   readonly protocol: ForwardedProtocol;
-  /** Listens; rejects if the address or port cannot be had. */
+  /** Starts listening; rejects if the address or port is not available. */
   open(): Promise<void>;
-  /** The picker has a new set of endpoints. */
+  /** Called when the picker has a new set of endpoints. */
   endpointsChanged(): void;
-  /** Takes no more connections; those there are go on by themselves. */
+  /** Stops accepting connections; existing connections continue. */
   close(): void;
-  /** Ends the connections too. */
+  /** Stops accepting connections and closes existing ones. */
   destroy(): void;
   readonly connectionCount: number;
 }

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { createLogger, Metrics, systemClock } from '@orch/component';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EndpointPicker } from '../balancing/endpoint-picker.js';
-import type { ForwarderSettings } from './forwarder.js';
+import type { ForwarderDependencies } from './forwarder.js';
 import { ProxyMetrics } from './proxy-metrics.js';
 import { TcpForwarder } from './tcp-forwarder.js';
 import { UdpForwarder } from './udp-forwarder.js';
@@ -13,12 +13,13 @@ const logger = createLogger({ component: 'test', format: 'text', level: 'error' 
 
 function settings(
   picker: EndpointPicker,
-  more: Partial<ForwarderSettings> = {},
-): ForwarderSettings {
+  more: Partial<ForwarderDependencies> = {},
+): ForwarderDependencies {
   return {
     address: '127.0.0.1',
     port: 0,
     picker,
+    accepts: () => true,
     name: 'test',
     metrics: new ProxyMetrics(new Metrics()),
     clock: systemClock,
@@ -31,7 +32,7 @@ function settings(
 
 const servers: Server[] = [];
 
-/** Answers its name, then echoes until the client ends its side, and says bye. */
+/** Responds its name, then echoes until the client ends its side, and says bye. */
 async function echoServer(name: string): Promise<{ ip: string; port: number }> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.write(`${name}:`);
@@ -80,14 +81,14 @@ describe('TcpForwarder', () => {
 
   afterEach(() => forwarder.destroy());
 
-  it('carries both directions whole, half-closed too', async () => {
+  it('forwards both directions completely, also half-closed', async () => {
     picker.update([await echoServer('a')], undefined);
     await forwarder.open();
     const long = 'x'.repeat(3_000_000);
     expect(await talk(long)).toBe(`a:${long}:bye`);
   });
 
-  it('shares connections out and goes past what does not answer', async () => {
+  it('balances connections and skips unreachable endpoints', async () => {
     const dead = { ip: '127.0.0.1', port: await freePort() };
     picker.update([await echoServer('a'), await echoServer('b'), dead], undefined);
     await forwarder.open();
@@ -98,7 +99,7 @@ describe('TcpForwarder', () => {
     expect(answers).toHaveLength(12);
   });
 
-  it('lets connections to a removed endpoint go on and gives it no new ones', async () => {
+  it('continues connections to a removed endpoint but opens no new ones', async () => {
     const [first, second] = [await echoServer('a'), await echoServer('b')];
     picker.update([first], undefined);
     await forwarder.open();
@@ -111,7 +112,7 @@ describe('TcpForwarder', () => {
     expect(await textOf(old)).toBe('a:12:bye');
   });
 
-  it('refuses at once without endpoints, and above its limit', async () => {
+  it('rejects connections without endpoints and above its limit', async () => {
     forwarder = new TcpForwarder(settings(picker, { connectionCountMax: 1 }));
     await forwarder.open();
     await expect(talk('x')).rejects.toMatchObject({ code: 'ECONNRESET' });
@@ -124,7 +125,17 @@ describe('TcpForwarder', () => {
     expect(await textOf(held)).toBe('a:1:bye');
   });
 
-  it('passes a broken connection on as broken', async () => {
+  it('rejects clients that may not connect', async () => {
+    let isAccepted = false;
+    forwarder = new TcpForwarder(settings(picker, { accepts: () => isAccepted }));
+    picker.update([await echoServer('a')], undefined);
+    await forwarder.open();
+    await expect(talk('x')).rejects.toMatchObject({ code: 'ECONNRESET' });
+    isAccepted = true;
+    expect(await talk('x')).toBe('a:x:bye');
+  });
+
+  it('resets the client connection when the endpoint connection fails', async () => {
     const server = createServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
     servers.push(server);
     server.listen(0, '127.0.0.1');
@@ -136,7 +147,7 @@ describe('TcpForwarder', () => {
 });
 
 describe('UdpForwarder', () => {
-  it('keeps a client on its endpoint until that is gone', async () => {
+  it('keeps the endpoint of a flow until the endpoint is removed', async () => {
     const picker = new EndpointPicker();
     const forwarder = new UdpForwarder(settings(picker));
     const echo = async (name: string) => {

@@ -1,4 +1,4 @@
-/** The proxy's metrics. */
+/** The metrics of the proxy. */
 import type { Metrics } from '@orch/component';
 
 export class ProxyMetrics {
@@ -16,22 +16,22 @@ export class ProxyMetrics {
     });
     this.open = metrics.gauge({
       name: 'serviceproxy_connections_open',
-      help: 'Connections and UDP flows open now',
+      help: 'Open connections and UDP flows',
       labels: ['protocol'],
     });
     this.connectFailures = metrics.counter({
       name: 'serviceproxy_connect_failures_total',
-      help: 'Endpoints that could not be reached; another one is tried',
+      help: 'Failed connections to endpoints; another endpoint is tried',
       labels: ['protocol'],
     });
     this.refused = metrics.counter({
       name: 'serviceproxy_refused_total',
-      help: 'Connections and datagrams refused',
+      help: 'Rejected connections and datagrams',
       labels: ['protocol', 'reason'],
     });
     this.syncFailures = metrics.counter({
       name: 'serviceproxy_sync_failures_total',
-      help: 'Services that could not be served as asked for at once',
+      help: 'Failed syncs of services, which are retried',
     });
   }
 }

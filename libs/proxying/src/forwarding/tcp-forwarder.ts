@@ -1,6 +1,7 @@
 /**
- * Forwards the TCP connections of one port. Each goes to one endpoint for its whole life; if that cannot
- * be reached another is tried before the client notices. Half-closed connections stay half open.
+ * Forwards the TCP connections of one port. A connection is forwarded to one endpoint for its
+ * lifetime; if an endpoint is unreachable, another one is tried, which the client does not notice.
+ * Half-closed connections are supported.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type Endpoint, endpointKey } from '../balancing/endpoint-picker.js';
@@ -10,14 +11,14 @@ import {
   connectTimeoutMs,
   keepAliveDelayMs,
 } from '../limits.js';
-import type { Forwarder, ForwarderSettings } from './forwarder.js';
+import type { Forwarder, ForwarderDependencies } from './forwarder.js';
 
 export class TcpForwarder implements Forwarder {
   readonly protocol = 'TCP';
   private readonly server: Server;
   private readonly clients = new Set<Socket>();
 
-  constructor(private readonly settings: ForwarderSettings) {
+  constructor(private readonly dependencies: ForwarderDependencies) {
     const options = { allowHalfOpen: true, pauseOnConnect: true, noDelay: true };
     this.server = createServer(options, (client) => this.accept(client));
   }
@@ -26,14 +27,14 @@ export class TcpForwarder implements Forwarder {
     return this.clients.size;
   }
 
-  /** Where it listens: of interest when port 0 was asked for. */
+  /** The listening port, which differs from the requested port 0. */
   get port(): number {
     const address = this.server.address();
-    return address && typeof address === 'object' ? address.port : this.settings.port;
+    return address && typeof address === 'object' ? address.port : this.dependencies.port;
   }
 
   open(): Promise<void> {
-    const { address, port, logger, name } = this.settings;
+    const { address, port, logger, name } = this.dependencies;
     return new Promise((resolve, reject) => {
       this.server.once('error', reject);
       this.server.listen({ host: address, port, backlog: acceptBacklog }, () => {
@@ -45,7 +46,7 @@ export class TcpForwarder implements Forwarder {
   }
 
   endpointsChanged(): void {
-    // Open connections keep their endpoint; new ones ask the picker.
+    // Open connections keep their endpoint; the picker selects only for new ones.
   }
 
   close(): void {
@@ -58,10 +59,12 @@ export class TcpForwarder implements Forwarder {
   }
 
   private accept(client: Socket): void {
-    const { metrics, connectionCountMax, logger, name } = this.settings;
-    client.on('error', (error) => logger.debug({ err: error, name }, 'client connection broke'));
-    if (this.clients.size >= connectionCountMax) {
-      metrics.refused.inc({ protocol: 'TCP', reason: 'connection_limit' });
+    const { accepts, metrics, connectionCountMax, logger, name } = this.dependencies;
+    client.on('error', (error) => logger.debug({ err: error, name }, 'client connection failed'));
+    const isAccepted = accepts(client.remoteAddress ?? '');
+    if (!isAccepted || this.clients.size >= connectionCountMax) {
+      const reason = isAccepted ? 'connection_limit' : 'source_range';
+      metrics.refused.inc({ protocol: 'TCP', reason });
       client.resetAndDestroy();
       return;
     }
@@ -75,7 +78,7 @@ export class TcpForwarder implements Forwarder {
       (upstream) => {
         if (!upstream) client.resetAndDestroy();
         else if (client.destroyed) upstream.destroy();
-        else this.join(client, upstream);
+        else this.connectStreams(client, upstream);
       },
       (error: unknown) => {
         logger.error({ err: error, name }, 'forwarding failed');
@@ -84,9 +87,9 @@ export class TcpForwarder implements Forwarder {
     );
   }
 
-  /** Undefined if no endpoint can be reached. */
+  /** Connects to an endpoint; resolves with undefined if none is reachable. */
   private async connectUpstream(client: Socket): Promise<Socket | undefined> {
-    const { picker, clock, metrics, logger, name } = this.settings;
+    const { picker, clock, metrics, logger, name } = this.dependencies;
     const tried = new Set<string>();
     while (tried.size < connectAttemptCountMax && !client.destroyed) {
       const endpoint = picker.pick(client.remoteAddress ?? '', clock.monotonicMs(), tried);
@@ -98,7 +101,7 @@ export class TcpForwarder implements Forwarder {
         return upstream;
       } catch (error) {
         metrics.connectFailures.inc({ protocol: 'TCP' });
-        logger.debug({ err: error, name, endpoint }, 'endpoint not reached');
+        logger.debug({ err: error, name, endpoint }, 'endpoint unreachable');
       }
     }
     const reason = tried.size === 0 ? 'no_endpoints' : 'endpoints_unreachable';
@@ -109,8 +112,8 @@ export class TcpForwarder implements Forwarder {
   private dial({ ip, port }: Endpoint): Promise<Socket> {
     return new Promise((resolve, reject) => {
       const socket = connect({ host: ip, port, allowHalfOpen: true, noDelay: true });
-      const timer = this.settings.clock.setTimer(connectTimeoutMs, () => {
-        socket.destroy(new Error(`no answer from ${ip}:${port} in ${connectTimeoutMs} ms`));
+      const timer = this.dependencies.clock.setTimer(connectTimeoutMs, () => {
+        socket.destroy(new Error(`no response from ${ip}:${port} within ${connectTimeoutMs} ms`));
       });
       const fail = (error: Error) => {
         timer.cancel();
@@ -125,16 +128,16 @@ export class TcpForwarder implements Forwarder {
     });
   }
 
-  private join(client: Socket, upstream: Socket): void {
-    const { logger, name } = this.settings;
+  private connectStreams(client: Socket, upstream: Socket): void {
+    const { logger, name } = this.dependencies;
     upstream.on('error', (error) => {
-      logger.debug({ err: error, name }, 'endpoint connection broke');
-      // The client learns that it broke, not that it ended in order.
+      logger.debug({ err: error, name }, 'endpoint connection failed');
+      // A reset signals to the client that the connection failed instead of ending normally.
       if (!client.destroyed) client.resetAndDestroy();
     });
     client.on('error', () => upstream.destroy());
-    client.on('close', (broke) => {
-      if (broke || !upstream.writableEnded) upstream.destroy();
+    client.on('close', (hadError) => {
+      if (hadError || !upstream.writableEnded) upstream.destroy();
     });
     upstream.on('close', () => {
       if (!client.writableEnded) client.destroy();

@@ -1,13 +1,13 @@
 /**
- * Forwards the datagrams of one port. A flow is what one client address and port sends: it keeps its
- * endpoint until it has been idle for a while or the endpoint is gone, and then starts anew.
+ * Forwards the datagrams of one port. A flow consists of the datagrams of one client address and
+ * port; it keeps its endpoint until it is idle for a time or the endpoint is removed.
  */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { Timer } from '@orch/component';
 import type { Endpoint } from '../balancing/endpoint-picker.js';
 import { udpFlowCountMax } from '../limits.js';
-import type { Forwarder, ForwarderSettings } from './forwarder.js';
+import type { Forwarder, ForwarderDependencies } from './forwarder.js';
 
 interface Flow {
   readonly key: string;
@@ -23,8 +23,8 @@ export class UdpForwarder implements Forwarder {
   private sweepTimer: Timer | undefined;
   private closed = false;
 
-  constructor(private readonly settings: ForwarderSettings) {
-    this.socket = createSocket(isIPv6(settings.address) ? 'udp6' : 'udp4');
+  constructor(private readonly dependencies: ForwarderDependencies) {
+    this.socket = createSocket(isIPv6(dependencies.address) ? 'udp6' : 'udp4');
     this.socket.on('message', (data, client) => this.forward(data, client));
   }
 
@@ -32,13 +32,13 @@ export class UdpForwarder implements Forwarder {
     return this.flows.size;
   }
 
-  /** Where it listens: of interest when port 0 was asked for. */
+  /** The listening port, which differs from the requested port 0. */
   get port(): number {
     return this.socket.address().port;
   }
 
   open(): Promise<void> {
-    const { address, port, logger, name } = this.settings;
+    const { address, port, logger, name } = this.dependencies;
     return new Promise((resolve, reject) => {
       this.socket.once('error', reject);
       this.socket.bind({ address, port }, () => {
@@ -52,11 +52,11 @@ export class UdpForwarder implements Forwarder {
 
   endpointsChanged(): void {
     for (const flow of this.flows.values()) {
-      if (!this.settings.picker.has(flow.endpoint)) this.end(flow);
+      if (!this.dependencies.picker.has(flow.endpoint)) this.end(flow);
     }
   }
 
-  /** Answers go out through the listening socket, so its flows cannot outlive it. */
+  /** Closes the flows too, because responses are sent through the listening socket. */
   close(): void {
     this.destroy();
   }
@@ -70,7 +70,11 @@ export class UdpForwarder implements Forwarder {
   }
 
   private forward(data: Buffer, client: RemoteInfo): void {
-    const { metrics, clock } = this.settings;
+    const { accepts, metrics, clock } = this.dependencies;
+    if (!accepts(client.address)) {
+      metrics.refused.inc({ protocol: 'UDP', reason: 'source_range' });
+      return;
+    }
     const flow = this.flows.get(`${client.address} ${client.port}`) ?? this.begin(client);
     if (!flow) {
       const reason = this.flows.size >= udpFlowCountMax ? 'connection_limit' : 'no_endpoints';
@@ -83,7 +87,7 @@ export class UdpForwarder implements Forwarder {
   }
 
   private begin(client: RemoteInfo): Flow | undefined {
-    const { picker, clock, metrics, connectionCountMax } = this.settings;
+    const { picker, clock, metrics, connectionCountMax } = this.dependencies;
     if (this.flows.size >= Math.min(udpFlowCountMax, connectionCountMax)) return undefined;
     const nowMs = clock.monotonicMs();
     const endpoint = picker.pick(client.address, nowMs);
@@ -91,14 +95,14 @@ export class UdpForwarder implements Forwarder {
     const socket = createSocket(isIPv6(endpoint.ip) ? 'udp6' : 'udp4');
     const key = `${client.address} ${client.port}`;
     const flow: Flow = { key, endpoint, socket, usedMs: nowMs };
-    socket.on('message', (answer, from) => {
+    socket.on('message', (response, from) => {
       if (from.address !== endpoint.ip || from.port !== endpoint.port || this.closed) return;
       flow.usedMs = clock.monotonicMs();
-      this.socket.send(answer, client.port, client.address);
+      this.socket.send(response, client.port, client.address);
     });
     socket.on('error', (error) => {
       metrics.connectFailures.inc({ protocol: 'UDP' });
-      this.settings.logger.debug({ err: error, endpoint }, 'endpoint not reached');
+      this.dependencies.logger.debug({ err: error, endpoint }, 'endpoint unreachable');
       this.end(flow);
     });
     this.flows.set(key, flow);
@@ -111,11 +115,11 @@ export class UdpForwarder implements Forwarder {
     if (this.flows.get(flow.key) !== flow) return;
     this.flows.delete(flow.key);
     flow.socket.close();
-    this.settings.metrics.open.dec({ protocol: 'UDP' });
+    this.dependencies.metrics.open.dec({ protocol: 'UDP' });
   }
 
   private sweepLater(): void {
-    const { clock, udpIdleTimeoutMs } = this.settings;
+    const { clock, udpIdleTimeoutMs } = this.dependencies;
     this.sweepTimer = clock.setTimer(Math.max(1_000, udpIdleTimeoutMs / 4), () => {
       const oldestMs = clock.monotonicMs() - udpIdleTimeoutMs;
       for (const flow of this.flows.values()) if (flow.usedMs < oldestMs) this.end(flow);

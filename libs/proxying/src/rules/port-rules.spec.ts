@@ -19,7 +19,7 @@ const endpoints: Endpoints = {
 };
 
 describe('portRules', () => {
-  it('joins ports by name and protocol with ready addresses', () => {
+  it('matches ports by name and protocol, with ready addresses', () => {
     const rules = portRules(
       service({
         clusterIP: '10.9.0.1',
@@ -36,7 +36,7 @@ describe('portRules', () => {
       {
         portName: 'http',
         protocol: 'TCP',
-        clusterIp: '10.9.0.1',
+        address: '10.9.0.1',
         port: 80,
         nodePort: 30080,
         endpoints: [
@@ -48,7 +48,7 @@ describe('portRules', () => {
       {
         portName: 'dns',
         protocol: 'UDP',
-        clusterIp: '10.9.0.1',
+        address: '10.9.0.1',
         port: 53,
         endpoints: [
           { ip: '10.0.0.1', port: 53 },
@@ -58,14 +58,14 @@ describe('portRules', () => {
     ]);
   });
 
-  it('keeps clients together where the service asks for it', () => {
+  it('includes the session affinity of the service', () => {
     const sticky = { clusterIP: '10.9.0.1', ports: [{ port: 80 }], sessionAffinity: 'ClientIP' };
     expect(portRules(service(sticky), undefined, none)[0]?.affinityTimeoutMs).toBe(10_800_000);
     const short = { ...sticky, sessionAffinityConfig: { clientIP: { timeoutSeconds: 5 } } };
     expect(portRules(service(short), undefined, none)[0]?.affinityTimeoutMs).toBe(5_000);
   });
 
-  it('has nothing to do for services without an address', () => {
+  it('returns no rules for services without an address', () => {
     for (const spec of [
       { clusterIP: 'None', ports: [{ port: 80 }] },
       { type: 'ExternalName', externalName: 'example.org', ports: [{ port: 80 }] },
@@ -76,7 +76,7 @@ describe('portRules', () => {
     expect(portRules(undefined, endpoints, none)).toEqual([]);
   });
 
-  it('reaches pods of loopback nodes where they listen', () => {
+  it('maps pods of loopback nodes to their loopback address', () => {
     const mixed: Endpoints = {
       subsets: [
         {
@@ -91,5 +91,32 @@ describe('portRules', () => {
     const spec = { clusterIP: '127.9.0.1', ports: [{ port: 80 }] };
     const [rule] = portRules(service(spec), mixed, (nodeName) => nodeName === 'plain');
     expect(rule?.endpoints.map(({ ip }) => ip)).toEqual(['127.0.0.1', '10.0.0.2']);
+  });
+
+  it('has a rule for each IPv4 address of a load balancer, with the permitted clients', () => {
+    const balanced: Service = {
+      ...service({
+        type: 'LoadBalancer',
+        clusterIP: '10.9.0.1',
+        ports: [{ name: 'http', port: 80, nodePort: 30080 }],
+        loadBalancerSourceRanges: ['192.0.2.0/24'],
+      }),
+      status: {
+        loadBalancer: { ingress: [{ ip: '192.0.2.1' }, { ip: 'fd00::1' }, { hostname: 'x' }] },
+      },
+    };
+    const rules = (one: Service) => portRules(one, endpoints, none);
+    expect(rules(balanced)).toMatchObject([
+      { address: '10.9.0.1', nodePort: 30080 },
+      { address: '192.0.2.1', port: 80, sourceRanges: ['192.0.2.0/24'] },
+    ]);
+    expect(rules(balanced)[0]).not.toHaveProperty('sourceRanges');
+    expect(rules(balanced)[1]).not.toHaveProperty('nodePort');
+    expect(rules({ ...balanced, spec: { ...balanced.spec, type: 'ClusterIP' } })).toHaveLength(1);
+    const annotations = { 'service.beta.orch.io/load-balancer-source-ranges': '10.0.0.0/8, ::/0' };
+    const { loadBalancerSourceRanges, ...spec } = balanced.spec!;
+    expect(rules({ ...balanced, metadata: { annotations }, spec })[1]).toMatchObject({
+      sourceRanges: ['10.0.0.0/8', '::/0'],
+    });
   });
 });

@@ -2,7 +2,7 @@
  * Names for the branches of the core that matter. Tests and the simulation set a collector and show
  * that each was reached; otherwise a mark does nothing.
  */
-export const MARK_NAMES = [
+export const markNames = [
   'electionPreVote',
   'electionEarly',
   'electionVote',
@@ -35,6 +35,7 @@ export const MARK_NAMES = [
   'heldMessageOutdated',
   'probeBackedOff',
   'refusalStale',
+  'responseBeyondLog',
   'windowFull',
   'lostAppendNudged',
   'entriesFromDisk',
@@ -81,7 +82,7 @@ export const MARK_NAMES = [
   'transferNeedsSnapshot',
 ] as const;
 
-export type MarkName = (typeof MARK_NAMES)[number];
+export type MarkName = (typeof markNames)[number];
 
 let collector: ((name: MarkName) => void) | undefined;
 

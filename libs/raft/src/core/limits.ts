@@ -1,23 +1,52 @@
+import { invariant } from './invariant.js';
+
 /** Named maxima of the core. What an operator may tune is in `CoreOptions` instead. */
 
-/** Counted for each entry besides its data: index, term, checksum and framing. */
-export const ENTRY_OVERHEAD_BYTES = 48;
-/** Readers waiting at a leader, and reads of a follower under way. Higher: more memory; lower: earlier `ask again`. */
-export const WAITING_READS_MAX = 65_536;
-/** Callers waiting for one transfer of leadership. */
-export const TRANSFER_WAITERS_MAX = 256;
-/** Evicted entries that may still take up slots of the cache before it is compacted. */
-export const CACHE_SLACK_ENTRIES = 1_024;
-/** Share of the election timeout that a lease lasts, so that clocks may rate apart by as much as the rest. */
-export const LEASE_SHARE = 0.8;
-/** A slow leader hands over only to a disk at least that many times quicker. */
-export const QUICKER_DISK_FACTOR = 2;
-/** Election timeouts for which a leader still tells a removed member of its removal. */
-export const DEPARTURE_TIMEOUTS = 2;
 /**
- * Parts of the election timeout after which a replica that has heard of nobody since its start first asks
- * for pre-votes, drawn from [1, 3) of them. Higher: sooner led after a start; lower: fewer tries for nothing.
+ * Size of one command. Larger ones are refused at `propose`, so that every entry of the log can be
+ * read and sent again.
  */
-export const EARLY_ELECTION_PARTS = 5;
-/** Times longer that a replica without a usable state waits before it stands for election. */
-export const NEEDS_SNAPSHOT_PATIENCE = 3;
+export const commandBytesMax = 4 * 1024 * 1024;
+/** Largest index and term: the state machine writes an index in 48 bits. */
+export const positionMax = 2 ** 48 - 1;
+/** Counted for each entry besides its data: index, term, checksum and framing. */
+export const entryOverheadBytes = 48;
+/**
+ * Readers that wait at a leader, and reads of a follower in flight. Higher: more memory. Lower:
+ * reads fail earlier and are retried.
+ */
+export const waitingReadsMax = 65_536;
+/** Callers that wait for one leadership transfer. */
+export const transferWaitersMax = 256;
+/** Evicted entries that may still take up slots of the cache before it is compacted. */
+export const cacheSlackEntries = 1_024;
+/**
+ * Part of the election timeout that a lease lasts. The rest allows for clocks that run at different
+ * rates.
+ */
+export const leaseFraction = 0.8;
+/**
+ * A slow leader transfers the leadership only to a disk that is at least this many times faster.
+ */
+export const fasterDiskFactor = 2;
+/**
+ * Election timeouts for which a leader still replicates to a removed member, so that it learns of
+ * its removal.
+ */
+export const removalNoticeTimeouts = 2;
+/**
+ * Divisor of the election timeout. A replica that has received no message since its start begins
+ * its first pre-vote after one or two of these parts. Higher: a leader sooner after a start. Lower:
+ * fewer attempts that fail.
+ */
+export const earlyElectionDivisor = 5;
+/** Factor on the election timeout of a replica without a usable state. */
+export const needsSnapshotElectionFactor = 3;
+
+invariant(leaseFraction > 0 && leaseFraction < 1, 'a lease must end before the election timeout');
+invariant(fasterDiskFactor > 1, 'a transfer to a disk that is not faster gains nothing');
+invariant(earlyElectionDivisor >= 3, 'an early election must come before the election timeout');
+invariant(
+  entryOverheadBytes < commandBytesMax && cacheSlackEntries > 0,
+  'the bounds of the entry cache are too small',
+);

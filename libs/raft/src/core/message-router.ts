@@ -1,16 +1,18 @@
 /**
- * Takes messages of other replicas: compares terms first, as every message of a later term ends the own
- * one (votes apart, see `Elections`), then hands each to the part that it concerns.
+ * Routes messages of other replicas. Compares terms first, because every message of a later term
+ * ends the own one (except votes, see `Elections`), then passes each to the part that handles it.
  */
-import { isMember } from './configurations.js';
-import type { CoreState } from './core-state.js';
+import { isMember } from './configuration/configurations.js';
 import { mark } from './coverage-marks.js';
-import type { Follower } from './follower.js';
-import type { ForwardedReads } from './forwarded-reads.js';
-import { refuseCommands } from './proposals.js';
-import { answerRead } from './read-rounds.js';
+import { invariant } from './invariant.js';
+import type { Message } from './messages.js';
+import type { ForwardedReads } from './reads/forwarded-reads.js';
+import { respondToRead } from './reads/read-rounds.js';
+import type { Follower } from './replication/follower.js';
+import { refuseCommands } from './replication/proposals.js';
 import type { Roles } from './roles.js';
-import type { MemberId, Message } from './types.js';
+import type { CoreState } from './state/core-state.js';
+import type { MemberId } from './types.js';
 
 export class MessageRouter {
   constructor(
@@ -31,17 +33,22 @@ export class MessageRouter {
       mark('notAdmittedIgnored');
       return;
     }
-    if (message.term > state.term && !this.#enterTerm(message)) return;
+    if (message.term > state.term && !this.enterTerm(message)) return;
     if (message.term < state.term && !isTermFree(message)) {
-      this.#onOutdated(message);
+      this.onOutdated(message);
       return;
     }
-    this.#dispatch(message);
+    const { term } = state;
+    this.dispatch(message);
+    invariant(state.term >= term, 'a message lowers the term');
   }
 
-  /** A message of a later term. False: it is of no more concern. */
-  #enterTerm(message: Message): boolean {
+  /**
+   * Handles the term of a message of a later term. False: the message needs no further handling.
+   */
+  private enterTerm(message: Message): boolean {
     const { state, roles } = this;
+    invariant(message.term > state.term, 'a replica enters an earlier term');
     if (message.kind === 'voteRequest') {
       if (roles.elections.isDisturbing(message)) {
         mark('voteIgnoredLeaderAlive');
@@ -49,11 +56,12 @@ export class MessageRouter {
       }
       if (message.preVote) return true;
     }
-    // A granted pre-vote carries the term that was asked for, which nobody has entered yet.
+    // A granted pre-vote carries the requested term, which no replica has entered yet.
     if (message.kind === 'voteResponse' && message.preVote && message.granted) return true;
     const fromLeader = isFromLeader(message);
-    if (!fromLeader && message.kind !== 'voteRequest' && !this.#isKnown(message.from)) {
-      // Whoever was removed deposes nobody. Leaders and candidates may be newer than this log.
+    if (!fromLeader && message.kind !== 'voteRequest' && !this.isKnown(message.from)) {
+      // A removed member must not depose the leader. Leaders and candidates may be newer than this
+      // log.
       mark('strangerIgnored');
       return false;
     }
@@ -62,16 +70,17 @@ export class MessageRouter {
     return message.term === state.term;
   }
 
-  #isKnown(id: MemberId): boolean {
+  private isKnown(id: MemberId): boolean {
     return isMember(this.state.configurations.current, id);
   }
 
-  /** A message of an earlier term: its sender may be stuck there, and must learn of this one. */
-  #onOutdated(message: Message): void {
+  /** A message of an earlier term: the response carries the current one. */
+  private onOutdated(message: Message): void {
     const { state } = this;
+    invariant(message.term < state.term, 'a message of the present term is outdated');
     if (message.kind === 'appendRequest' || message.kind === 'heartbeatRequest') {
       mark('staleLeaderTold');
-      this.follower.tellTerm(message.from);
+      this.follower.rejectStaleLeader(message.from);
     } else if (message.kind === 'voteRequest' && message.preVote) {
       mark('preVoteRefusedOutdatedTerm');
       state.sendDurable({
@@ -85,8 +94,12 @@ export class MessageRouter {
     } else mark('staleMessageIgnored');
   }
 
-  #dispatch(message: Message): void {
+  private dispatch(message: Message): void {
     const { state, roles } = this;
+    invariant(
+      message.term >= state.term || isTermFree(message),
+      'a message of an earlier term is handled',
+    );
     switch (message.kind) {
       case 'voteRequest':
         roles.elections.onVoteRequest(message);
@@ -95,11 +108,11 @@ export class MessageRouter {
         roles.elections.onVoteResponse(message);
         return;
       case 'appendRequest':
-        roles.hearLeader(message.from);
+        roles.followLeader(message.from);
         this.follower.onAppend(message);
         return;
       case 'heartbeatRequest':
-        roles.hearLeader(message.from);
+        roles.followLeader(message.from);
         this.follower.onHeartbeat(message);
         return;
       case 'appendResponse':
@@ -115,7 +128,7 @@ export class MessageRouter {
           return;
         }
         mark('readRefused');
-        answerRead(state, reader, undefined);
+        respondToRead(state, reader, undefined);
         return;
       }
       case 'readIndexResponse':
@@ -148,7 +161,7 @@ function isFromLeader(message: Message): boolean {
   );
 }
 
-/** Questions and their answers that mean the same in any term. */
+/** Requests and responses that mean the same in any term. */
 function isTermFree(message: Message): boolean {
   return (
     message.kind === 'readIndexRequest' ||

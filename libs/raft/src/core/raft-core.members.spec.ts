@@ -1,8 +1,9 @@
-/** Scenarios of changing members, and of snapshots for those who are too far behind. */
+/** Scenarios of membership changes, and of snapshots for members that are too far behind. */
+
 import { describe, expect, it } from 'vitest';
-import type { LogIndex } from '../replicated-log.js';
+import { asLogIndex, asTerm, noIndex } from './brands.js';
 import { member, memberId, TestCluster, votersOf } from './testing/test-cluster.js';
-import { EMPTY_CONFIGURATION, emptyDisk, type TestReplica } from './testing/test-replica.js';
+import { emptyConfiguration, emptyDisk, type TestReplica } from './testing/test-replica.js';
 import type { Configuration, MembershipChange } from './types.js';
 
 describe('members', () => {
@@ -10,7 +11,7 @@ describe('members', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const leader = cluster.elect(1);
     cluster.propose(leader, 30);
-    const joined = cluster.add(4, emptyDisk(EMPTY_CONFIGURATION));
+    const joined = cluster.add(4, emptyDisk(emptyConfiguration));
     expect(change(cluster, leader, { kind: 'addLearner', member: member(4) })).toBeUndefined();
     cluster.tick(2);
     expect(joined.core.status()).toMatchObject({ role: 'learner', commitIndex: 32 });
@@ -28,7 +29,7 @@ describe('members', () => {
     const cluster = new TestCluster([1]);
     const leader = cluster.elect(1);
     for (const number of [2, 3]) {
-      cluster.add(number, emptyDisk(EMPTY_CONFIGURATION));
+      cluster.add(number, emptyDisk(emptyConfiguration));
       change(cluster, leader, { kind: 'addLearner', member: member(number) });
       cluster.tick(2);
       change(cluster, leader, { kind: 'promote', id: memberId(number) });
@@ -37,7 +38,7 @@ describe('members', () => {
     expect(ids(cluster.elect(3))).toEqual({ voters: [1, 2, 3], learners: [], joint: false });
   });
 
-  it('are told of new addresses in one step', () => {
+  it('receive new addresses in one step', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const leader = cluster.elect(1);
     const moved = { ...member(2), peerUrl: 'https://elsewhere:1' };
@@ -98,13 +99,13 @@ describe('members', () => {
     expect(cluster.leader()).toBe(next);
   });
 
-  it('depose nobody once they are removed', () => {
+  it('do not depose the leader once they are removed', () => {
     const cluster = new TestCluster([1, 2, 3, 4]);
     const leader = cluster.elect(1);
     cluster.isolated.add(memberId(4));
     expect(change(cluster, leader, { kind: 'remove', id: memberId(4) })).toBeUndefined();
     const removed = cluster.replica(4);
-    removed.disk.hardState = { ...removed.disk.hardState, term: 50 };
+    removed.disk.hardState = { ...removed.disk.hardState, term: asTerm(50) };
     removed.restart();
     cluster.isolated.clear();
     cluster.tick(100);
@@ -115,7 +116,7 @@ describe('members', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const leader = cluster.elect(1);
     for (const number of [4, 5]) {
-      cluster.add(number, emptyDisk(EMPTY_CONFIGURATION));
+      cluster.add(number, emptyDisk(emptyConfiguration));
       change(cluster, leader, { kind: 'addLearner', member: member(number) });
       cluster.tick(2);
     }
@@ -167,7 +168,7 @@ describe('members', () => {
   it('of a joint configuration that its leader left behind are settled by the next one', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const old = cluster.elect(1);
-    // The joint entry reaches everybody, but its leader never learns that.
+    // The joint entry reaches all replicas, but its leader never learns that.
     cluster.lose = (message) => message.kind === 'appendResponse' && message.to === old.id;
     old.core.changeMembership(1, { kind: 'remove', id: memberId(3) });
     cluster.settle();
@@ -212,7 +213,7 @@ describe('snapshots', () => {
     cluster.settle();
     leader.flushState();
     leader.cut();
-    const joined = cluster.add(4, emptyDisk(EMPTY_CONFIGURATION));
+    const joined = cluster.add(4, emptyDisk(emptyConfiguration));
     change(cluster, leader, { kind: 'addLearner', member: member(4) });
     cluster.tick(4);
     expect(ids(joined)).toEqual({ voters: [1, 2, 3], learners: [4], joint: false });
@@ -228,7 +229,7 @@ describe('snapshots', () => {
     cluster.propose(leader, 20);
     cluster.settle();
     damaged.disk.needsSnapshot = true;
-    damaged.disk.appliedIndex = 0 as LogIndex;
+    damaged.disk.appliedIndex = noIndex;
     damaged.restart();
     cluster.lose = (message) => message.kind === 'heartbeatRequest' && message.to === damaged.id;
     cluster.propose(leader, 1);
@@ -246,7 +247,7 @@ describe('snapshots', () => {
     cluster.propose(leader, 5);
     cluster.settle();
     leader.disk.needsSnapshot = true;
-    leader.disk.appliedIndex = 0 as LogIndex;
+    leader.disk.appliedIndex = noIndex;
     leader.restart();
     cluster.lose = () => false;
     cluster.tick(120);
@@ -256,23 +257,33 @@ describe('snapshots', () => {
     expect(leader.core.status()).toMatchObject({ needsSnapshot: false, appliedIndex: commitIndex });
   });
 
-  it('are refused from anybody but the leader, and when they bring nothing', () => {
+  it('are refused from members other than the leader, and when they are not ahead', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const leader = cluster.elect(1);
     cluster.propose(leader, 5);
     cluster.settle();
     const point = leader.makeSnapshot()!;
     const follower = cluster.replica(2);
-    const ahead = { ...point, index: 60 as LogIndex };
-    follower.core.tell({ kind: 'snapshotReceived', point, from: leader.id, term: 1 });
-    follower.core.tell({ kind: 'snapshotReceived', point: ahead, from: memberId(3), term: 1 });
-    follower.core.tell({ kind: 'snapshotReceived', point: ahead, from: leader.id, term: 0 });
+    const ahead = { ...point, index: asLogIndex(60) };
+    follower.core.handle({ kind: 'snapshotReceived', point, from: leader.id, term: asTerm(1) });
+    follower.core.handle({
+      kind: 'snapshotReceived',
+      point: ahead,
+      from: memberId(3),
+      term: asTerm(1),
+    });
+    follower.core.handle({
+      kind: 'snapshotReceived',
+      point: ahead,
+      from: leader.id,
+      term: asTerm(0),
+    });
     cluster.settle();
     expect(follower.seen.snapshotsRefused).toEqual([point, ahead, ahead]);
     expect(follower.core.status().lastIndex).toBe(6);
   });
 
-  it('are sent again after a failure, not at once but soon', () => {
+  it('are sent again soon after a failure, but not immediately', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const leader = cluster.elect(1);
     cluster.isolated.add(memberId(3));
@@ -287,19 +298,19 @@ describe('snapshots', () => {
       kind: 'appendResponse',
       from: memberId(3),
       to: leader.id,
-      term: 1,
+      term: asTerm(1),
       accepted: false,
-      matchIndex: 0 as LogIndex,
-      refusedIndex: 0 as LogIndex,
-      hintIndex: 0 as LogIndex,
-      hintTerm: 0,
+      matchIndex: noIndex,
+      refusedIndex: noIndex,
+      hintIndex: noIndex,
+      hintTerm: asTerm(0),
       needsSnapshot: true,
-      appliedIndex: 0 as LogIndex,
+      appliedIndex: noIndex,
     });
     leader.pump();
     expect(leader.snapshotsToSend).toEqual([memberId(3)]);
     leader.snapshotsToSend = [];
-    leader.core.tell({ kind: 'snapshotSent', to: memberId(3), point: undefined });
+    leader.core.handle({ kind: 'snapshotSent', to: memberId(3), point: undefined });
     leader.pump();
     expect(leader.snapshotsToSend).toEqual([]);
     cluster.tick(4);
@@ -309,7 +320,7 @@ describe('snapshots', () => {
     });
   });
 
-  it('need no receipt: what the receiver has applied tells that it has one', () => {
+  it('need no receipt: the applied index of the receiver shows that it has one', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const leader = cluster.elect(1);
     const damaged = cluster.replica(3);
@@ -317,7 +328,7 @@ describe('snapshots', () => {
     cluster.settle();
     // It has lost its state, not its log: the leader knew before that all of it matches.
     damaged.disk.needsSnapshot = true;
-    damaged.disk.appliedIndex = 0 as LogIndex;
+    damaged.disk.appliedIndex = noIndex;
     damaged.restart();
     cluster.losesReceipts = true;
     cluster.lose = (message) => message.kind === 'appendResponse' && message.accepted;
@@ -347,11 +358,11 @@ describe('snapshots', () => {
       kind: 'heartbeatRequest',
       from: leader.id,
       to: damaged.id,
-      term: 1,
-      commitIndex: 0 as LogIndex,
+      term: asTerm(1),
+      commitIndex: noIndex,
       context: 0,
     });
-    damaged.core.tell({ kind: 'snapshotReceived', point, from: leader.id, term: 1 });
+    damaged.core.handle({ kind: 'snapshotReceived', point, from: leader.id, term: asTerm(1) });
     cluster.settle();
     expect(damaged.core.status()).toMatchObject({ firstIndex: 12, lastIndex: 16 });
   });

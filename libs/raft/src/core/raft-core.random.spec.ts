@@ -3,11 +3,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { collectMarks, type MarkName } from './coverage-marks.js';
 import { RandomRun } from './testing/random-run.js';
 
-const RUNS = 12;
-const STEPS = 6_000;
+const runCount = 12;
+const stepsPerRun = 6_000;
 
 /** Branches that each group of runs must reach, or it is no test of them. */
-const MARKS_MIN = 48;
+const reachedMarksMin = 48;
 
 afterEach(() => collectMarks(undefined));
 
@@ -19,10 +19,10 @@ describe('a random network', () => {
         collectMarks((name) => marks.add(name));
         let committed = 0;
         let terms = 0;
-        for (let seed = 1; seed <= RUNS; seed += 1) {
+        for (let seed = 1; seed <= runCount; seed += 1) {
           try {
             const run = new RandomRun(seed, voterCount, { restarts: true, membership });
-            const result = run.run(STEPS);
+            const result = run.run(stepsPerRun);
             committed += result.committedCount;
             terms += result.terms;
           } catch (error) {
@@ -30,9 +30,9 @@ describe('a random network', () => {
           }
         }
         // A run in which nothing happens proves nothing.
-        expect(committed).toBeGreaterThan(RUNS * 20);
-        expect(terms).toBeGreaterThan(RUNS * 2);
-        expect(marks.size).toBeGreaterThan(MARKS_MIN);
+        expect(committed).toBeGreaterThan(runCount * 20);
+        expect(terms).toBeGreaterThan(runCount * 2);
+        expect(marks.size).toBeGreaterThan(reachedMarksMin);
       });
     }
   }

@@ -1,11 +1,12 @@
 /** Scenarios of reads that must not be stale, and of handing over the lead. */
+
 import { describe, expect, it } from 'vitest';
-import type { LogIndex } from '../replicated-log.js';
+import { asTerm, noIndex } from './brands.js';
+import type { HeartbeatRequest, HeartbeatResponse, Message } from './messages.js';
 import { memberId, TestCluster } from './testing/test-cluster.js';
-import type { HeartbeatRequest, HeartbeatResponse, Message } from './types.js';
 
 describe('a read', () => {
-  it('is answered after one round of a quorum, without waiting for a tick', () => {
+  it('succeeds after one round to a quorum, without waiting for a tick', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const leader = cluster.elect(1);
     leader.core.readIndex(7);
@@ -13,7 +14,7 @@ describe('a read', () => {
     expect(leader.seen.readStates).toEqual([{ context: 7, index: 1 }]);
   });
 
-  it('shares a round only with those who came before the round began', () => {
+  it('shares a round only with reads that arrived before it began', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const leader = cluster.elect(1);
     const rounds = recordRounds(cluster);
@@ -29,7 +30,7 @@ describe('a read', () => {
     expect(rounds()).toEqual([1, 2]);
   });
 
-  it('is not answered by an acknowledgement of an earlier round', () => {
+  it('does not count an acknowledgement of an earlier round', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const leader = cluster.elect(1);
     leader.core.readIndex(1);
@@ -41,9 +42,9 @@ describe('a read', () => {
       kind: 'heartbeatResponse',
       from: memberId(2),
       to: leader.id,
-      term: 1,
+      term: asTerm(1),
       context: 1,
-      appliedIndex: 0 as LogIndex,
+      appliedIndex: noIndex,
       diskLatencyMs: 0,
     };
     leader.core.step(stale);
@@ -54,7 +55,7 @@ describe('a read', () => {
     expect(leader.seen.readStates.map((state) => state.context)).toEqual([1, 2]);
   });
 
-  it('is never answered by a leader that was replaced without knowing', () => {
+  it('never succeeds at a leader that was replaced without its knowledge', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const old = cluster.elect(1);
     cluster.isolated.add(old.id);
@@ -89,7 +90,7 @@ describe('a read', () => {
     expect(leader.seen.readStates).toEqual([{ context: 1, index: 2 }]);
   });
 
-  it('of a follower or learner is answered by the leader, or with `ask again`', () => {
+  it('of a follower or learner goes to the leader, or fails and is retried', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const follower = cluster.replica(3);
     follower.core.readIndex(1);
@@ -135,7 +136,7 @@ describe('a read', () => {
     expect(leader.seen.readStates.length).toBe(1);
   });
 
-  it('is not answered from a lease once the target of a transfer was told', () => {
+  it('does not use a lease once timeoutNow was sent to the target of a transfer', () => {
     const cluster = new TestCluster([1, 2, 3], { leaseReads: true });
     for (let ticks = 0; ticks < 10; ticks += 1) cluster.replica(2).core.tick();
     const leader = cluster.elect(1);
@@ -149,7 +150,7 @@ describe('a read', () => {
 });
 
 describe('handing over the lead', () => {
-  it('brings the target up to date, then lets it be elected at once', () => {
+  it('brings the target up to date, then lets it campaign immediately', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const leader = cluster.elect(1);
     cluster.lose = (message) => message.to === memberId(3) && message.kind === 'appendRequest';
@@ -166,7 +167,7 @@ describe('handing over the lead', () => {
     expect(leader.seen.transferResults).toEqual([{ requestId: 1 }]);
   });
 
-  it('picks the voter that has most when nobody is named', () => {
+  it('picks the voter with the longest log when no target is named', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const leader = cluster.elect(1);
     cluster.lose = (message) => message.to === memberId(2) && message.kind === 'appendRequest';
@@ -177,7 +178,7 @@ describe('handing over the lead', () => {
     expect(cluster.replica(3).core.status().role).toBe('leader');
   });
 
-  it('goes on leading when the target does not take over in time', () => {
+  it('remains leader when the target is not elected in time', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const leader = cluster.elect(1);
     cluster.lose = (message) => message.kind === 'timeoutNow';
@@ -196,7 +197,7 @@ describe('handing over the lead', () => {
     expect(leader.seen.transferResults[1]).toMatchObject({ error: { code: 'TargetLags' } });
   });
 
-  it('tells why it cannot begin', () => {
+  it('reports why it cannot begin', () => {
     const cluster = new TestCluster([1, 2, 3]);
     cluster.replica(1).core.transferLeadership(1, memberId(2));
     const leader = cluster.elect(1);
@@ -214,11 +215,11 @@ describe('handing over the lead', () => {
   it('happens by itself when the own disk stays slow and another is much quicker', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const leader = cluster.elect(1);
-    leader.core.tell({ kind: 'diskLatency', p99Ms: 900 });
-    cluster.replica(2).core.tell({ kind: 'diskLatency', p99Ms: 600 });
+    leader.core.handle({ kind: 'diskLatency', p99Ms: 900 });
+    cluster.replica(2).core.handle({ kind: 'diskLatency', p99Ms: 600 });
     cluster.tick(30);
     expect(leader.core.status().role).toBe('leader');
-    cluster.replica(3).core.tell({ kind: 'diskLatency', p99Ms: 20 });
+    cluster.replica(3).core.handle({ kind: 'diskLatency', p99Ms: 20 });
     cluster.tick(25);
     expect(cluster.replica(3).core.status().role).toBe('leader');
   });
@@ -228,7 +229,7 @@ function roundOf(message: Message): number {
   return (message as HeartbeatRequest).context;
 }
 
-/** The rounds whose heartbeats went out, in order. */
+/** Contexts of the rounds whose heartbeats were sent, in order. */
 function recordRounds(cluster: TestCluster): () => number[] {
   const rounds = new Set<number>();
   cluster.lose = (message) => {

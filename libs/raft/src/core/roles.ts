@@ -1,17 +1,20 @@
 /**
- * Which role this replica plays, and what changes with it: who waits for a leader that is lost is told,
- * timers begin anew. `Leader` exists only while leading, so that nothing of one term is left in the next.
+ * The role of this replica, and everything that changes with it: callers that wait for a lost
+ * leader are notified, timers restart. `Leader` exists only while leading, so that no state of one
+ * term survives into the next.
  */
-import type { CoreState } from './core-state.js';
-import { Elections, type RoleChanges } from './elections.js';
-import type { ForwardedReads } from './forwarded-reads.js';
+
+import { Elections, type RoleChanges } from './election/elections.js';
+import { invariant } from './invariant.js';
 import { Leader } from './leader.js';
-import type { Transfers } from './transfers.js';
+import type { ForwardedReads } from './reads/forwarded-reads.js';
+import type { CoreState } from './state/core-state.js';
+import type { Transfers } from './transfer/transfers.js';
 import type { MemberId, Term } from './types.js';
 
 export class Roles implements RoleChanges {
   readonly elections: Elections;
-  #leader: Leader | undefined;
+  private currentLeader: Leader | undefined;
 
   constructor(
     private readonly state: CoreState,
@@ -23,11 +26,11 @@ export class Roles implements RoleChanges {
 
   /** Undefined: this replica does not lead. */
   get leader(): Leader | undefined {
-    return this.#leader;
+    return this.currentLeader;
   }
 
-  /** A message of the leader of the current term has come. */
-  hearLeader(leader: MemberId): void {
+  /** Handles the sender of a message as the leader of the current term. */
+  followLeader(leader: MemberId): void {
     const { state } = this;
     if (state.activeRole !== 'follower' || state.leader !== leader) {
       this.becomeFollower(state.term, leader);
@@ -37,26 +40,32 @@ export class Roles implements RoleChanges {
 
   becomeFollower(term: Term, leader: MemberId | undefined): void {
     const { state } = this;
+    invariant(term >= state.term, 'a replica follows a leader of an earlier term');
+    invariant(leader !== state.id, 'a replica follows itself');
     if (term > state.term) state.raiseTerm(term);
-    if (leader !== undefined) state.noteLeader(leader);
-    const lost = this.#leader;
-    this.#leader = undefined;
+    invariant(state.term === term, 'a follower is in another term than its leader');
+    if (leader !== undefined) state.recordLeader(leader);
+    const lost = this.currentLeader;
+    this.currentLeader = undefined;
     const before = state.leader;
     state.activeRole = 'follower';
     state.leader = leader;
     this.elections.resetTimer();
-    lost?.onLeadLost();
-    if (leader !== before) this.forwardedReads.loseAll();
+    lost?.onLeadershipLost();
+    if (leader !== before) this.forwardedReads.expireAll();
     if (leader !== undefined) this.transfers.onLeader(leader);
   }
 
   becomeLeader(): void {
     const { state } = this;
-    state.noteLeader(state.id);
+    invariant(state.activeRole === 'candidate', 'a replica leads without having campaigned');
+    invariant(state.votedFor === state.id, 'a leader has voted for another');
+    invariant(this.currentLeader === undefined, 'a leader is elected in its own term');
+    state.recordLeader(state.id);
     state.activeRole = 'leader';
     state.leader = state.id;
-    this.forwardedReads.loseAll();
+    this.forwardedReads.expireAll();
     this.transfers.onLeader(state.id);
-    this.#leader = new Leader(state, this.transfers, this);
+    this.currentLeader = new Leader(state, this.transfers, this);
   }
 }

@@ -1,8 +1,16 @@
-/** What the core says of itself. */
-import type { LogIndex, PeerProgress } from '../replicated-log.js';
-import type { CoreState } from './core-state.js';
+/** The status of a core. */
 import type { Leader } from './leader.js';
-import type { Configuration, MemberId, Role, Term } from './types.js';
+import type { CoreState } from './state/core-state.js';
+import type { Configuration, LogIndex, MemberId, Role, Term } from './types.js';
+
+export interface PeerProgress {
+  readonly id: MemberId;
+  readonly matchIndex: LogIndex;
+  readonly appliedIndex: LogIndex;
+  readonly state: 'probe' | 'replicate' | 'snapshot';
+  /** Responded within the last election timeout. */
+  readonly recentlyActive: boolean;
+}
 
 export interface CoreStatus {
   readonly role: Role;
@@ -25,7 +33,7 @@ export interface CoreStatus {
   readonly damagedAppends: number;
   /** At the leader: proposed and not yet committed. */
   readonly uncommittedBytes: number;
-  /** At the leader: what it knows of the others; empty elsewhere. */
+  /** At the leader: progress of the other members; empty elsewhere. */
   readonly progress: readonly PeerProgress[];
 }
 

@@ -1,48 +1,49 @@
 /**
- * The one loop around the core: whatever comes in (ticks, messages, proposals, ends of writes) is told to
- * the core at once; in the next microtask its output is taken and carried out: written, sent, delivered.
- * So what comes in together goes on together, and no part waits for another.
+ * The loop around the core. Input (ticks, messages, proposals, finished writes) goes to the core
+ * immediately; in the next microtask the replica takes the output and processes it: writes, sends,
+ * delivers. So input of one turn is processed together, and no part waits for another.
  *
- * Invariants: one write at a time; nothing is sent but what the core has released; after a failure nothing
- * is sent or written any more, and the process ends.
+ * Invariants: one write at a time; only messages that the core has released are sent; after a
+ * failure nothing is sent or written any more, and the process ends.
  */
+
 import type { Logger, LoopClock } from '@orch/component';
+import { minIndex, noTerm } from '../core/brands.js';
+import type { Message } from '../core/messages.js';
+import type { LocalEvent, Output, ReadRequest } from '../core/output.js';
 import { RaftCore } from '../core/raft-core.js';
 import type { CoreStatus } from '../core/status.js';
 import type {
   Configuration,
   Entry,
   Leadership,
-  LocalEvent,
+  LogIndex,
   MemberId,
   MembershipChange,
-  Message,
-  Output,
-  ReadRequest,
   SnapshotPoint,
   Term,
 } from '../core/types.js';
-import { LATENCY_TOLD_MS } from '../limits.js';
+import { latencyReportMs } from '../limits.js';
 import type { LogObserver } from '../log-observer.js';
-import { LogError, type LogErrorCode, type LogHandlers, type LogIndex } from '../replicated-log.js';
+import { LogError, type LogErrorCode, type LogHandlers } from '../replicated-log.js';
 import type { Transport } from '../transport/transport.js';
-import { ChangeRequests } from './change-requests.js';
-import { CommitTimes } from './commit-times.js';
 import { Deliverer } from './deliverer.js';
-import { cutIndex } from './log-cutter.js';
-import { LogWriter } from './log-writer.js';
-import type { OpenedDirectory } from './open-directory.js';
-import { PeerSnapshots } from './peer-snapshots.js';
-import { ProposalBuffer } from './proposal-buffer.js';
-import { ReadRounds } from './read-rounds.js';
-import { coreOptions, type ReplicaTuning, tickMsOf } from './replica-options.js';
+import { compactionIndex } from './disk/compaction-index.js';
+import { LogWriter } from './disk/log-writer.js';
+import { ChangeRequests } from './requests/change-requests.js';
+import { CommitTimes } from './requests/commit-times.js';
+import { ProposalBuffer } from './requests/proposal-buffer.js';
+import { ReadBarriers } from './requests/read-barriers.js';
+import { PeerSnapshots } from './snapshots/peer-snapshots.js';
+import type { OpenedDirectory } from './startup/open-directory.js';
+import { coreOptions, type ReplicaTuning, tickMsOf } from './startup/replica-options.js';
 import { Ticker } from './ticker.js';
 
-export interface ReplicaParts {
+export interface ReplicaDependencies {
   readonly opened: OpenedDirectory;
   readonly tuning: ReplicaTuning;
   readonly handlers: LogHandlers;
-  /** Absent for a sole member that listens to nobody. */
+  /** Absent for a sole member without network. */
   readonly transport: Transport | undefined;
   readonly clock: LoopClock;
   readonly random: () => number;
@@ -52,7 +53,7 @@ export interface ReplicaParts {
   readonly reason: () => string | undefined;
   readonly onLeadership: (leadership: Leadership) => void;
   readonly onConfiguration: (configuration: Configuration) => void;
-  /** Each in the order of the log; those that a snapshot jumps over are left out. */
+  /** In the order of the log; configurations that a snapshot skips are left out. */
   readonly onCommittedConfiguration: (configuration: Configuration) => void;
   readonly onFailed: (error: Error) => void;
 }
@@ -60,308 +61,310 @@ export interface ReplicaParts {
 export class Replica {
   readonly id: MemberId;
   readonly changes: ChangeRequests;
-  readonly rounds: ReadRounds;
-  readonly #core: RaftCore;
-  readonly #parts: ReplicaParts;
-  readonly #writer: LogWriter;
-  readonly #deliverer: Deliverer;
-  readonly #snapshots: PeerSnapshots;
-  readonly #ticker: Ticker;
-  readonly #proposals: ProposalBuffer;
-  readonly #commitTimes: CommitTimes;
-  #leadership: Leadership = { term: 0, leader: undefined, role: 'follower' };
-  #installing: Promise<void> | undefined;
-  #lastTickMs: number;
-  #latencyToldMs: number;
-  #woken = false;
+  readonly barriers: ReadBarriers;
+  private readonly core: RaftCore;
+  private readonly dependencies: ReplicaDependencies;
+  private readonly writer: LogWriter;
+  private readonly deliverer: Deliverer;
+  private readonly snapshots: PeerSnapshots;
+  private readonly ticker: Ticker;
+  private readonly proposals: ProposalBuffer;
+  private readonly commitTimes: CommitTimes;
+  private latestLeadership: Leadership = { term: noTerm, leader: undefined, role: 'follower' };
+  private installing: Promise<void> | undefined;
+  private lastTickMs: number;
+  private latencyReportedMs: number;
+  private scheduled = false;
   /** Why it runs no more. */
-  #ended: LogErrorCode | undefined;
+  private ended: LogErrorCode | undefined;
 
-  constructor(parts: ReplicaParts) {
+  constructor(parts: ReplicaDependencies) {
     const { opened, tuning, handlers, transport, clock, random, logger, observer, reason } = parts;
     const { initial, stored, store } = opened;
-    this.#parts = parts;
+    this.dependencies = parts;
     this.id = stored.identity.memberId;
-    this.#core = new RaftCore(coreOptions(tuning, this.id, random), initial);
-    this.#lastTickMs = clock.monotonicMs();
-    this.#latencyToldMs = this.#lastTickMs;
+    this.core = new RaftCore(coreOptions(tuning, this.id, random), initial);
+    this.lastTickMs = clock.monotonicMs();
+    this.latencyReportedMs = this.lastTickMs;
     this.changes = new ChangeRequests(clock);
-    this.#proposals = new ProposalBuffer(random);
-    this.#commitTimes = new CommitTimes(clock, observer);
-    const wake = () => this.#wake();
+    this.proposals = new ProposalBuffer(random);
+    this.commitTimes = new CommitTimes(clock, observer);
+    const wake = () => this.schedule();
     const onFailed = (what: string, error: unknown) => this.fail(what, error);
-    this.rounds = new ReadRounds(
+    this.barriers = new ReadBarriers(
       clock,
       random,
       wake,
-      (context) => this.#core.readIndex(context),
+      (context) => this.core.readIndex(context),
       reason,
     );
-    this.#writer = new LogWriter({
+    this.writer = new LogWriter({
       store,
       clock,
       observer,
-      onWritten: (id) => this.tell({ kind: 'written', id }),
+      onWritten: (id) => this.handle({ kind: 'written', id }),
       onFailed,
     });
-    this.#deliverer = new Deliverer(
+    this.deliverer = new Deliverer(
       (entries) => handlers.onCommitted(entries),
       clock,
-      (index) => this.tell({ kind: 'applied', index }),
+      (index) => this.handle({ kind: 'applied', index }),
       onFailed,
     );
-    this.#snapshots = new PeerSnapshots({
+    this.snapshots = new PeerSnapshots({
       transport,
       clock,
       logger,
       observer,
-      core: this.#core,
+      core: this.core,
       store,
       snapshots: handlers.snapshots,
-      leadingTerm: () => (this.#isLeader && !this.#ended ? this.#leadership.term : undefined),
-      tell: (event) => this.tell(event),
+      leadingTerm: () => (this.isLeader && !this.ended ? this.latestLeadership.term : undefined),
+      tell: (event) => this.handle(event),
     });
-    this.#ticker = new Ticker(clock, tickMsOf(tuning), (lateMs) => this.#tick(lateMs));
+    this.ticker = new Ticker(clock, tickMsOf(tuning), (lateMs) => this.tick(lateMs));
   }
 
   get proposalsBuffered(): number {
-    return this.#proposals.entryCount;
+    return this.proposals.entryCount;
   }
 
   get leadership(): Leadership {
-    return this.#leadership;
+    return this.latestLeadership;
   }
 
-  get #isLeader(): boolean {
-    return this.#leadership.role === 'leader';
+  private get isLeader(): boolean {
+    return this.latestLeadership.role === 'leader';
   }
 
   status(): CoreStatus {
-    return this.#core.status();
+    return this.core.status();
   }
 
   /** The newest configuration that is certain to stay. */
   committedConfiguration(): Configuration | undefined {
-    return this.#core.configurationAt(this.#core.status().commitIndex);
+    return this.core.configurationAt(this.core.status().commitIndex);
   }
 
   /** As of the state; undefined when the log begins behind it. */
   appliedConfiguration(): Configuration | undefined {
-    return this.#core.configurationAt(this.#core.status().appliedIndex);
+    return this.core.configurationAt(this.core.status().appliedIndex);
   }
 
   run(): void {
-    this.#ticker.start();
-    // A sole voter need not wait for anybody.
-    this.#input(() => this.#core.tick());
+    this.ticker.start();
+    // A sole voter need not wait for other members.
+    this.input(() => this.core.tick());
   }
 
   propose(id: number, command: Buffer): void {
-    if (this.#ended) this.#proposals.refuse(id, 'Stopped');
-    else this.#proposals.add(id, command);
-    this.#wake();
+    if (this.ended) this.proposals.refuse(id, 'Stopped');
+    else this.proposals.add(id, command);
+    this.schedule();
   }
 
   step(messages: readonly Message[]): void {
-    if (this.#ended) return;
-    this.#input(() => {
-      for (const message of messages) this.#core.step(message);
+    if (this.ended) return;
+    this.input(() => {
+      for (const message of messages) this.core.step(message);
     });
   }
 
-  tell(event: LocalEvent): void {
-    if (this.#ended) return;
-    this.#input(() => this.#core.tell(event));
+  handle(event: LocalEvent): void {
+    if (this.ended) return;
+    this.input(() => this.core.handle(event));
   }
 
   changeMembership(change: MembershipChange, deadlineMs: number): Promise<void> {
     return this.changes.ask(`the change of members (${change.kind})`, deadlineMs, (requestId) =>
-      this.#input(() => this.#core.changeMembership(requestId, change)),
+      this.input(() => this.core.changeMembership(requestId, change)),
     );
   }
 
   transferLeadership(to: MemberId | undefined, deadlineMs: number): Promise<void> {
     return this.changes.ask('the transfer of the lead', deadlineMs, (requestId) =>
-      this.#input(() => this.#core.transferLeadership(requestId, to)),
+      this.input(() => this.core.transferLeadership(requestId, to)),
     );
   }
 
-  /** Entries up to `index` are in the state on disk: cuts what nobody needs any more. */
+  /**
+   * Entries up to `index` are in the state on disk: compacts the log as far as no member needs it.
+   */
   async truncate(index: LogIndex): Promise<void> {
-    if (this.#ended) throw new LogError('Stopped', 'the log is not running');
+    if (this.ended) throw new LogError('Stopped', 'the log is not running');
     const { appliedIndex, firstIndex, progress } = this.status();
-    const upTo = cutIndex({
-      // Word of what was applied last may still be on its way here.
-      durableIndex: Math.min(index, appliedIndex) as LogIndex,
+    const upTo = compactionIndex({
+      // The event of the last applied entries may not have arrived yet.
+      durableIndex: minIndex(index, appliedIndex),
       firstIndex,
-      keepEntries: this.#parts.tuning.logKeepEntries,
+      keepEntries: this.dependencies.tuning.logKeepEntries,
       progress,
       self: this.id,
-      sendingIndex: this.#snapshots.sendingIndex,
+      sendingIndex: this.snapshots.sendingIndex,
     });
-    if (upTo === undefined || this.#installing) return;
-    const point = await this.#writer.cut(upTo);
-    if (point && point.index >= this.status().firstIndex) this.tell({ kind: 'cut', point });
+    if (upTo === undefined || this.installing) return;
+    const point = await this.writer.compact(upTo);
+    if (point && point.index >= this.status().firstIndex) this.handle({ kind: 'compacted', point });
   }
 
   /** Resolves with whether the core installs the snapshot that lies ready. */
   offerSnapshot(from: MemberId, term: Term, point: SnapshotPoint): Promise<boolean> {
-    if (this.#ended) return Promise.resolve(false);
-    return this.#snapshots.offer(from, term, point);
+    if (this.ended) return Promise.resolve(false);
+    return this.snapshots.offer(from, term, point);
   }
 
-  /** From here on nothing goes out; the process is to end. */
+  /** Stops all output; the process is to end. */
   fail(what: string, error: unknown): void {
-    if (this.#ended) return;
+    if (this.ended) return;
     const cause = error instanceof Error ? error : new Error(String(error));
     this.end('Stopped');
-    this.#parts.onFailed(new Error(`${what}: ${cause.message}`, { cause }));
+    this.dependencies.onFailed(new Error(`${what}: ${cause.message}`, { cause }));
   }
 
   end(code: LogErrorCode): void {
-    if (this.#ended) return;
-    this.#ended = code;
-    this.#ticker.stop();
-    this.rounds.stop();
+    if (this.ended) return;
+    this.ended = code;
+    this.ticker.stop();
+    this.barriers.stop();
     this.changes.stop();
-    this.#snapshots.refuseAll();
-    this.#proposals.refuseAll(code);
-    this.#wake();
+    this.snapshots.refuseAll();
+    this.proposals.refuseAll(code);
+    this.schedule();
   }
 
-  /** Lets what is under way end. */
+  /** Waits for operations in progress. */
   async settled(): Promise<void> {
-    await this.#snapshots.stop();
-    await this.#installing;
-    await this.#deliverer.stop();
-    await this.#writer.idle();
+    await this.snapshots.stop();
+    await this.installing;
+    await this.deliverer.stop();
+    await this.writer.idle();
   }
 
-  #wake(): void {
-    if (this.#woken) return;
-    this.#woken = true;
-    queueMicrotask(() => this.#turn());
+  private schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    queueMicrotask(() => this.runTurn());
   }
 
-  #turn(): void {
-    this.#woken = false;
-    if (!this.#ended) {
-      this.#guard(() => {
-        const commands = this.#proposals.takeCommands();
-        if (commands.length > 0) this.#core.propose(commands);
-        this.#passTime();
-        this.rounds.flush();
-        this.#carryOut(this.#core.takeOutput());
+  private runTurn(): void {
+    this.scheduled = false;
+    if (!this.ended) {
+      this.guard(() => {
+        const commands = this.proposals.takeCommands();
+        if (commands.length > 0) this.core.propose(commands);
+        this.catchUpTicks();
+        this.barriers.flush();
+        this.process(this.core.takeOutput());
       });
     }
-    this.#proposals.tellRefusals(this.#parts.handlers, this.#parts.reason);
+    this.proposals.reportRefusals(this.dependencies.handlers, this.dependencies.reason);
   }
 
-  #carryOut(output: Output): void {
-    const { transport, handlers } = this.#parts;
+  private process(output: Output): void {
+    const { transport, handlers } = this.dependencies;
     if (output.messages.length > 0) transport?.send(output.messages);
     if (output.write) {
-      if (this.#isLeader) this.#commitTimes.began(output.write.entries);
-      this.#writer.write(output.write);
+      if (this.isLeader) this.commitTimes.began(output.write.entries);
+      this.writer.write(output.write);
     }
-    for (const request of output.reads) void this.#read(request);
+    for (const request of output.reads) void this.read(request);
     if (output.committed.length > 0) {
-      this.#commitTimes.committed(output.committed.at(-1)!.index);
-      this.#tellConfigurations(output.committed);
-      this.#deliverer.add(output.committed);
+      this.commitTimes.committed(output.committed.at(-1)!.index);
+      this.reportConfigurations(output.committed);
+      this.deliverer.add(output.committed);
     }
-    for (const { context, index } of output.readStates) this.rounds.answered(context, index);
-    for (const { ids, code } of output.refusals) this.#proposals.refusedByCore(ids, code);
+    for (const { context, index } of output.readStates) this.barriers.answered(context, index);
+    for (const { ids, code } of output.refusals) this.proposals.onCoreRefusal(ids, code);
     for (const result of output.membershipResults) this.changes.settle(result);
     for (const result of output.transferResults) this.changes.settle(result);
-    for (const peer of output.snapshotsToSend) this.#snapshots.send(peer);
-    for (const point of output.snapshotsRefused) this.#snapshots.settle(point, false);
-    if (output.install) this.#installing = this.#install(output.install);
-    if (output.configuration) this.#parts.onConfiguration(output.configuration);
+    for (const peer of output.snapshotsToSend) this.snapshots.send(peer);
+    for (const point of output.snapshotsRefused) this.snapshots.settle(point, false);
+    if (output.install) this.installing = this.install(output.install);
+    if (output.configuration) this.dependencies.onConfiguration(output.configuration);
     if (output.leadership) {
-      this.#leadership = output.leadership;
-      this.#commitTimes.clear();
-      this.#parts.onLeadership(output.leadership);
+      this.latestLeadership = output.leadership;
+      this.commitTimes.clear();
+      this.dependencies.onLeadership(output.leadership);
       handlers.onLeadership(output.leadership);
-      this.rounds.leadershipChanged();
+      this.barriers.leadershipChanged();
     }
   }
 
-  #tellConfigurations(committed: readonly Entry[]): void {
+  private reportConfigurations(committed: readonly Entry[]): void {
     for (const { kind, index } of committed) {
       if (kind !== 'configuration') continue;
-      this.#parts.onCommittedConfiguration(this.#core.configurationAt(index)!);
+      this.dependencies.onCommittedConfiguration(this.core.configurationAt(index)!);
     }
   }
 
-  #tick(lateMs: number): void {
-    const nowMs = this.#parts.clock.monotonicMs();
-    this.#parts.observer?.loopDelayed(lateMs);
-    this.#lastTickMs = nowMs;
-    this.rounds.tick();
-    this.#input(() => {
-      this.#core.tick();
-      if (nowMs < this.#latencyToldMs + LATENCY_TOLD_MS) return;
-      this.#latencyToldMs = nowMs;
-      this.#core.tell({ kind: 'diskLatency', p99Ms: this.#writer.latency.p99Ms(nowMs) });
+  private tick(lateMs: number): void {
+    const nowMs = this.dependencies.clock.monotonicMs();
+    this.dependencies.observer?.loopDelayed(lateMs);
+    this.lastTickMs = nowMs;
+    this.barriers.tick();
+    this.input(() => {
+      this.core.tick();
+      if (nowMs < this.latencyReportedMs + latencyReportMs) return;
+      this.latencyReportedMs = nowMs;
+      this.core.handle({ kind: 'diskLatency', p99Ms: this.writer.latency.p99Ms(nowMs) });
     });
   }
 
   /** A lease must not outlive the time for which the timers of a paused process were silent. */
-  #passTime(): void {
-    const { tuning, clock } = this.#parts;
-    if (!tuning.leaseReads || !this.#isLeader) return;
+  private catchUpTicks(): void {
+    const { tuning, clock } = this.dependencies;
+    if (!tuning.leaseReads || !this.isLeader) return;
     const tickMs = tickMsOf(tuning);
     const nowMs = clock.monotonicMs();
-    const passed = Math.floor((nowMs - this.#lastTickMs) / tickMs);
+    const passed = Math.floor((nowMs - this.lastTickMs) / tickMs);
     if (passed < 2) return;
-    this.#lastTickMs = nowMs;
+    this.lastTickMs = nowMs;
     const ticks = Math.min(passed, Math.ceil((2 * tuning.electionMs) / tickMs));
-    for (let tick = 0; tick < ticks; tick += 1) this.#core.tick();
+    for (let tick = 0; tick < ticks; tick += 1) this.core.tick();
   }
 
-  async #read(request: ReadRequest): Promise<void> {
+  private async read(request: ReadRequest): Promise<void> {
     const { from, to, bytesMax } = request;
     try {
-      const entries = await this.#parts.opened.store.read(from, to, bytesMax);
-      this.tell({ kind: 'entriesRead', request, entries });
+      const entries = await this.dependencies.opened.store.read(from, to, bytesMax);
+      this.handle({ kind: 'entriesRead', request, entries });
     } catch (error) {
       this.fail('reading the log failed', error);
     }
   }
 
   /** The state first, then the log: a start after a crash in between moves the log up. */
-  async #install(point: SnapshotPoint): Promise<void> {
-    this.#snapshots.settle(point, true);
-    const { handlers, logger } = this.#parts;
+  private async install(point: SnapshotPoint): Promise<void> {
+    this.snapshots.settle(point, true);
+    const { handlers, logger } = this.dependencies;
     let moved = false;
     try {
-      await this.#deliverer.replacedUpTo(point.index, async () => {
+      await this.deliverer.replacedUpTo(point.index, async () => {
         await handlers.snapshots.install(point);
-        moved = await this.#writer.moveTo(point);
+        moved = await this.writer.moveTo(point);
       });
     } catch (error) {
       this.fail('installing a snapshot failed', error);
     }
     if (!moved) return;
-    this.#installing = undefined;
-    this.tell({ kind: 'snapshotInstalled', point });
-    this.#parts.onCommittedConfiguration(point.configuration);
+    this.installing = undefined;
+    this.handle({ kind: 'snapshotInstalled', point });
+    this.dependencies.onCommittedConfiguration(point.configuration);
     logger.info({ index: point.index, term: point.term }, 'snapshot installed');
   }
 
   /** A broken invariant ends the process. */
-  #guard(action: () => void): void {
+  private guard(action: () => void): void {
     try {
       action();
     } catch (error) {
-      this.fail('consensus cannot go on', error);
+      this.fail('consensus failed', error);
     }
   }
 
-  /** Tells the core something, whose output is taken in the next microtask. */
-  #input(action: () => void): void {
-    this.#guard(action);
-    this.#wake();
+  /** Passes input to the core; its output is taken in the next microtask. */
+  private input(action: () => void): void {
+    this.guard(action);
+    this.schedule();
   }
 }

@@ -4,7 +4,7 @@ import { ProcessClock } from '../testing/replica-cluster.js';
 import { Ticker } from './ticker.js';
 
 describe('Ticker', () => {
-  it('ticks evenly, and tells how late it is', async () => {
+  it('ticks evenly, and reports how late it is', async () => {
     const clock = new ManualClock();
     const late: number[] = [];
     const ticker = new Ticker(clock, 50, (lateMs) => late.push(lateMs));

@@ -1,11 +1,12 @@
 /**
- * What a write request changes in the database: pure. Checks that the request continues the log, since
- * this is the last place where a wrong chain is a fault of the program and not a damaged disk.
+ * What a write request changes in the database: pure. Checks that the request continues the log,
+ * since this is the last place where a wrong chain is a fault of the program and not a damaged
+ * disk.
  */
-import { follows } from '../core/entry-checksum.js';
-import type { LogPoint, WriteRequest } from '../core/types.js';
-import type { LogIndex } from '../replicated-log.js';
-import type { Change } from './disk.js';
+import { follows } from '../core/log/entry-checksum.js';
+import type { WriteRequest } from '../core/output.js';
+import type { LogIndex, LogPoint } from '../core/types.js';
+import type { Change } from './disk/disk.js';
 import { configurationKey, encodeEntry, entryKey, putFact } from './log-codec.js';
 import { type LogHead, withHardState } from './log-head.js';
 import type { ConfigurationAt } from './log-scan.js';
@@ -17,8 +18,8 @@ export interface LogBatch {
 }
 
 /**
- * `before` is the point that the entries continue from, `known` the configurations in the log. Throws
- * RangeError when the request contradicts the log; then nothing of it may be written.
+ * `before` is the point that the entries continue from, `known` the configurations in the log.
+ * Throws RangeError when the request contradicts the log; then nothing of it may be written.
  */
 export function planBatch(
   head: LogHead,
@@ -57,7 +58,7 @@ export function planBatch(
   return { changes, head: { ...base, last }, configurations };
 }
 
-/** Drops what was truncated, adds what came with the entries. */
+/** Drops truncated configurations, adds those of the new entries. */
 function changeConfigurations(
   changes: Change[],
   keptTo: LogIndex,

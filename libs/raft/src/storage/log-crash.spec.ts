@@ -1,31 +1,33 @@
 /**
- * A log whose process or machine ends at any moment, on a disk that loses whatever it may: what is found
- * afterwards is the log before or after the change under way, whole, and never called damaged.
+ * A log whose process or machine ends at any moment, on a disk that loses everything it may: the
+ * recovered log is the one before or after the change in progress, complete, and never reported as
+ * damaged.
  */
+
 import { describe, expect, it } from 'vitest';
-import { LOG_ORIGIN } from '../core/entry-checksum.js';
+import { asLogIndex, asMemberId, branded } from '../core/brands.js';
+import { crc32c } from '../core/log/crc32c.js';
+import { logOrigin } from '../core/log/entry-checksum.js';
 import type { Configuration, Entry, LogPoint } from '../core/types.js';
-import { crc32c } from '../crc32c.js';
-import type { LogIndex } from '../replicated-log.js';
 import {
   append,
   chain,
   configurationOf,
-  IDENTITY,
   pointOf,
-  START,
+  testIdentity,
+  testStart,
   vote,
 } from '../testing/log-entries.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { SimDisk } from '../testing/sim-disk.js';
-import { DatabaseLogStore } from './database-log-store.js';
 import { entryKey } from './log-codec.js';
-import type { Identity } from './log-store.js';
+import { LogStore } from './log-store.js';
+import type { Identity } from './stored-log.js';
 
-const DIRECTORY = '/data/log';
-const SEEDS = 40;
-const STEPS = 50;
-const index = (value: number) => value as LogIndex;
+const logDirectory = '/data/log';
+const seedCount = 40;
+const stepsPerRun = 50;
+const index = (value: number) => asLogIndex(value);
 
 /** The log as its writer has it; every change makes a new one. */
 interface Model {
@@ -43,14 +45,14 @@ interface Model {
   readonly admitted: boolean;
 }
 
-const NOTHING: Model = {
+const emptyModel: Model = {
   identity: undefined,
-  start: LOG_ORIGIN,
+  start: logOrigin,
   entries: [],
   term: 0,
   votedFor: undefined,
   commitIndex: 0,
-  configurations: [{ index: 0, configuration: START.configuration }],
+  configurations: [{ index: 0, configuration: testStart.configuration }],
   peers: [],
   admitted: false,
 };
@@ -62,11 +64,11 @@ interface Outcome {
 
 interface Step {
   readonly after: Model;
-  run(store: DatabaseLogStore): Promise<unknown>;
+  run(store: LogStore): Promise<unknown>;
 }
 
 describe('a log on a disk that fails', () => {
-  it.each(Array.from({ length: SEEDS }, (_, at) => at + 1))(
+  it.each(Array.from({ length: seedCount }, (_, at) => at + 1))(
     'is found as it was before or after the last change (seed %i)',
     (seed) => new Run(seed).all(),
   );
@@ -80,16 +82,16 @@ describe('a log on a disk that fails', () => {
 });
 
 class Run {
-  readonly #clock = new ManualClock();
-  readonly #disk: SimDisk;
-  #draws = 0;
-  #model = NOTHING;
-  #store!: DatabaseLogStore;
+  private readonly clock = new ManualClock();
+  private readonly disk: SimDisk;
+  private draws = 0;
+  private model = emptyModel;
+  private store!: LogStore;
 
   constructor(private readonly seed: number) {
-    this.#disk = new SimDisk({
-      clock: this.#clock,
-      random: () => this.#draw(),
+    this.disk = new SimDisk({
+      clock: this.clock,
+      random: () => this.draw(),
       faults: {
         syncMs: [1, 4],
         writeMs: [0, 1],
@@ -102,46 +104,46 @@ class Run {
   }
 
   async all(): Promise<void> {
-    await this.#restart([NOTHING]);
+    await this.restart([emptyModel]);
     let changes = 0;
-    for (let count = 0; count < STEPS; count += 1) {
-      const before = this.#model;
-      const step = this.#next();
-      const failures = this.#disk.counts.syncErrors;
-      const outcome = this.#outcomeOf(step.run(this.#store));
-      if (this.#pick(4) === 0) {
-        await this.#pass(this.#pick(5));
-        this.#disk.crash({ machine: this.#pick(2) === 0 });
-        await this.#restart(outcome.done ? [step.after] : [before, step.after]);
+    for (let count = 0; count < stepsPerRun; count += 1) {
+      const before = this.model;
+      const step = this.next();
+      const failures = this.disk.counts.syncErrors;
+      const outcome = this.outcomeOf(step.run(this.store));
+      if (this.pick(4) === 0) {
+        await this.pass(this.pick(5));
+        this.disk.crash({ machine: this.pick(2) === 0 });
+        await this.restart(outcome.done ? [step.after] : [before, step.after]);
         continue;
       }
-      await this.#settled(outcome);
+      await this.settled(outcome);
       if (outcome.failed) {
-        expect(this.#disk.counts.syncErrors).toBeGreaterThan(failures);
-        this.#disk.crash({ machine: this.#pick(2) === 0 });
-        await this.#restart([before, step.after]);
+        expect(this.disk.counts.syncErrors).toBeGreaterThan(failures);
+        this.disk.crash({ machine: this.pick(2) === 0 });
+        await this.restart([before, step.after]);
         continue;
       }
       changes += 1;
-      this.#model = step.after;
+      this.model = step.after;
     }
-    expect(changes).toBeGreaterThan(STEPS / 3);
+    expect(changes).toBeGreaterThan(stepsPerRun / 3);
   }
 
-  /** A millisecond at a time, so that what an answer leads to is begun when it comes. */
-  async #pass(durationMs: number): Promise<void> {
-    for (let passedMs = 0; passedMs < durationMs; passedMs += 1) await this.#clock.advance(1);
+  /** In steps of a millisecond, so that each result starts its next operation when it arrives. */
+  private async pass(durationMs: number): Promise<void> {
+    for (let passedMs = 0; passedMs < durationMs; passedMs += 1) await this.clock.advance(1);
   }
 
-  async #settled(outcome: Outcome): Promise<void> {
+  private async settled(outcome: Outcome): Promise<void> {
     for (let passedMs = 0; passedMs < 100; passedMs += 1) {
       if (outcome.done || outcome.failed) return;
-      await this.#clock.advance(1);
+      await this.clock.advance(1);
     }
     throw new Error('not settled in time');
   }
 
-  #outcomeOf(promise: Promise<unknown>): Outcome {
+  private outcomeOf(promise: Promise<unknown>): Outcome {
     const outcome: Outcome = { done: false, failed: false };
     promise.then(
       () => {
@@ -154,53 +156,56 @@ class Run {
     return outcome;
   }
 
-  /** A snapshot contradicts what is there; later entries reach over what is left of the old ones. */
+  /** A snapshot contradicts the log; later entries overwrite the remains of the old ones. */
   async startOver(crashMs: number): Promise<void> {
-    this.#disk.faults.fileSwitchRate = 1;
-    await this.#restart([NOTHING]);
-    await this.#do(this.#create());
-    const old = { ...this.#model, term: 1, entries: chain(START, 1, 'a', 'b', 'c', 'd', 'e') };
-    await this.#do({ after: old, run: (store) => append(store, old.entries) });
+    this.disk.faults.fileSwitchRate = 1;
+    await this.restart([emptyModel]);
+    await this.do(this.create());
+    const old = { ...this.model, term: 1, entries: chain(testStart, 1, 'a', 'b', 'c', 'd', 'e') };
+    await this.do({ after: old, run: (store) => append(store, old.entries) });
     const point = { index: index(2), term: 2, checksum: 22 };
-    const { configuration } = START;
-    const moved = { ...startedAfter(old, point, configuration), entries: [], term: 2 };
-    this.#outcomeOf(this.#store.moveTo({ ...point, configuration }));
-    await this.#pass(crashMs);
-    this.#disk.crash({ machine: true });
-    await this.#restart([old, moved]);
-    if (this.#model.entries.length > 0) {
-      await this.#do({ after: moved, run: (store) => store.moveTo({ ...point, configuration }) });
+    const { configuration } = testStart;
+    const moved = { ...startedAfter(old, branded(point), configuration), entries: [], term: 2 };
+    this.outcomeOf(this.store.moveTo(branded({ ...point, configuration })));
+    await this.pass(crashMs);
+    this.disk.crash({ machine: true });
+    await this.restart([old, moved]);
+    if (this.model.entries.length > 0) {
+      await this.do({
+        after: moved,
+        run: (store) => store.moveTo(branded({ ...point, configuration })),
+      });
     }
     for (const word of ['C', 'D']) {
-      const entries = [...this.#model.entries];
-      entries.push(...chain(entries.at(-1) ?? point, 2, word));
-      const after = { ...this.#model, entries };
-      await this.#do({ after, run: (store) => append(store, entries.slice(-1)) });
+      const entries = [...this.model.entries];
+      entries.push(...chain(branded(entries.at(-1) ?? point), 2, word));
+      const after = { ...this.model, entries };
+      await this.do({ after, run: (store) => append(store, entries.slice(-1)) });
     }
-    this.#disk.crash({ machine: true });
-    await this.#restart([this.#model]);
+    this.disk.crash({ machine: true });
+    await this.restart([this.model]);
   }
 
-  async #do(step: Step): Promise<void> {
-    const outcome = this.#outcomeOf(step.run(this.#store));
-    await this.#settled(outcome);
+  private async do(step: Step): Promise<void> {
+    const outcome = this.outcomeOf(step.run(this.store));
+    await this.settled(outcome);
     expect(outcome.done).toBe(true);
-    this.#model = step.after;
+    this.model = step.after;
   }
 
-  async #restart(expected: readonly Model[]): Promise<void> {
+  private async restart(expected: readonly Model[]): Promise<void> {
     const bounds = { cacheEntriesMax: 1_000, cacheBytesMax: 1_000_000 };
-    this.#store = new DatabaseLogStore({
-      disk: this.#disk,
-      directory: DIRECTORY,
-      clock: this.#clock,
+    this.store = new LogStore({
+      disk: this.disk,
+      directory: logDirectory,
+      clock: this.clock,
       ...bounds,
     });
-    this.#disk.faults.syncErrorRate = 0;
-    const loading = this.#store.load();
-    await this.#settled(this.#outcomeOf(loading));
+    this.disk.faults.syncErrorRate = 0;
+    const loading = this.store.load();
+    await this.settled(this.outcomeOf(loading));
     const stored = await loading;
-    if (this.seed % 4 === 0) this.#disk.faults.syncErrorRate = 0.05;
+    if (this.seed % 4 === 0) this.disk.faults.syncErrorRate = 0.05;
     const found: Model = stored
       ? {
           identity: stored.identity,
@@ -213,52 +218,52 @@ class Run {
           peers: [...stored.peers.keys()],
           admitted: stored.admitted,
         }
-      : NOTHING;
+      : emptyModel;
     expect(expected).toContainEqual(found);
-    if (found.entries.length > 0) await this.#expectReadable(found);
+    if (found.entries.length > 0) await this.expectReadable(found);
     const leftovers = { gte: entryKey(0), lt: entryKey(found.start.index + 1) };
-    expect(this.#disk.rowsOf(DIRECTORY, leftovers)).toEqual([]);
-    this.#model = found;
+    expect(this.disk.rowsOf(logDirectory, leftovers)).toEqual([]);
+    this.model = found;
   }
 
-  async #expectReadable({ entries }: Model): Promise<void> {
+  private async expectReadable({ entries }: Model): Promise<void> {
     const from = entries[0]!.index;
     const to = entries.at(-1)!.index;
-    expect(await this.#store.read(from, to, 1_000_000)).toEqual(entries);
+    expect(await this.store.read(from, to, 1_000_000)).toEqual(entries);
   }
 
-  #next(): Step {
-    const model = this.#model;
-    if (!model.identity) return this.#create();
-    const steps = [this.#append, this.#append, this.#append, this.#replace, this.#vote];
-    steps.push(this.#cut, this.#move, this.#notePeer, this.#noteAdmitted);
-    return steps[this.#pick(steps.length)]!.call(this, model);
+  private next(): Step {
+    const model = this.model;
+    if (!model.identity) return this.create();
+    const steps = [this.append, this.append, this.append, this.replace, this.vote];
+    steps.push(this.cut, this.move, this.notePeer, this.noteAdmitted);
+    return steps[this.pick(steps.length)]!.call(this, model);
   }
 
-  #create(): Step {
+  private create(): Step {
     return {
-      after: { ...NOTHING, identity: IDENTITY },
-      run: (store) => store.create(IDENTITY, START, false),
+      after: { ...emptyModel, identity: testIdentity },
+      run: (store) => store.create(testIdentity, testStart, false),
     };
   }
 
-  #append(model: Model): Step {
-    return this.#write(model, model.entries);
+  private append(model: Model): Step {
+    return this.write(model, model.entries);
   }
 
-  #replace(model: Model): Step {
+  private replace(model: Model): Step {
     const kept = model.entries.filter(
-      (entry) => entry.index <= model.commitIndex || this.#pick(2) === 0,
+      (entry) => entry.index <= model.commitIndex || this.pick(2) === 0,
     );
     const contiguous = kept.filter((entry, at) => entry.index === model.start.index + at + 1);
-    return this.#write(model, contiguous);
+    return this.write(model, contiguous);
   }
 
-  #write(model: Model, kept: readonly Entry[]): Step {
+  private write(model: Model, kept: readonly Entry[]): Step {
     const last = kept.at(-1) ?? model.start;
-    const term = Math.max(model.term, last.term) + this.#pick(2);
-    const words = Array.from({ length: 1 + this.#pick(5) }, (_, at) =>
-      this.#pick(6) === 0 ? 'configuration' : `${this.#draws} ${at}`,
+    const term = Math.max(model.term, last.term) + this.pick(2);
+    const words = Array.from({ length: 1 + this.pick(5) }, (_, at) =>
+      this.pick(6) === 0 ? 'configuration' : `${this.draws} ${at}`,
     );
     const added = chain(last, term, ...words);
     const truncates = kept.length < model.entries.length;
@@ -279,71 +284,71 @@ class Run {
     };
   }
 
-  #vote(model: Model): Step {
+  private vote(model: Model): Step {
     const term = model.term + 1;
-    const votedFor = `id-${this.#pick(3)}`;
+    const votedFor = `id-${this.pick(3)}`;
     const last = model.entries.at(-1) ?? model.start;
-    const commitIndex = model.commitIndex + this.#pick(last.index - model.commitIndex + 1);
+    const commitIndex = model.commitIndex + this.pick(last.index - model.commitIndex + 1);
     return {
       after: { ...model, term, votedFor, commitIndex },
       run: (store) => vote(store, term, votedFor, commitIndex),
     };
   }
 
-  #cut(model: Model): Step {
+  private cut(model: Model): Step {
     const last = model.entries.at(-1) ?? model.start;
-    const at = model.start.index + this.#pick(last.index - model.start.index + 1);
+    const at = model.start.index + this.pick(last.index - model.start.index + 1);
     const point = model.entries.find((entry) => entry.index === at) ?? model.start;
     return {
       after: startedAfter(model, point, configurationAt(model, at)),
-      run: (store) => store.cut(index(at)),
+      run: (store) => store.compact(index(at)),
     };
   }
 
-  #move(model: Model): Step {
-    const configuration = configurationOf(`m${this.#draws}`);
+  private move(model: Model): Step {
+    const configuration = configurationOf(`m${this.draws}`);
     const last = model.entries.at(-1) ?? model.start;
-    const own = model.entries[this.#pick(model.entries.length)];
-    if (own && this.#pick(2) === 0) {
+    const own = model.entries[this.pick(model.entries.length)];
+    if (own && this.pick(2) === 0) {
       return {
         after: startedAfter(model, own, configuration),
         run: (store) => store.moveTo({ ...pointOf(own), configuration }),
       };
     }
     const least = model.commitIndex + 1;
-    const at = least + this.#pick(last.index - least + 4);
-    const point = { index: index(at), term: model.term + this.#pick(2), checksum: this.#draws };
+    const at = least + this.pick(last.index - least + 4);
+    const point = { index: index(at), term: model.term + this.pick(2), checksum: this.draws };
     const after: Model = {
       ...model,
-      start: point,
+      start: branded(point),
       entries: [],
       commitIndex: at,
       term: Math.max(model.term, point.term),
       votedFor: point.term > model.term ? undefined : model.votedFor,
       configurations: [{ index: at, configuration }],
     };
-    return { after, run: (store) => store.moveTo({ ...point, configuration }) };
+    return { after, run: (store) => store.moveTo(branded({ ...point, configuration })) };
   }
 
-  #notePeer(model: Model): Step {
+  private notePeer(model: Model): Step {
     const peer = `peer-${model.peers.length}`;
     return {
       after: { ...model, peers: [...model.peers, peer] },
-      run: (store) => store.notePeer(peer, 'storage'),
+      run: (store) => store.notePeer(asMemberId(peer), 'storage'),
     };
   }
 
-  #noteAdmitted(model: Model): Step {
+  private noteAdmitted(model: Model): Step {
     return { after: { ...model, admitted: true }, run: (store) => store.noteAdmitted() };
   }
 
-  #pick(count: number): number {
-    return Math.floor(this.#draw() * count);
+  private pick(count: number): number {
+    return Math.floor(this.draw() * count);
   }
 
-  #draw(): number {
-    this.#draws += 1;
-    return crc32c(Buffer.from(`${this.seed} ${this.#draws}`)) / 0x1_0000_0000;
+  private draw(): number {
+    this.draws += 1;
+    return crc32c(Buffer.from(`${this.seed} ${this.draws}`)) / 0x1_0000_0000;
   }
 }
 

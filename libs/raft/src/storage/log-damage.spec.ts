@@ -1,32 +1,33 @@
 /** A log that is not as it was written is refused, and says where; it is never silently shorter. */
+
 import { systemClock } from '@orch/component';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { asLogIndex, asMemberId, asTerm, branded } from '../core/brands.js';
 import type { Entry } from '../core/types.js';
-import type { LogIndex } from '../replicated-log.js';
-import { append, chain, IDENTITY, START, vote } from '../testing/log-entries.js';
+import { append, chain, testIdentity, testStart, vote } from '../testing/log-entries.js';
 import { SimDisk } from '../testing/sim-disk.js';
-import { DatabaseLogStore } from './database-log-store.js';
-import type { Change, Row } from './disk.js';
+import type { Change, Row } from './disk/disk.js';
 import {
-  ADMITTED_KEY,
+  admittedKey,
   configurationKey,
-  ENTRIES_END,
   encodeEntry,
+  entriesEnd,
   entryKey,
-  HEAD_KEY,
-  IDENTITY_KEY,
+  headKey,
+  identityKey,
   peerKey,
-  START_KEY,
+  startKey,
 } from './log-codec.js';
-import { LOG_FORMAT } from './log-files.js';
+import { logFormat } from './log-files.js';
+import { LogStore } from './log-store.js';
 
-const DIRECTORY = '/data/log';
-const ENTRIES = { gte: entryKey(0), lt: ENTRIES_END };
-const index = (value: number) => value as LogIndex;
+const logDirectory = '/data/log';
+const entryRange = { gte: entryKey(0), lt: entriesEnd };
+const index = (value: number) => asLogIndex(value);
 
 describe('a damaged log', () => {
   let disk: SimDisk;
-  let store: DatabaseLogStore;
+  let store: LogStore;
   let entries: Entry[];
 
   beforeEach(async () => {
@@ -34,35 +35,35 @@ describe('a damaged log', () => {
     disk = new SimDisk({ clock: systemClock, random, faults: { syncMs: [0, 0] } });
     store = newStore();
     await store.load();
-    await store.create(IDENTITY, START, true);
-    entries = chain(START, 1, 'a', 'b', 'configuration', 'd', 'e');
+    await store.create(testIdentity, testStart, true);
+    entries = chain(testStart, 1, 'a', 'b', 'configuration', 'd', 'e');
     await append(store, entries);
-    await store.notePeer('id-two', 'storage-two');
+    await store.notePeer(asMemberId('id-two'), 'storage-two');
     await store.close();
   });
 
-  function newStore(): DatabaseLogStore {
+  function newStore(): LogStore {
     const bounds = { cacheEntriesMax: 10, cacheBytesMax: 1_000 };
-    return new DatabaseLogStore({ disk, directory: DIRECTORY, clock: systemClock, ...bounds });
+    return new LogStore({ disk, directory: logDirectory, clock: systemClock, ...bounds });
   }
 
   async function rewrite(...changes: Change[]): Promise<void> {
     const options = { writeBufferBytes: 1_000_000, cacheBytes: 0 };
-    const database = await disk.openDatabase(DIRECTORY, LOG_FORMAT, options);
+    const database = await disk.openDatabase(logDirectory, logFormat, options);
     await database.write(changes, { sync: true });
     await database.close();
   }
 
   /** The database holds these rows and no others. */
   function restore(rows: readonly Row[]): Promise<void> {
-    const deletions = disk.rowsOf(DIRECTORY).map(([key]): Change => ({ kind: 'delete', key }));
+    const deletions = disk.rowsOf(logDirectory).map(([key]): Change => ({ kind: 'delete', key }));
     return rewrite(
       ...deletions,
       ...rows.map(([key, value]): Change => ({ kind: 'put', key, value })),
     );
   }
 
-  const record = (key: Buffer) => disk.rowsOf(DIRECTORY, { gte: key, lte: key })[0]![1];
+  const record = (key: Buffer) => disk.rowsOf(logDirectory, { gte: key, lte: key })[0]![1];
 
   async function expectCorrupt(fault: RegExp): Promise<void> {
     store = newStore();
@@ -94,8 +95,8 @@ describe('a damaged log', () => {
   });
 
   it('names the cure', async () => {
-    disk.flipBit(DIRECTORY, { ...ENTRIES, at: 'last' });
-    await expectCorrupt(/remove this member from the cluster and add it anew/);
+    disk.flipBit(logDirectory, { ...entryRange, at: 'last' });
+    await expectCorrupt(/remove this member from the cluster and add it again/);
   });
 
   it.each([1, 3, 5])(
@@ -103,7 +104,7 @@ describe('a damaged log', () => {
     async (at) => {
       const key = entryKey(at);
       const value = record(key);
-      disk.loseRecord(DIRECTORY, key);
+      disk.loseRecord(logDirectory, key);
       await expectCorrupt(new RegExp(`entry ${at} is missing`));
       await rewrite({
         kind: 'put',
@@ -112,7 +113,7 @@ describe('a damaged log', () => {
       });
       await expectCorrupt(new RegExp(`entry ${at} does not match its checksum`));
       const elsewhere = { index: index(at - 1), term: 1, checksum: 77 };
-      const foreign = encodeEntry(77, chain(elsewhere, 1, 'foreign')[0]!);
+      const foreign = encodeEntry(77, chain(branded(elsewhere), 1, 'foreign')[0]!);
       await rewrite({ kind: 'put', key, value: foreign });
       await expectCorrupt(new RegExp(`entry ${at} does not continue the one before`));
       for (let length = 0; length < value.length; length += 1) {
@@ -125,7 +126,7 @@ describe('a damaged log', () => {
   );
 
   it('is found by any bit of every other record', async () => {
-    const keys = [IDENTITY_KEY, START_KEY, HEAD_KEY, configurationKey(3), peerKey('id-two')];
+    const keys = [identityKey, startKey, headKey, configurationKey(3), peerKey('id-two')];
     for (const key of keys) {
       const value = record(key);
       for (let bit = 0; bit < value.length * 8; bit += 5) {
@@ -136,43 +137,48 @@ describe('a damaged log', () => {
       }
       await rewrite({ kind: 'put', key, value });
     }
-    await rewrite({ kind: 'put', key: ADMITTED_KEY, value: Buffer.of(1) });
+    await rewrite({ kind: 'put', key: admittedKey, value: Buffer.of(1) });
     await expectCorrupt(/its record h\/admitted does not match/);
   });
 
   it.each([
-    [IDENTITY_KEY, /identity \(h\/identity\) is missing/],
-    [START_KEY, /start point \(h\/start\) is missing/],
-    [HEAD_KEY, /newest 3 writes, .*\/data\/log\/tail and are missing/],
+    [identityKey, /identity \(h\/identity\) is missing/],
+    [startKey, /start point \(h\/start\) is missing/],
+    [headKey, /newest 3 writes, .*\/data\/log\/tail and are missing/],
     [configurationKey(3), /its configurations \(\) are not those of its entries \(3\)/],
   ])('is found when the record %s is missing', async (key, fault) => {
-    disk.loseRecord(DIRECTORY, key);
+    disk.loseRecord(logDirectory, key);
     await expectCorrupt(fault);
   });
 
   it('is found without the mark, too, when the hard state is missing', async () => {
-    disk.loseRecord(DIRECTORY, HEAD_KEY);
-    disk.flipMark(`${DIRECTORY}/tail`);
+    disk.loseRecord(logDirectory, headKey);
+    disk.flipMark(`${logDirectory}/tail`);
     await expectCorrupt(/hard state \(h\/head\) is missing/);
   });
 
   it('is found when the newest write is gone without a trace', async () => {
-    const before = disk.rowsOf(DIRECTORY);
+    const before = disk.rowsOf(logDirectory);
     const writes = [
       () => vote(store, 6, 'id-two'),
       () => append(store, chain(entries.at(-1)!, 7, 'f')),
       () => append(store, chain(entries[1]!, 8, 'C'), 3),
-      () => store.cut(index(2)),
+      () => store.compact(index(2)),
       () =>
-        store.moveTo({ index: index(9), term: 9, checksum: 9, configuration: START.configuration }),
-      () => store.notePeer('id-three', 'storage-three'),
+        store.moveTo({
+          index: index(9),
+          term: asTerm(9),
+          checksum: 9,
+          configuration: testStart.configuration,
+        }),
+      () => store.notePeer(asMemberId('id-three'), 'storage-three'),
     ];
     for (const write of writes) {
       store = newStore();
       await store.load();
       await write();
       await store.close();
-      const after = disk.rowsOf(DIRECTORY);
+      const after = disk.rowsOf(logDirectory);
       await restore(before);
       await expectCorrupt(/newest \d writes, up to entry \d and term \d, .*\/data\/log\/tail/);
       await restore(after);
@@ -181,7 +187,7 @@ describe('a damaged log', () => {
       await store.close();
       // Back to where it was, without the mark of later.
       await restore(before);
-      disk.flipMark(`${DIRECTORY}/tail`);
+      disk.flipMark(`${logDirectory}/tail`);
     }
   });
 
@@ -195,26 +201,26 @@ describe('a damaged log', () => {
     await store.load();
     await append(store, chain(entries.at(-1)!, 2, 'f'));
     await store.close();
-    expect(disk.makeStale(DIRECTORY, HEAD_KEY)).toBeDefined();
+    expect(disk.makeStale(logDirectory, headKey)).toBeDefined();
     await expectCorrupt(/newest 1 writes/);
-    disk.flipMark(`${DIRECTORY}/tail`);
-    await expectCorrupt(/entry 6 is there, but the log ended at 5/);
+    disk.flipMark(`${logDirectory}/tail`);
+    await expectCorrupt(/entry 6 exists, but the log ends at 5/);
   });
 
-  it('is found by reading, when the damage came after the start', async () => {
+  it('is found by reading, when it happened after the start', async () => {
     store = newStore();
     await store.load();
-    disk.flipBit(DIRECTORY, entryKey(2));
+    disk.flipBit(logDirectory, entryKey(2));
     expect(await store.read(index(3), index(5), 99)).toHaveLength(3);
     await expect(store.read(index(1), index(3), 99)).rejects.toThrow(/entry 2 does not match/);
-    disk.loseRecord(DIRECTORY, entryKey(4));
+    disk.loseRecord(logDirectory, entryKey(4));
     await expect(store.read(index(3), index(5), 99)).rejects.toThrow(/entry 4 is missing/);
-    disk.loseRecord(DIRECTORY, entryKey(5));
+    disk.loseRecord(logDirectory, entryKey(5));
     await expect(store.read(index(5), index(5), 99)).rejects.toMatchObject({ code: 'Corrupt' });
-    await expect(store.cut(index(2))).rejects.toMatchObject({ code: 'Corrupt' });
+    await expect(store.compact(index(2))).rejects.toMatchObject({ code: 'Corrupt' });
   });
 
-  it('is told from a disk that cannot read now', async () => {
+  it('is distinguished from a disk that cannot read now', async () => {
     disk.faults.readErrorRate = 1;
     store = newStore();
     await expect(store.load()).rejects.toMatchObject({ code: 'EIO' });
@@ -222,13 +228,13 @@ describe('a damaged log', () => {
     await expectWhole();
   });
 
-  it('is told from a log of another format', async () => {
+  it('is distinguished from a log of another format', async () => {
     const options = { writeBufferBytes: 1_000_000, cacheBytes: 0 };
     for (const version of [1, 3]) {
       const directory = `/data/version-${version}`;
       await (await disk.openDatabase(directory, { kind: 'log', version }, options)).close();
       const bounds = { cacheEntriesMax: 10, cacheBytesMax: 1_000 };
-      store = new DatabaseLogStore({ disk, directory, clock: systemClock, ...bounds });
+      store = new LogStore({ disk, directory, clock: systemClock, ...bounds });
       await expect(store.load()).rejects.toMatchObject({
         code: 'BadDirectory',
         message: expect.stringMatching(

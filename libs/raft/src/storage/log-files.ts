@@ -1,24 +1,24 @@
 /**
- * The two things on disk that make a log, database and mark, and the order in which they change: one
- * change at a time, each one synced batch with the head in it, the mark only after it. After a failure
- * the content of the disk is open, so that nothing is written any more.
+ * The two things on disk that make a log, database and mark, and the order in which they change:
+ * one change at a time, each one synced batch with the head in it, the mark only after it. After a
+ * failure the content of the disk is open, so that nothing is written any more.
  */
 import { join } from 'node:path';
 import type { LoopClock } from '@orch/component';
-import { BATCH_BYTES_MAX, TRUNCATE_SLICE_ENTRIES } from '../limits.js';
+import { batchBytesMax, truncateSliceEntries } from '../limits.js';
 import { LogError } from '../replicated-log.js';
-import type { Change, Database, Disk, Mark } from './disk.js';
-import { encodeFact, entryKey, HEAD_KEY } from './log-codec.js';
+import type { Change, Database, Disk, Mark } from './disk/disk.js';
+import { encodeFact, entryKey, headKey } from './log-codec.js';
 import type { LogHead } from './log-head.js';
 
 /** 1 was the log of a cluster without replicas. */
-export const LOG_FORMAT = { kind: 'log', version: 2 } as const;
-const OPTIONS = { writeBufferBytes: BATCH_BYTES_MAX, cacheBytes: 1024 * 1024 } as const;
+export const logFormat = { kind: 'log', version: 2 } as const;
+const databaseOptions = { writeBufferBytes: batchBytesMax, cacheBytes: 1024 * 1024 } as const;
 
 export class LogFiles {
-  #line: Promise<unknown> = Promise.resolve();
-  #failure: unknown;
-  #closing: Promise<void> | undefined;
+  private line: Promise<unknown> = Promise.resolve();
+  private failure: unknown;
+  private closed: Promise<void> | undefined;
 
   private constructor(
     readonly database: Database,
@@ -27,7 +27,7 @@ export class LogFiles {
   ) {}
 
   static async open(disk: Disk, directory: string, clock: LoopClock): Promise<LogFiles> {
-    const database = await disk.openDatabase(directory, LOG_FORMAT, OPTIONS);
+    const database = await disk.openDatabase(directory, logFormat, databaseOptions);
     try {
       return new LogFiles(database, await disk.openMark(join(directory, 'tail')), clock);
     } catch (error) {
@@ -36,32 +36,32 @@ export class LogFiles {
     }
   }
 
-  /** Runs `change` after those asked for before. Its failure is final. */
+  /** Runs `change` after all earlier ones. Its failure is final. */
   exclusively<Result>(change: () => Promise<Result>): Promise<Result> {
     if (this.closing) return Promise.reject(new LogError('Stopped', 'the log is closed'));
-    const done = this.#line.then(() => {
-      if (this.#failure === undefined) return change();
-      throw new LogError('Stopped', 'an earlier write of the log failed: it must be opened anew', {
-        cause: this.#failure,
+    const done = this.line.then(() => {
+      if (this.failure === undefined) return change();
+      throw new LogError('Stopped', 'an earlier write of the log failed: it must be reopened', {
+        cause: this.failure,
       });
     });
-    this.#line = done.catch((error: unknown) => {
-      this.#failure ??= error;
+    this.line = done.catch((error: unknown) => {
+      this.failure ??= error;
     });
     return done;
   }
 
   /** Within `exclusively`. Takes over `changes`. */
   async commit(changes: Change[], head: LogHead): Promise<void> {
-    const value = encodeFact(HEAD_KEY, head);
-    changes.push({ kind: 'put', key: HEAD_KEY, value });
+    const value = encodeFact(headKey, head);
+    changes.push({ kind: 'put', key: headKey, value });
     await this.database.write(changes, { sync: true });
     await this.mark.write(value);
   }
 
   /**
-   * Deletes entries `[from, to]`, that no start or head refers to any more, a slice at a time; `run`
-   * makes each change: in line with others, or as part of a change under way.
+   * Deletes entries `[from, to]`, which no start or head references any more, in slices; `run`
+   * executes each change: queued behind others, or as part of a change in progress.
    */
   async deleteEntries(
     from: number,
@@ -71,7 +71,7 @@ export class LogFiles {
   ): Promise<void> {
     for (let index = from; index <= to; ) {
       const changes: Change[] = [];
-      const sliceEnd = Math.min(to, index + TRUNCATE_SLICE_ENTRIES - 1);
+      const sliceEnd = Math.min(to, index + truncateSliceEntries - 1);
       for (; index <= sliceEnd; index += 1) changes.push({ kind: 'delete', key: entryKey(index) });
       await run(() => this.database.write(changes, options));
       await this.clock.nextTurn();
@@ -80,18 +80,18 @@ export class LogFiles {
 
   /** Nothing is taken any more. */
   get closing(): boolean {
-    return this.#closing !== undefined;
+    return this.closed !== undefined;
   }
 
-  /** Idempotent. After what is under way. */
+  /** Idempotent. Waits for changes in progress. */
   close(): Promise<void> {
-    this.#closing ??= this.#line.then(async () => {
+    this.closed ??= this.line.then(async () => {
       try {
         await this.database.close();
       } finally {
         await this.mark.close();
       }
     });
-    return this.#closing;
+    return this.closed;
   }
 }

@@ -1,17 +1,18 @@
 /**
- * The head of the log: part of every write, so that one record says what the newest write left behind.
- * After each synced write its bytes go to the mark as well, a file beside the database: when the
- * database has lost its newest writes without a word, the mark knows of a later head.
+ * The head of the log: part of every write, so that one record describes the newest write. After
+ * each synced write its bytes go to the mark as well, a file beside the database: when the database
+ * has silently lost its newest writes, the mark has a later head.
  */
-import type { HardState, LogPoint } from '../core/types.js';
-import { LogError, type LogIndex } from '../replicated-log.js';
-import { decodeFact, HEAD_KEY } from './log-codec.js';
+import { maxIndex } from '../core/brands.js';
+import type { HardState, LogIndex, LogPoint, MemberId } from '../core/types.js';
+import { LogError } from '../replicated-log.js';
+import { decodeFact, headKey } from './log-codec.js';
 
 export interface LogHead {
   /** Counts the writes of this log; no two heads have the same. */
   readonly sequence: number;
   readonly term: HardState['term'];
-  readonly votedFor?: string;
+  readonly votedFor?: MemberId;
   readonly commitIndex: LogIndex;
   readonly last: LogPoint;
   /** Entries after `last` up to here are left over from a log that was dropped: not yet deleted. */
@@ -23,8 +24,8 @@ export function hardStateOf(head: LogHead): HardState {
 }
 
 /**
- * The head after a change of the hard state. A lower term or a second vote in a term would break the
- * promise that an earlier write made to the other replicas: that is a fault of the caller.
+ * The head after a change of the hard state. A lower term or a second vote in a term would break
+ * the promise that an earlier write made to the other replicas: that is a fault of the caller.
  */
 export function withHardState(head: LogHead, next: HardState): LogHead {
   if (next.term < head.term) throw new RangeError(`term ${next.term} after term ${head.term}`);
@@ -36,7 +37,7 @@ export function withHardState(head: LogHead, next: HardState): LogHead {
     ...rest,
     term: next.term,
     ...(next.votedFor === undefined ? {} : { votedFor: next.votedFor }),
-    commitIndex: Math.max(head.commitIndex, next.commitIndex) as LogIndex,
+    commitIndex: maxIndex(head.commitIndex, next.commitIndex),
   };
 }
 
@@ -47,8 +48,9 @@ export function checkMark(
   head: LogHead | undefined,
   headRecord: Buffer | undefined,
 ): void {
-  // Absent or torn: a new log, or the machine stopped before the file was on disk. It proves nothing.
-  const known = marked && decodeFact<LogHead>(HEAD_KEY, marked);
+  // Absent or torn: a new log, or the machine stopped before the file was on disk. It proves
+  // nothing.
+  const known = marked && decodeFact<LogHead>(headKey, marked);
   if (!known) return;
   const missing = known.sequence - (head?.sequence ?? 0);
   if (missing > 0) {
@@ -65,6 +67,6 @@ export function checkMark(
 export function corruptLog(directory: string, fault: string): LogError {
   return new LogError(
     'Corrupt',
-    `the log in ${directory} is damaged, ${fault}: remove this member from the cluster and add it anew with an empty data directory, or restore a backup if it is the only member`,
+    `the log in ${directory} is damaged, ${fault}: remove this member from the cluster and add it again with an empty data directory, or restore a backup if it is the only member`,
   );
 }

@@ -1,11 +1,11 @@
 /** What a move of the log's start changes in the database: pure, as is `planBatch` for a write. */
-import type { SnapshotPoint } from '../core/types.js';
-import type { LogIndex } from '../replicated-log.js';
-import type { Change } from './disk.js';
+import { maxIndex } from '../core/brands.js';
+import type { LogIndex, SnapshotPoint } from '../core/types.js';
+import type { Change } from './disk/disk.js';
+import { pointOf } from './entry-reader.js';
 import type { LogBatch } from './log-batch.js';
-import { configurationKey, putFact, START_KEY } from './log-codec.js';
+import { configurationKey, putFact, startKey } from './log-codec.js';
 import type { LogHead } from './log-head.js';
-import { pointOf } from './log-reader.js';
 import type { ConfigurationAt } from './log-scan.js';
 
 /** Forward within the log: the entries after it stay. */
@@ -15,13 +15,16 @@ export function planStartAfter(
   start: SnapshotPoint,
 ): LogBatch {
   return {
-    changes: [putFact(START_KEY, start), ...deleteConfigurations(known, start.index)],
-    head: { ...head, commitIndex: Math.max(head.commitIndex, start.index) as LogIndex },
+    changes: [putFact(startKey, start), ...deleteConfigurations(known, start.index)],
+    head: { ...head, commitIndex: maxIndex(head.commitIndex, start.index) },
     configurations: known.filter(({ index }) => index > start.index),
   };
 }
 
-/** Past all entries, or instead of them: none stays. Those after the new start are named as left over. */
+/**
+ * Past all entries, or instead of them: none stays. Those after the new start are named as left
+ * over.
+ */
 export function planStartOver(
   head: LogHead,
   known: readonly ConfigurationAt[],
@@ -30,7 +33,7 @@ export function planStartOver(
   const obsoleteTo = head.last.index;
   const sameTerm = start.term <= head.term;
   return {
-    changes: [putFact(START_KEY, start), ...deleteConfigurations(known, obsoleteTo)],
+    changes: [putFact(startKey, start), ...deleteConfigurations(known, obsoleteTo)],
     head: {
       sequence: head.sequence,
       term: sameTerm ? head.term : start.term,

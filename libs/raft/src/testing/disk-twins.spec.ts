@@ -1,16 +1,19 @@
-/** The simulated disk answers as the real one does: any changes, any range, over closings and crashes. */
+/**
+ * The simulated disk behaves as the real one does: any changes, any range, across closings and
+ * crashes.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@orch/component';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Change, Database, Range } from '../storage/disk.js';
-import { FileDisk } from '../storage/file-disk.js';
+import type { Change, Database, Range } from '../storage/disk/disk.js';
+import { FileDisk } from '../storage/disk/file-disk.js';
 import { SimDisk } from './sim-disk.js';
 
-const FORMAT = { kind: 'log', version: 2 } as const;
-const OPTIONS = { writeBufferBytes: 1024 * 1024, cacheBytes: 1024 * 1024 };
+const logFormat = { kind: 'log', version: 2 } as const;
+const databaseOptions = { writeBufferBytes: 1024 * 1024, cacheBytes: 1024 * 1024 };
 
 const key = fc
   .uint8Array({ minLength: 1, maxLength: 2 })
@@ -56,7 +59,7 @@ async function read(database: Database, wanted: Range): Promise<string[]> {
   return found;
 }
 
-it('gives the same answers as the real disk', { timeout: 60_000 }, async () => {
+it('gives the same results as the real disk', { timeout: 60_000 }, async () => {
   const sim = new SimDisk({ clock: systemClock, random: () => 0.5, faults: { syncMs: [0, 0] } });
   const parent = await mkdtemp(join(tmpdir(), 'disk-twins-'));
   let count = 0;
@@ -65,7 +68,9 @@ it('gives the same answers as the real disk', { timeout: 60_000 }, async () => {
     const directory = join(parent, `${count}`);
     const open = () =>
       Promise.all(
-        [new FileDisk(), sim].map((disk) => disk.openDatabase(directory, FORMAT, OPTIONS)),
+        [new FileDisk(), sim].map((disk) =>
+          disk.openDatabase(directory, logFormat, databaseOptions),
+        ),
       );
     let twins = await open();
     let views = twins.map((twin) => twin.view());

@@ -1,14 +1,22 @@
 /** Small logs for tests: entries from texts, and texts from entries. */
-import { entryAfter, LOG_ORIGIN } from '../core/entry-checksum.js';
-import type { Configuration, Entry, EntryKind, LogPoint, SnapshotPoint } from '../core/types.js';
-import type { LogIndex } from '../replicated-log.js';
-import type { Identity, LogStore } from '../storage/log-store.js';
+import { asLogIndex, asMemberId, asTerm, branded, noIndex } from '../core/brands.js';
+import { entryAfter, logOrigin } from '../core/log/entry-checksum.js';
+import type {
+  Configuration,
+  Entry,
+  EntryKind,
+  LogIndex,
+  LogPoint,
+  SnapshotPoint,
+} from '../core/types.js';
+import type { LogStore } from '../storage/log-store.js';
+import type { Identity } from '../storage/stored-log.js';
 
-export { pointOf } from '../storage/log-reader.js';
+export { pointOf } from '../storage/entry-reader.js';
 
-export const IDENTITY: Identity = {
+export const testIdentity: Identity = {
   clusterId: '00000000000000c1',
-  memberId: '00000000000000a1',
+  memberId: asMemberId('00000000000000a1'),
   storageId: '00000000000000d1',
 };
 
@@ -16,17 +24,19 @@ export function configurationOf(...names: string[]): Configuration {
   const voters = names.map((name) => {
     return { id: `id-${name}`, name, peerUrl: `https://${name}`, clientUrl: '' };
   });
-  return { voters, learners: [] };
+  return { voters: branded(voters), learners: [] };
 }
 
-export const START: SnapshotPoint = { ...LOG_ORIGIN, configuration: configurationOf('one') };
+export const testStart: SnapshotPoint = { ...logOrigin, configuration: configurationOf('one') };
 
-/** Entries that continue `previous`, one for each text; `configuration` and `empty` are kinds, too. */
+/**
+ * Entries that continue `previous`, one for each text; `configuration` and `empty` are kinds, too.
+ */
 export function chain(previous: LogPoint, term: number, ...texts: string[]): Entry[] {
   const entries: Entry[] = [];
   for (const text of texts) {
     const kind: EntryKind = text === 'configuration' || text === 'empty' ? text : 'command';
-    entries.push(entryAfter(entries.at(-1) ?? previous, term, kind, Buffer.from(text)));
+    entries.push(entryAfter(entries.at(-1) ?? previous, asTerm(term), kind, Buffer.from(text)));
   }
   return entries;
 }
@@ -47,9 +57,9 @@ export function append(
     .filter(({ kind }) => kind === 'configuration')
     .map(({ index }) => ({ index, configuration: configurationOf(`c${index}`) }));
   const { term } = entries.at(-1)!;
-  const hardState = { term, votedFor, commitIndex: 0 as LogIndex };
+  const hardState = { term, votedFor, commitIndex: noIndex };
   return store.write(
-    { hardState, truncateFrom: truncateFrom as LogIndex | undefined, entries },
+    { hardState: branded(hardState), truncateFrom: truncateFrom as LogIndex | undefined, entries },
     configurations,
   );
 }
@@ -61,6 +71,6 @@ export function vote(
   votedFor: string | undefined,
   commitIndex = 0,
 ): Promise<void> {
-  const hardState = { term, votedFor, commitIndex: commitIndex as LogIndex };
-  return store.write({ hardState, truncateFrom: undefined, entries: [] }, []);
+  const hardState = { term, votedFor, commitIndex: asLogIndex(commitIndex) };
+  return store.write({ hardState: branded(hardState), truncateFrom: undefined, entries: [] }, []);
 }

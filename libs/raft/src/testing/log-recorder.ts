@@ -1,8 +1,9 @@
 /**
- * A state for tests of the log alone: the list of commands applied, with snapshots of it. Keeps what a
- * state keeps on disk in `StateDisk`, which survives a restart of the replica.
+ * A state for tests of the log alone: the list of commands applied, with snapshots of it. Keeps
+ * what a state keeps on disk in `StateDisk`, which survives a restart of the replica.
  */
-import type { Leadership, SnapshotPoint } from '../core/types.js';
+import { asLogIndex } from '../core/brands.js';
+import type { Leadership, LogIndex, SnapshotPoint } from '../core/types.js';
 import {
   type AppliedState,
   type CommittedEntry,
@@ -10,7 +11,6 @@ import {
   type LogError,
   LogError as LogFailure,
   type LogHandlers,
-  type LogIndex,
   type OutgoingSnapshot,
 } from '../replicated-log.js';
 
@@ -38,41 +38,41 @@ export class LogRecorder implements LogHandlers {
   beforeApply: (entries: readonly CommittedEntry[]) => Promise<void> | undefined = () => undefined;
   snapshotsOpen = 0;
   installs = 0;
-  #applied: Applied[];
-  #appliedIndex: number;
-  #incoming: Applied[] | undefined;
+  private applied: Applied[];
+  private lastApplied: number;
+  private incoming: Applied[] | undefined;
 
   constructor(disk: StateDisk = new StateDisk()) {
     this.disk = disk;
-    this.#applied = [...disk.applied];
-    this.#appliedIndex = disk.appliedIndex;
+    this.applied = [...disk.applied];
+    this.lastApplied = disk.appliedIndex;
   }
 
-  /** What a start is told. */
+  /** The state that a start begins with. */
   get state(): AppliedState {
     const { appliedIndex, installed, needsSnapshot } = this.disk;
-    return { appliedIndex: appliedIndex as LogIndex, installed, needsSnapshot };
+    return { appliedIndex: asLogIndex(appliedIndex), installed, needsSnapshot };
   }
 
   get texts(): string[] {
-    return this.#applied.map(({ text }) => text);
+    return this.applied.map(({ text }) => text);
   }
 
   get appliedIndex(): LogIndex {
-    return this.#appliedIndex as LogIndex;
+    return asLogIndex(this.lastApplied);
   }
 
-  /** Writes the state to its disk: what is before may be cut off. */
+  /** Writes the state to its disk: the log may be compacted up to it. */
   checkpoint(): LogIndex {
-    this.disk.applied = [...this.#applied];
-    this.disk.appliedIndex = this.#appliedIndex;
+    this.disk.applied = [...this.applied];
+    this.disk.appliedIndex = this.lastApplied;
     return this.appliedIndex;
   }
 
   onCommitted(entries: readonly CommittedEntry[]): Promise<void> | undefined {
     const held = this.beforeApply(entries);
-    if (!held) return this.#apply(entries);
-    return held.then(() => this.#apply(entries));
+    if (!held) return this.apply(entries);
+    return held.then(() => this.apply(entries));
   }
 
   onRefused(ids: readonly number[], error: LogError): void {
@@ -86,7 +86,7 @@ export class LogRecorder implements LogHandlers {
   readonly snapshots = {
     open: async (): Promise<OutgoingSnapshot> => {
       this.snapshotsOpen += 1;
-      const entries = [...this.#applied];
+      const entries = [...this.applied];
       let at = 0;
       return {
         appliedIndex: this.appliedIndex,
@@ -109,21 +109,21 @@ export class LogRecorder implements LogHandlers {
           incoming.push(...(JSON.parse(chunk.toString()) as Applied[]));
         },
         finish: async () => {
-          this.#incoming = incoming;
+          this.incoming = incoming;
           const last = incoming.at(-1);
           if (!last) throw new LogFailure('Corrupt', 'the snapshot is empty');
-          return { appliedIndex: last.index as LogIndex };
+          return { appliedIndex: asLogIndex(last.index) };
         },
         discard: async () => {
-          this.#incoming = undefined;
+          this.incoming = undefined;
         },
       };
     },
     install: async (point: SnapshotPoint): Promise<void> => {
-      if (!this.#incoming) throw new Error('no snapshot has come in');
-      this.#applied = this.#incoming;
-      this.#incoming = undefined;
-      this.#appliedIndex = point.index;
+      if (!this.incoming) throw new Error('no snapshot has arrived');
+      this.applied = this.incoming;
+      this.incoming = undefined;
+      this.lastApplied = point.index;
       this.installs += 1;
       this.disk.installed = point;
       this.disk.needsSnapshot = false;
@@ -131,14 +131,14 @@ export class LogRecorder implements LogHandlers {
     },
   };
 
-  #apply(entries: readonly CommittedEntry[]): undefined {
+  private apply(entries: readonly CommittedEntry[]): undefined {
     for (const { index, command } of entries) {
-      if (index !== this.#appliedIndex + 1) {
-        throw new Error(`entry ${index} came after ${this.#appliedIndex}`);
+      if (index !== this.lastApplied + 1) {
+        throw new Error(`entry ${index} came after ${this.lastApplied}`);
       }
-      this.#appliedIndex = index;
-      // Entries of the log's own are kept, too: a snapshot names the last one.
-      this.#applied.push({ index, text: command.toString() });
+      this.lastApplied = index;
+      // Entries of the log's own are recorded as well: a snapshot refers to the last one.
+      this.applied.push({ index, text: command.toString() });
     }
     return undefined;
   }

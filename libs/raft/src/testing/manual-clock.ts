@@ -7,39 +7,39 @@ interface Scheduled {
 }
 
 export class ManualClock implements LoopClock {
-  #nowMs = 1_000_000;
-  readonly #timers = new Set<Scheduled>();
+  private currentMs = 1_000_000;
+  private readonly timers = new Set<Scheduled>();
 
   nowMs(): number {
-    return this.#nowMs;
+    return this.currentMs;
   }
 
   monotonicMs(): number {
-    return this.#nowMs;
+    return this.currentMs;
   }
 
   setTimer(delayMs: number, callback: () => void): Timer {
-    const scheduled = { atMs: this.#nowMs + delayMs, callback };
-    this.#timers.add(scheduled);
-    return { cancel: () => this.#timers.delete(scheduled) };
+    const scheduled = { atMs: this.currentMs + delayMs, callback };
+    this.timers.add(scheduled);
+    return { cancel: () => this.timers.delete(scheduled) };
   }
 
   nextTurn(): Promise<void> {
     return new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Fires what is due on the way, in order, and lets promises and I/O callbacks run in between. */
+  /** Fires due timers in order, and lets promises and I/O callbacks run in between. */
   async advance(byMs: number): Promise<void> {
-    const endMs = this.#nowMs + byMs;
+    const endMs = this.currentMs + byMs;
     for (;;) {
-      const [next] = [...this.#timers].sort((left, right) => left.atMs - right.atMs);
+      const [next] = [...this.timers].sort((left, right) => left.atMs - right.atMs);
       if (!next || next.atMs > endMs) break;
-      this.#timers.delete(next);
-      this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      this.timers.delete(next);
+      this.currentMs = Math.max(this.currentMs, next.atMs);
       next.callback();
       await settle();
     }
-    this.#nowMs = endMs;
+    this.currentMs = endMs;
     await settle();
   }
 }

@@ -1,11 +1,14 @@
 /**
- * A log in memory for tests of what lies above it: one member, no disk, no time, and the faults that
- * matter there: proposals that vanish, are refused or commit twice, entries that a crash loses, times
- * without a quorum, changes of leadership, snapshots. `MemoryDisk` is what survives a crash.
+ * A log in memory for tests of what lies above it: one member, no disk, no time, and the faults
+ * that matter there: proposals that vanish, are refused or commit twice, entries that a crash
+ * loses, times without a quorum, changes of leadership, snapshots. `MemoryDisk` is what survives a
+ * crash.
  */
+import { asLogIndex, asMemberId, asTerm } from '../core/brands.js';
 import type {
   Configuration,
   Leadership,
+  LogIndex,
   Member,
   MemberId,
   MembershipChange,
@@ -17,7 +20,6 @@ import {
   LogError,
   type LogErrorCode,
   type LogHandlers,
-  type LogIndex,
   type LogStatus,
   MembershipError,
   type ReplicaStatus,
@@ -34,8 +36,8 @@ export class MemoryDisk {
   }
 }
 
-export const MEMORY_MEMBER: Member = {
-  id: '00000000000000a1',
+export const memoryMember: Member = {
+  id: asMemberId('00000000000000a1'),
   name: 'default',
   peerUrl: 'https://127.0.0.1:6480',
   clientUrl: 'https://127.0.0.1:6443',
@@ -46,8 +48,11 @@ interface Pending {
   readonly command: Buffer;
 }
 
-export class MemoryLog implements ReplicatedLog {
-  /** Set: proposals are refused with `NoLeader`, barriers reject with `NoQuorum`. Nothing is said of the leader: call `lead`. */
+export class MemoryReplicatedLog implements ReplicatedLog {
+  /**
+   * Set: proposals are refused with `NoLeader`, barriers reject with `NoQuorum`. Nothing is said of
+   * the leader: call `lead`.
+   */
   noQuorum = false;
   /** That many next proposals vanish: neither committed nor refused. */
   losing = 0;
@@ -57,50 +62,50 @@ export class MemoryLog implements ReplicatedLog {
   readonly refusing: LogErrorCode[] = [];
   readonly truncations: number[] = [];
   facts: Readonly<Record<string, string | number>> = {};
-  configuration: Configuration = { voters: [MEMORY_MEMBER], learners: [] };
-  #leadership: Leadership = { term: 1, leader: MEMORY_MEMBER.id, role: 'leader' };
-  #pending: Pending[] = [];
-  #handlers: LogHandlers | undefined;
-  #delivered = 0;
-  #flushing: Promise<void> | undefined;
-  #held = false;
-  #stopped = false;
+  configuration: Configuration = { voters: [memoryMember], learners: [] };
+  private leadership: Leadership = { term: asTerm(1), leader: memoryMember.id, role: 'leader' };
+  private pending: Pending[] = [];
+  private handlers: LogHandlers | undefined;
+  private delivered = 0;
+  private flushing: Promise<void> | undefined;
+  private held = false;
+  private stopped = false;
 
   constructor(readonly disk: MemoryDisk = new MemoryDisk()) {}
 
   async start(state: AppliedState, handlers: LogHandlers): Promise<void> {
     const { disk } = this;
     const { installed } = state;
-    if (installed !== undefined && installed.index > disk.lastIndex) this.#moveTo(installed.index);
+    if (installed !== undefined && installed.index > disk.lastIndex) this.moveTo(installed.index);
     if (!state.needsSnapshot) {
       if (state.appliedIndex > disk.lastIndex || state.appliedIndex + 1 < disk.firstIndex) {
         throw new LogError('Corrupt', `applied ${state.appliedIndex} is not within the log`);
       }
-      this.#delivered = state.appliedIndex;
-    } else this.#delivered = disk.lastIndex;
-    this.#handlers = handlers;
-    queueMicrotask(() => handlers.onLeadership(this.#leadership));
-    this.#flush();
+      this.delivered = state.appliedIndex;
+    } else this.delivered = disk.lastIndex;
+    this.handlers = handlers;
+    queueMicrotask(() => handlers.onLeadership(this.leadership));
+    this.flush();
   }
 
   propose(proposalId: number, command: Buffer): void {
-    const refusal = this.#refusal();
+    const refusal = this.refusal();
     if (refusal !== undefined) {
-      queueMicrotask(() => this.#handlers?.onRefused([proposalId], refusal));
+      queueMicrotask(() => this.handlers?.onRefused([proposalId], refusal));
       return;
     }
     if (this.losing > 0) {
       this.losing -= 1;
       return;
     }
-    this.#pending.push({ id: proposalId, command: Buffer.from(command) });
-    this.#flush();
+    this.pending.push({ id: proposalId, command: Buffer.from(command) });
+    this.flush();
   }
 
   readBarrier(_deadlineMs: number): Promise<LogIndex> {
-    if (this.#stopped) return Promise.reject(new LogError('Stopped', 'the log is stopped'));
+    if (this.stopped) return Promise.reject(new LogError('Stopped', 'the log is stopped'));
     if (this.noQuorum) return Promise.reject(new LogError('NoQuorum', 'no quorum'));
-    return Promise.resolve(this.disk.lastIndex as LogIndex);
+    return Promise.resolve(asLogIndex(this.disk.lastIndex));
   }
 
   async truncate(index: LogIndex): Promise<void> {
@@ -114,15 +119,15 @@ export class MemoryLog implements ReplicatedLog {
   status(): LogStatus {
     return {
       clusterId: '00000000000000c1',
-      self: MEMORY_MEMBER,
-      role: this.#leadership.role,
-      term: this.#leadership.term,
-      leader: this.#leadership.leader,
-      commitIndex: this.disk.lastIndex as LogIndex,
-      appliedIndex: this.#delivered as LogIndex,
-      firstIndex: this.disk.firstIndex as LogIndex,
-      lastIndex: this.disk.lastIndex as LogIndex,
-      proposalsPending: this.#pending.length,
+      self: memoryMember,
+      role: this.leadership.role,
+      term: this.leadership.term,
+      leader: this.leadership.leader,
+      commitIndex: asLogIndex(this.disk.lastIndex),
+      appliedIndex: asLogIndex(this.delivered),
+      firstIndex: asLogIndex(this.disk.firstIndex),
+      lastIndex: asLogIndex(this.disk.lastIndex),
+      proposalsPending: this.pending.length,
       configuration: this.configuration,
       progress: [],
       sizeBytes: this.disk.commands.reduce((sum, command) => sum + command.length, 0),
@@ -154,12 +159,16 @@ export class MemoryLog implements ReplicatedLog {
   }
 
   async transferLeadership(to: MemberId | undefined, _deadlineMs: number): Promise<void> {
-    const { term } = this.#leadership;
-    this.lead({ term: term + 1, leader: to ?? '00000000000000b1', role: 'follower' });
+    const { term } = this.leadership;
+    this.lead({
+      term: asTerm(term + 1),
+      leader: asMemberId(to ?? '00000000000000b1'),
+      role: 'follower',
+    });
   }
 
   async peerStatus(_deadlineMs: number): Promise<readonly ReplicaStatus[]> {
-    return [{ member: MEMORY_MEMBER, status: this.status(), facts: this.facts }];
+    return [{ member: memoryMember, status: this.status(), facts: this.facts }];
   }
 
   setFacts(facts: Readonly<Record<string, string | number>>): void {
@@ -167,49 +176,49 @@ export class MemoryLog implements ReplicatedLog {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#pending = [];
-    await this.#flushing;
+    this.stopped = true;
+    this.pending = [];
+    await this.flushing;
   }
 
-  /** Ends at once: of what was not yet written, the first `kept` entries reach the disk untold. */
+  /** Ends immediately: of the unwritten commands the first `kept` reach the disk without notice. */
   crash(kept = 0): void {
-    this.#stopped = true;
-    for (const { command } of this.#pending.splice(0, kept)) this.disk.commands.push(command);
-    this.#pending = [];
+    this.stopped = true;
+    for (const { command } of this.pending.splice(0, kept)) this.disk.commands.push(command);
+    this.pending = [];
   }
 
-  /** Changes the leadership and tells of it. */
+  /** Changes the leadership and reports it. */
   lead(leadership: Leadership): void {
-    this.#leadership = leadership;
-    this.#handlers?.onLeadership(leadership);
+    this.leadership = leadership;
+    this.handlers?.onLeadership(leadership);
   }
 
   /** An entry of the log's own. */
   appendEmpty(): void {
     this.disk.commands.push(Buffer.alloc(0));
-    this.#flush();
+    this.flush();
   }
 
   /** A command that another replica has proposed. */
   append(command: Buffer): void {
     this.disk.commands.push(command);
-    this.#flush();
+    this.flush();
   }
 
   /** While held, nothing is written or delivered. */
   hold(): void {
-    this.#held = true;
+    this.held = true;
   }
 
   release(): void {
-    this.#held = false;
-    this.#flush();
+    this.held = false;
+    this.flush();
   }
 
-  /** Sends the state as a leader would: all chunks, and what it has applied. */
+  /** Sends the state as a leader would: all chunks, and the applied index. */
   async takeSnapshot(): Promise<{ chunks: Buffer[]; appliedIndex: LogIndex }> {
-    const outgoing = await this.#handlers!.snapshots.open();
+    const outgoing = await this.handlers!.snapshots.open();
     const chunks: Buffer[] = [];
     try {
       for (let chunk = await outgoing.next(); chunk; chunk = await outgoing.next()) {
@@ -223,55 +232,60 @@ export class MemoryLog implements ReplicatedLog {
 
   /** Receives and installs such a state, as a replica does that is too far behind. */
   async giveSnapshot(chunks: readonly Buffer[]): Promise<SnapshotPoint> {
-    const { snapshots } = this.#handlers!;
+    const { snapshots } = this.handlers!;
     const incoming = await snapshots.receive();
     for (const chunk of chunks) await incoming.write(chunk);
     const { appliedIndex } = await incoming.finish();
     const { configuration } = this;
-    const point: SnapshotPoint = { index: appliedIndex, term: 1, checksum: 0, configuration };
-    await this.#flushing;
+    const point: SnapshotPoint = {
+      index: appliedIndex,
+      term: asTerm(1),
+      checksum: 0,
+      configuration,
+    };
+    await this.flushing;
     await snapshots.install(point);
-    if (appliedIndex > this.disk.lastIndex) this.#moveTo(appliedIndex);
-    this.#delivered = appliedIndex;
-    this.#flush();
+    if (appliedIndex > this.disk.lastIndex) this.moveTo(appliedIndex);
+    this.delivered = appliedIndex;
+    this.flush();
     return point;
   }
 
-  #refusal(): LogError | undefined {
-    if (this.#stopped || !this.#handlers) return new LogError('Stopped', 'the log is not running');
+  private refusal(): LogError | undefined {
+    if (this.stopped || !this.handlers) return new LogError('Stopped', 'the log is not running');
     const code = this.refusing.shift();
-    if (code !== undefined) return new LogError(code, `refused as asked: ${code}`);
+    if (code !== undefined) return new LogError(code, `refused by the test: ${code}`);
     return this.noQuorum ? new LogError('NoLeader', 'no leader is known') : undefined;
   }
 
-  #moveTo(index: number): void {
+  private moveTo(index: number): void {
     this.disk.commands.length = 0;
     this.disk.firstIndex = index + 1;
   }
 
-  #flush(): void {
-    if (!this.#handlers || this.#stopped || this.#held) return;
-    this.#flushing ??= this.#deliver();
+  private flush(): void {
+    if (!this.handlers || this.stopped || this.held) return;
+    this.flushing ??= this.deliver();
   }
 
-  async #deliver(): Promise<void> {
+  private async deliver(): Promise<void> {
     const { disk } = this;
     await new Promise((resolve) => setImmediate(resolve));
-    while (!this.#stopped && !this.#held) {
-      for (const { command } of this.#pending.splice(0)) {
+    while (!this.stopped && !this.held) {
+      for (const { command } of this.pending.splice(0)) {
         disk.commands.push(command);
         if (this.doubling === 0) continue;
         this.doubling -= 1;
         disk.commands.push(command);
       }
-      if (this.#delivered >= disk.lastIndex) break;
+      if (this.delivered >= disk.lastIndex) break;
       const entries: CommittedEntry[] = disk.commands
-        .slice(this.#delivered + 1 - disk.firstIndex)
-        .map((command, at) => ({ index: (this.#delivered + 1 + at) as LogIndex, command }));
-      this.#delivered = disk.lastIndex;
-      const held = this.#handlers!.onCommitted(entries);
+        .slice(this.delivered + 1 - disk.firstIndex)
+        .map((command, at) => ({ index: asLogIndex(this.delivered + 1 + at), command }));
+      this.delivered = disk.lastIndex;
+      const held = this.handlers!.onCommitted(entries);
       if (held) await held;
     }
-    this.#flushing = undefined;
+    this.flushing = undefined;
   }
 }

@@ -1,9 +1,10 @@
 /** Replicas of one cluster in one process, on a clock that the test moves. */
 import type { Logger, LoopClock, Timer } from '@orch/component';
-import { ReplicaLog } from '../replica/replica-log.js';
-import { DEFAULT_REPLICA_TUNING, type ReplicaTuning } from '../replica/replica-options.js';
+import { setVerifying } from '@orch/component';
+import { InThreadReplicatedLog } from '../replica/in-thread-replicated-log.js';
+import { defaultReplicaTuning, type ReplicaTuning } from '../replica/startup/replica-options.js';
 import type { ReplicaStatus } from '../replicated-log.js';
-import { DatabaseLogStore } from '../storage/database-log-store.js';
+import { LogStore } from '../storage/log-store.js';
 import { LogRecorder, StateDisk } from './log-recorder.js';
 import { ManualClock } from './manual-clock.js';
 import { SimDisk } from './sim-disk.js';
@@ -11,7 +12,7 @@ import { SimNetwork } from './sim-network.js';
 
 export interface Node {
   readonly name: string;
-  readonly log: ReplicaLog;
+  readonly log: InThreadReplicatedLog;
   readonly state: LogRecorder;
   readonly disk: SimDisk;
   readonly clock: ProcessClock;
@@ -35,10 +36,10 @@ export const quietLogger: Logger = {
   child: () => quietLogger,
 } as Logger;
 
-/** The time of one process: with its end, its timers end. While paused, what is due waits. */
+/** The clock of one process: its timers end with the process. While paused, due timers wait. */
 export class ProcessClock implements LoopClock {
   alive = true;
-  #paused: (() => void)[] | undefined;
+  private paused: (() => void)[] | undefined;
 
   constructor(private readonly world: ManualClock) {}
 
@@ -54,7 +55,7 @@ export class ProcessClock implements LoopClock {
     let cancelled = false;
     const run = () => {
       if (!this.alive || cancelled) return;
-      if (this.#paused) this.#paused.push(run);
+      if (this.paused) this.paused.push(run);
       else callback();
     };
     this.world.setTimer(delayMs, run);
@@ -71,12 +72,12 @@ export class ProcessClock implements LoopClock {
   }
 
   pause(): void {
-    this.#paused ??= [];
+    this.paused ??= [];
   }
 
   resume(): void {
-    const late = this.#paused ?? [];
-    this.#paused = undefined;
+    const late = this.paused ?? [];
+    this.paused = undefined;
     for (const run of late) run();
   }
 }
@@ -85,15 +86,16 @@ export class ReplicaCluster {
   readonly clock = new ManualClock();
   readonly network: SimNetwork;
   readonly nodes = new Map<string, Node>();
-  readonly #disks = new Map<string, { readonly disk: SimDisk; readonly state: StateDisk }>();
-  #seed: number;
-  #proposals = 0;
+  private readonly disks = new Map<string, { readonly disk: SimDisk; readonly state: StateDisk }>();
+  private seed: number;
+  private proposals = 0;
 
   constructor(
     readonly names: readonly string[],
     seed = 1,
   ) {
-    this.#seed = seed;
+    setVerifying(true);
+    this.seed = seed;
     this.network = new SimNetwork({ clock: this.clock, random: seededRandom(seed) });
   }
 
@@ -112,19 +114,19 @@ export class ReplicaCluster {
   /** Not yet started. */
   create(name: string, { join = false, tuning = {} }: NodeOptions = {}): Node {
     const clock = new ProcessClock(this.clock);
-    this.#seed += 1;
-    const random = seededRandom(this.#seed);
-    const kept = this.#disks.get(name) ?? {
+    this.seed += 1;
+    const random = seededRandom(this.seed);
+    const kept = this.disks.get(name) ?? {
       disk: new SimDisk({ clock: this.clock, random }),
       state: new StateDisk(),
     };
-    this.#disks.set(name, kept);
-    const { cacheEntriesMax, cacheBytesMax } = { ...DEFAULT_REPLICA_TUNING, ...tuning };
+    this.disks.set(name, kept);
+    const { cacheEntriesMax, cacheBytesMax } = { ...defaultReplicaTuning, ...tuning };
     const peerUrl = ReplicaCluster.url(name);
     const alone = this.names.length === 1 && !join;
     const transport = alone ? undefined : this.network.transport(peerUrl, { clock });
     const fatal: Error[] = [];
-    const log = new ReplicaLog({
+    const log = new InThreadReplicatedLog({
       identity: {
         memberName: name,
         peerUrl,
@@ -138,7 +140,7 @@ export class ReplicaCluster {
       },
       tuning,
       openStore: () =>
-        new DatabaseLogStore({
+        new LogStore({
           disk: kept.disk,
           directory: 'log',
           clock,
@@ -164,13 +166,19 @@ export class ReplicaCluster {
     for (const name of this.names) await this.start(name, options);
   }
 
+  /** Starts all replicas, with early compaction of their logs. Resolves with the leader. */
+  async startAndElect(): Promise<Node> {
+    await this.startAll({ tuning: { logKeepEntries: 5 } });
+    return this.untilLeader();
+  }
+
   node(name: string): Node {
     const node = this.nodes.get(name);
     if (!node) throw new Error(`${name} does not run`);
     return node;
   }
 
-  /** The process ends at once. */
+  /** Ends the process immediately. */
   kill(name: string, { machine = false } = {}): void {
     const node = this.node(name);
     node.clock.alive = false;
@@ -190,18 +198,18 @@ export class ReplicaCluster {
 
   /** Empties the directories of a member that does not run. */
   wipe(name: string): void {
-    this.#disks.delete(name);
+    this.disks.delete(name);
   }
 
   /** Gives each of two that do not run the directories of the other. */
   swap(one: string, other: string): void {
-    const kept = this.#disks.get(one)!;
-    this.#disks.set(one, this.#disks.get(other)!);
-    this.#disks.set(other, kept);
+    const kept = this.disks.get(one)!;
+    this.disks.set(one, this.disks.get(other)!);
+    this.disks.set(other, kept);
   }
 
   disk(name: string): StateDisk {
-    return this.#disks.get(name)!.state;
+    return this.disks.get(name)!.state;
   }
 
   leader(): Node | undefined {
@@ -218,7 +226,7 @@ export class ReplicaCluster {
     await this.until(() => {
       const leader = this.leader();
       return leader !== undefined && leader.log.status().unavailableReason === undefined;
-    }, 'somebody leads');
+    }, 'a leader is elected');
     return this.leader()!;
   }
 
@@ -227,21 +235,21 @@ export class ReplicaCluster {
   }
 
   propose(node: Node, text: string): number {
-    this.#proposals += 1;
-    node.log.propose(this.#proposals, Buffer.from(text));
-    return this.#proposals;
+    this.proposals += 1;
+    node.log.propose(this.proposals, Buffer.from(text));
+    return this.proposals;
   }
 
-  /** Moves time on until `condition` holds. */
+  /** Advances the clock until `condition` holds. */
   async until(condition: () => boolean, what: string, withinMs = 20_000): Promise<void> {
     const endMs = this.clock.monotonicMs() + withinMs;
     while (!condition()) {
-      if (this.clock.monotonicMs() > endMs) throw new Error(`waited in vain until ${what}`);
+      if (this.clock.monotonicMs() > endMs) throw new Error(`timed out waiting until ${what}`);
       await this.clock.advance(10);
     }
   }
 
-  /** Moves time on until `promise` is settled. */
+  /** Advances the clock until `promise` is settled. */
   async settle<Result>(promise: Promise<Result>): Promise<Result> {
     let settled = false;
     const done = () => {

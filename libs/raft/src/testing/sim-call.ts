@@ -1,8 +1,9 @@
 /**
- * A call between two processes of the simulated network: two ends, two links, and a way to break. The frames
- * are those of the real codec: what a fault needs to know of them it reads as the receiver would.
+ * A call between two processes of the simulated network: two ends, two links, and a way to break.
+ * The frames are those of the real codec: what a fault needs to know of them it reads as the
+ * receiver would.
  */
-import { decodeFrame, encodeFrame } from '../transport/frame.js';
+
 import type { ChannelEvents, FrameChannel } from '../transport/frame-network.js';
 import {
   FromPeerCodec,
@@ -10,7 +11,8 @@ import {
   type ToPeer,
   ToPeerCodec,
 } from '../transport/generated/wire.js';
-import { type Codec } from '../transport/wire-reader.js';
+import { decodeFrame, encodeFrame } from '../transport/wire/frame.js';
+import { type Codec } from '../transport/wire/wire-reader.js';
 import type { SimLink } from './sim-link.js';
 
 /** What the ends of calls live in. */
@@ -18,32 +20,32 @@ export interface SimProcess {
   readonly isAlive: boolean;
   /** Broken when the process ends. */
   readonly ends: Set<{ destroy(reason: string): void }>;
-  /** Now, or when the process goes on after a pause. */
+  /** Runs now, or when the process continues after a pause. */
   run(work: () => void): void;
 }
 
-const OTHER_CLUSTER_ID = 'ffffffffffffffff';
+const otherClusterId = 'ffffffffffffffff';
 
-/** One of the two ends: what is written here arrives at `other`. */
+/** One of the two ends: frames written here arrive at `other`. */
 class End<Body extends { readonly messages: readonly Message[] }> implements FrameChannel {
   other!: { arrive(frame: Buffer): void; ended(reason: string): void };
   events: ChannelEvents | undefined;
-  #isPaused = false;
-  #isClosed = false;
-  #waiting: (() => void)[] = [];
+  private isPaused = false;
+  private isClosed = false;
+  private waiting: (() => void)[] = [];
 
   constructor(
     private readonly process: SimProcess,
     private readonly link: SimLink,
     private readonly codec: Codec<Body>,
-    /** Rewrites what is written first. */
+    /** Rewrites the first frame. */
     private readonly disguise: (body: Body) => Body,
   ) {
     process.ends.add(this);
   }
 
   write(frame: Buffer, left: () => void): void {
-    if (this.#isClosed || !this.process.isAlive) return;
+    if (this.isClosed || !this.process.isAlive) return;
     const body = decodeFrame(this.codec, frame);
     let sent = frame;
     const arrive = (arrived: Buffer) => this.other.arrive(arrived);
@@ -71,13 +73,13 @@ class End<Body extends { readonly messages: readonly Message[] }> implements Fra
   }
 
   pause(): void {
-    this.#isPaused = true;
+    this.isPaused = true;
   }
 
   resume(): void {
-    this.#isPaused = false;
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    this.isPaused = false;
+    const waiting = this.waiting;
+    this.waiting = [];
     for (const work of waiting) work();
   }
 
@@ -86,55 +88,58 @@ class End<Body extends { readonly messages: readonly Message[] }> implements Fra
   }
 
   destroy(reason: string): void {
-    if (this.#isClosed) return;
-    this.#close();
+    if (this.isClosed) return;
+    this.close();
     this.link.signal(() => this.other.ended(reason));
   }
 
-  /** Both ends learn of it: the other one by the link, this one at once. */
+  /** Both ends learn it: the other one by the link, this one immediately. */
   break(reason: string): void {
     this.destroy(reason);
     this.process.run(() => this.events?.closed(reason));
   }
 
   arrive(frame: Buffer): void {
-    this.#do(() => this.events?.frame(frame));
+    this.do(() => this.events?.frame(frame));
   }
 
   ended(reason: string): void {
-    this.#do(() => {
-      this.#close();
+    this.do(() => {
+      this.close();
       this.events?.closed(reason);
     });
   }
 
-  #close(): void {
-    this.#isClosed = true;
+  private close(): void {
+    this.isClosed = true;
     this.process.ends.delete(this);
   }
 
-  #do(work: () => void): void {
-    if (this.#isClosed) return;
+  private do(work: () => void): void {
+    if (this.isClosed) return;
     this.process.run(() => {
-      if (this.#isClosed) return;
-      if (this.#isPaused) this.#waiting.push(work);
+      if (this.isClosed) return;
+      if (this.isPaused) this.waiting.push(work);
       else work();
     });
   }
 }
 
-export interface SimCallParts {
+export interface SimCallDependencies {
   readonly caller: SimProcess;
   readonly forward: SimLink;
   readonly back: SimLink;
-  /** Undefined: nobody listens there. */
+  /** Undefined: no process listens there. */
   readonly callee: () =>
     | { process: SimProcess; accept(channel: FrameChannel): ChannelEvents }
     | undefined;
 }
 
-/** The caller's end. The called process is whichever lives at the address when the first frame arrives. */
-export function openSimCall(parts: SimCallParts, events: ChannelEvents): FrameChannel {
+/**
+ * The caller's end. The called process is whichever lives at the address when the first frame
+ * arrives.
+ */
+export function openSimCall(parts: SimCallDependencies, events: ChannelEvents): FrameChannel {
   const { caller, forward, back } = parts;
   const near = new End(caller, forward, ToPeerCodec, (body) => disguised(body, forward));
   near.events = events;
@@ -159,8 +164,9 @@ export function openSimCall(parts: SimCallParts, events: ChannelEvents): FrameCh
 }
 
 /**
- * A stream doubles nothing, and what a broken one held is not sent again. Consensus bears it all the same,
- * but not who forwards a command: the second of two copies may be refused by a leader that took the first.
+ * A stream doubles nothing, and what a broken one held is not sent again. Consensus bears it all
+ * the same, but not who forwards a command: the second of two copies may be refused by a leader
+ * that took the first.
  */
 function mayDouble(messages: readonly Message[]): boolean {
   return !messages.some(({ kind }) => kind === 'proposeRequest');
@@ -188,5 +194,5 @@ function withDamagedEntry(messages: readonly Message[], link: SimLink): Message[
 function disguised(body: ToPeer, link: SimLink): ToPeer {
   if (!body.greeting || !link.draw(link.conditions.wrongClusterRate)) return body;
   link.counts.wrongCluster += 1;
-  return { ...body, greeting: { ...body.greeting, clusterId: OTHER_CLUSTER_ID } };
+  return { ...body, greeting: { ...body.greeting, clusterId: otherClusterId } };
 }

@@ -1,11 +1,11 @@
 /**
- * What one simulated database holds, and what of it a crash may take. Batches are applied at once and
- * undone when they do not survive a crash; a batch survives whole or not at all, as a record of a
- * write-ahead file does. The disk decides which survive; this keeps the books.
+ * The content of one simulated database, and which part of it a crash may take. Batches are applied
+ * immediately and undone when they do not survive a crash; a batch survives completely or not at
+ * all, as a record of a write-ahead file does. The disk decides which survive.
  */
 import { createRequire } from 'node:module';
 import type BTree from 'sorted-btree';
-import type { Change, Range, Row } from '../storage/disk.js';
+import type { Change, Range, Row } from '../storage/disk/disk.js';
 
 /** Loaded through `require`, since the package's default export differs between module loaders. */
 const { default: SortedTree } = createRequire(import.meta.url)(
@@ -14,8 +14,8 @@ const { default: SortedTree } = createRequire(import.meta.url)(
 
 export type SimTree = BTree<string, Row>;
 
-/** Keys whose version before the newest is kept, for a sector that reads as it was. */
-const OLDER_KEYS_MAX = 1_024;
+/** Keys whose previous version is retained, for a sector that reads stale data. */
+const olderKeysMax = 1_024;
 
 export interface SimBatch {
   readonly changes: readonly Change[];
@@ -29,24 +29,24 @@ export interface SimBatch {
 }
 
 export class SimContent {
-  readonly #rows: SimTree = new SortedTree<string, Row>(undefined, compare);
+  private readonly rows: SimTree = new SortedTree<string, Row>(undefined, compare);
   /** From the oldest one on that may still be undone. */
-  #batches: SimBatch[] = [];
-  #unsyncedBytes = 0;
-  readonly #older = new Map<string, Row>();
+  private batches: SimBatch[] = [];
+  private unsyncedBytes = 0;
+  private readonly older = new Map<string, Row>();
   bytes = 0;
 
-  /** `unsyncedBytesMax`: what is unsynced beyond it reaches the disk by itself, oldest first. */
+  /** `unsyncedBytesMax`: unsynced bytes beyond it reach the disk by themselves, oldest first. */
   constructor(private readonly unsyncedBytesMax: number) {}
 
   get(key: Buffer): Buffer | undefined {
-    const row = this.#rows.get(nameOf(key));
+    const row = this.rows.get(nameOf(key));
     return row && Buffer.from(row[1]);
   }
 
   /** As it is now, whatever is written later. */
   snapshot(): SimTree {
-    return this.#rows.clone();
+    return this.rows.clone();
   }
 
   apply(changes: readonly Change[]): SimBatch {
@@ -55,53 +55,53 @@ export class SimContent {
     const kept = changes.map((change) => copyOf(change));
     for (const change of kept) {
       bytes += bytesOf(change);
-      before.push(this.#change(change));
+      before.push(this.change(change));
     }
     const batch: SimBatch = { changes: kept, bytes, before, done: false, fate: 'unsynced' };
-    this.#batches.push(batch);
-    this.#unsyncedBytes += bytes;
-    while (this.#unsyncedBytes > this.unsyncedBytesMax && this.#batches[0]!.fate !== 'lost') {
-      this.#batches[0]!.fate = 'durable';
-      this.#settle();
+    this.batches.push(batch);
+    this.unsyncedBytes += bytes;
+    while (this.unsyncedBytes > this.unsyncedBytesMax && this.batches[0]!.fate !== 'lost') {
+      this.batches[0]!.fate = 'durable';
+      this.settle();
     }
     return batch;
   }
 
   /** What a sync that begins now will cover. */
   unsynced(): readonly SimBatch[] {
-    return this.#batches.filter(({ fate }) => fate === 'unsynced');
+    return this.batches.filter(({ fate }) => fate === 'unsynced');
   }
 
   makeDurable(batches: readonly SimBatch[]): void {
     for (const batch of batches) if (batch.fate === 'unsynced') batch.fate = 'durable';
-    this.#settle();
+    this.settle();
   }
 
-  /** Undoes what `survives` denies and what is lost anyway; the rest stays as unsynced as it was. */
+  /** Undoes the batches that do not survive; the others remain unsynced. */
   restart(survives: (batch: SimBatch) => boolean): void {
-    const batches = this.#batches;
+    const batches = this.batches;
     const kept = batches.filter(
       (batch) => batch.fate === 'durable' || (batch.fate === 'unsynced' && survives(batch)),
     );
     if (kept.length < batches.length) {
-      for (const batch of batches.toReversed()) this.#undo(batch);
-      this.#batches = [];
-      this.#unsyncedBytes = 0;
+      for (const batch of batches.toReversed()) this.undo(batch);
+      this.batches = [];
+      this.unsyncedBytes = 0;
       for (const { changes, fate } of kept) this.apply(changes).fate = fate;
     }
-    for (const batch of this.#batches) batch.done = true;
-    this.#settle();
+    for (const batch of this.batches) batch.done = true;
+    this.settle();
   }
 
-  /** What would be there if nothing unsynced survived. */
+  /** The rows if no unsynced batch survived. */
   durableRows(): Row[] {
-    const rows = this.#rows.clone();
-    for (const { changes, before } of this.#batches.toReversed()) {
+    const rows = this.rows.clone();
+    for (const { changes, before } of this.batches.toReversed()) {
       for (let at = changes.length - 1; at >= 0; at -= 1) {
         setRow(rows, nameOf(changes[at]!.key), before[at]);
       }
     }
-    for (const { changes, fate } of this.#batches) {
+    for (const { changes, fate } of this.batches) {
       if (fate === 'durable') for (const change of changes) setRow(rows, ...rowOf(change));
     }
     return rows.valuesArray();
@@ -109,74 +109,76 @@ export class SimContent {
 
   /** Keys within the range, in order. */
   keys(range: Range): Buffer[] {
-    return [...rowsWithin(this.#rows, range)].map(([key]) => key);
+    return [...rowsWithin(this.rows, range)].map(([key]) => key);
   }
 
-  /** Changes a record behind its writer's back, for good. False: it is not there. */
+  /** Changes a record without its writer, permanently. False: it does not exist. */
   damage(key: Buffer, change: (value: Buffer) => void): boolean {
     const name = nameOf(key);
-    const row = this.#rows.get(name);
+    const row = this.rows.get(name);
     if (!row) return false;
     const value = Buffer.from(row[1]);
     change(value);
-    this.#set(name, [row[0], value]);
+    this.set(name, [row[0], value]);
     return true;
   }
 
   /** Puts the version before the newest in its place. False: none is known. */
   makeStale(key: Buffer): boolean {
-    const older = this.#older.get(nameOf(key));
+    const older = this.older.get(nameOf(key));
     if (!older) return false;
-    this.#set(nameOf(key), older);
+    this.set(nameOf(key), older);
     return true;
   }
 
-  /** Takes a record away. False: it is not there. */
+  /** Removes a record. False: it does not exist. */
   lose(key: Buffer): boolean {
-    return this.#set(nameOf(key), undefined) !== undefined;
+    return this.set(nameOf(key), undefined) !== undefined;
   }
 
-  #change(change: Change): Row | undefined {
+  private change(change: Change): Row | undefined {
     const [name, row] = rowOf(change);
-    const before = this.#set(name, row);
-    if (before && row) this.#noteOlder(name, before);
+    const before = this.set(name, row);
+    if (before && row) this.noteOlder(name, before);
     return before;
   }
 
-  /** Returns what was there. */
-  #set(name: string, row: Row | undefined): Row | undefined {
-    const before = this.#rows.get(name);
-    setRow(this.#rows, name, row);
+  /** Returns the previous value. */
+  private set(name: string, row: Row | undefined): Row | undefined {
+    const before = this.rows.get(name);
+    setRow(this.rows, name, row);
     this.bytes += rowBytes(row) - rowBytes(before);
     return before;
   }
 
-  #noteOlder(name: string, before: Row): void {
-    if (this.#older.size >= OLDER_KEYS_MAX && !this.#older.has(name)) {
-      const [oldest] = this.#older.keys();
-      this.#older.delete(oldest!);
+  private noteOlder(name: string, before: Row): void {
+    if (this.older.size >= olderKeysMax && !this.older.has(name)) {
+      const [oldest] = this.older.keys();
+      this.older.delete(oldest!);
     }
-    this.#older.set(name, before);
+    this.older.set(name, before);
   }
 
-  #undo({ changes, before }: SimBatch): void {
+  private undo({ changes, before }: SimBatch): void {
     for (let at = changes.length - 1; at >= 0; at -= 1) {
-      this.#set(nameOf(changes[at]!.key), before[at]);
+      this.set(nameOf(changes[at]!.key), before[at]);
     }
   }
 
   /** Forgets the oldest batches as far as they can no longer be undone. */
-  #settle(): void {
+  private settle(): void {
     let count = 0;
-    while (this.#batches[count]?.fate === 'durable') {
-      this.#unsyncedBytes -= this.#batches[count]!.bytes;
+    while (this.batches[count]?.fate === 'durable') {
+      this.unsyncedBytes -= this.batches[count]!.bytes;
       count += 1;
     }
-    if (count > 0) this.#batches.splice(0, count);
+    if (count > 0) this.batches.splice(0, count);
   }
 }
 
-/** Rows of a tree within the range, in its direction. The range's view and limit are the caller's. */
+/**
+ * Rows of a tree within the range, in its direction. The range's view and limit are the caller's.
+ */
 export function* rowsWithin(tree: SimTree, range: Range): Generator<Row> {
   const low = range.gte ?? range.gt;
   const high = range.lte ?? range.lt;

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { crc32c } from '../crc32c.js';
-import type { Change, Database } from '../storage/disk.js';
+import { crc32c } from '../core/log/crc32c.js';
+import type { Change, Database } from '../storage/disk/disk.js';
 import { ManualClock } from './manual-clock.js';
 import { SimDisk } from './sim-disk.js';
 import type { SimDiskFaults } from './sim-faults.js';
 
-const FORMAT = { kind: 'log', version: 2 } as const;
-const OPTIONS = { writeBufferBytes: 1024 * 1024, cacheBytes: 0 };
-const PATH = '/data/log';
-const NO_TIME: Partial<SimDiskFaults> = { syncMs: [0, 0] };
+const logFormat = { kind: 'log', version: 2 } as const;
+const databaseOptions = { writeBufferBytes: 1024 * 1024, cacheBytes: 0 };
+const logPath = '/data/log';
+const instantSync: Partial<SimDiskFaults> = { syncMs: [0, 0] };
 
 const key = (name: string) => Buffer.from(name);
 const put = (name: string, value: string): Change => ({
@@ -32,10 +32,11 @@ describe('SimDisk', () => {
     clock = new ManualClock();
   });
 
-  const newDisk = (faults: Partial<SimDiskFaults> = NO_TIME, seed = 1) =>
-    new SimDisk({ clock, random: seeded(seed), faults: { ...NO_TIME, ...faults } });
-  const open = (disk: SimDisk, path = PATH) => disk.openDatabase(path, FORMAT, OPTIONS);
-  const show = (disk: SimDisk, path = PATH) =>
+  const newDisk = (faults: Partial<SimDiskFaults> = instantSync, seed = 1) =>
+    new SimDisk({ clock, random: seeded(seed), faults: { ...instantSync, ...faults } });
+  const open = (disk: SimDisk, path = logPath) =>
+    disk.openDatabase(path, logFormat, databaseOptions);
+  const show = (disk: SimDisk, path = logPath) =>
     disk.rowsOf(path).map(([name, value]) => `${name}=${value}`);
   const write = (database: Database, sync: boolean, ...changes: Change[]) =>
     database.write(changes, { sync });
@@ -74,12 +75,12 @@ describe('SimDisk', () => {
     await expect(open(disk)).rejects.toThrow(/in use by another process/);
     await database.close();
     await expect(
-      disk.openDatabase(PATH, { kind: 'log', version: 3 }, OPTIONS),
+      disk.openDatabase(logPath, { kind: 'log', version: 3 }, databaseOptions),
     ).rejects.toMatchObject({ code: 'BadDirectory' });
     await expect(database.get(key('a'))).rejects.toThrow(/closed/);
   });
 
-  it('ends the process at a crash: no answer, and only what was under way is at stake', async () => {
+  it('ends the process at a crash: no result arrives, and only operations in progress may be lost', async () => {
     const disk = newDisk({ syncMs: [5, 5] });
     const database = await open(disk);
     await write(database, false, put('a', '1'));
@@ -97,7 +98,7 @@ describe('SimDisk', () => {
     expect((await after.get(key('a')))?.toString()).toBe('1');
   });
 
-  it('never loses what was synced, and may lose everything else, from some batch on', async () => {
+  it('never loses synced batches, and may lose all others from some batch on', async () => {
     const seen = new Set<string>();
     for (let seed = 1; seed <= 100; seed += 1) {
       const disk = newDisk({ unsyncedLoss: 'suffix' }, seed);
@@ -105,7 +106,7 @@ describe('SimDisk', () => {
       await write(database, true, put('a', 'synced'), put('b', 'synced'));
       await write(database, false, put('a', '1'), put('c', '1'));
       await write(database, false, { kind: 'delete', key: key('b') });
-      expect(disk.durableRowsOf(PATH).map(String)).toEqual(['a,synced', 'b,synced']);
+      expect(disk.durableRowsOf(logPath).map(String)).toEqual(['a,synced', 'b,synced']);
       disk.crash({ machine: true });
       seen.add(show(disk).join(' '));
     }
@@ -134,9 +135,9 @@ describe('SimDisk', () => {
     await write(database, false, put('b', '2'));
     disk.crash({ machine: false });
     database = await open(disk);
-    const large = 'x'.repeat(OPTIONS.writeBufferBytes);
+    const large = 'x'.repeat(databaseOptions.writeBufferBytes);
     for (const name of ['c', 'd', 'e', 'f']) await write(database, false, put(name, large));
-    expect(disk.durableRowsOf(PATH).map(([name]) => String(name))).toEqual([
+    expect(disk.durableRowsOf(logPath).map(([name]) => String(name))).toEqual([
       'a',
       'b',
       'c',
@@ -146,7 +147,7 @@ describe('SimDisk', () => {
     expect(show(disk)).toHaveLength(6);
   });
 
-  it('takes no more when it is full, and loses what is written behind the torn record', async () => {
+  it('accepts no writes when it is full, and loses writes after the torn record', async () => {
     const disk = newDisk({ capacityBytes: 100 });
     let database = await open(disk);
     await write(database, true, put('a', '1'));
@@ -165,7 +166,7 @@ describe('SimDisk', () => {
     expect(disk.counts.spaceErrors).toBe(1);
   });
 
-  it('takes nothing after a failed sync, whose data is there or not', async () => {
+  it('accepts no writes after a failed sync, whose data may survive or not', async () => {
     const seen = new Set<string>();
     for (let seed = 1; seed <= 50; seed += 1) {
       const disk = newDisk({}, seed);
@@ -181,7 +182,7 @@ describe('SimDisk', () => {
     expect([...seen].sort()).toEqual(['a=1', 'a=1 b=2']);
   });
 
-  it('is slow as often and as long as asked', async () => {
+  it('is slow as often and as long as configured', async () => {
     const disk = newDisk({ syncMs: [1, 1], slowSyncRate: 1, slowSyncMs: [700, 700] });
     const database = await open(disk);
     const startMs = clock.monotonicMs();
@@ -215,13 +216,13 @@ describe('SimDisk', () => {
       ['middle', 'e2'],
       ['last', 'e3'],
     ] as const) {
-      expect(disk.flipBit(PATH, { ...entries, at })?.toString()).toBe(expected);
+      expect(disk.flipBit(logPath, { ...entries, at })?.toString()).toBe(expected);
     }
-    expect(disk.makeStale(PATH, key('h'))?.toString()).toBe('h');
-    expect(disk.loseRecord(PATH, key('nothing'))).toBeUndefined();
-    expect(disk.loseRecord(PATH, { ...entries, at: 'last' })?.toString()).toBe('e3');
+    expect(disk.makeStale(logPath, key('h'))?.toString()).toBe('h');
+    expect(disk.loseRecord(logPath, key('nothing'))).toBeUndefined();
+    expect(disk.loseRecord(logPath, { ...entries, at: 'last' })?.toString()).toBe('e3');
     database = await open(disk);
-    const [first, second, last] = disk.rowsOf(PATH).map(([, value]) => value);
+    const [first, second, last] = disk.rowsOf(logPath).map(([, value]) => value);
     expect(bitsApart(first!, 'aa')).toBe(1);
     expect(bitsApart(second!, 'bb')).toBe(1);
     expect(last?.toString()).toBe('old');
@@ -270,14 +271,14 @@ describe('SimDisk', () => {
     for (let seed = 1; seed <= 60; seed += 1) {
       const disk = newDisk({ markLossRate: 0.8 }, seed);
       await (await open(disk)).close();
-      const mark = await disk.openMark(`${PATH}/tail`);
+      const mark = await disk.openMark(`${logPath}/tail`);
       for (const text of ['1', '2', '3']) await mark.write(Buffer.from(text));
       disk.crash({ machine: false });
-      expect((await disk.openMark(`${PATH}/tail`)).initial?.toString()).toBe('3');
+      expect((await disk.openMark(`${logPath}/tail`)).initial?.toString()).toBe('3');
       disk.crash({ machine: true });
-      seen.add((await disk.openMark(`${PATH}/tail`)).initial?.toString());
-      disk.wipe(PATH);
-      expect((await disk.openMark(`${PATH}/tail`)).initial).toBeUndefined();
+      seen.add((await disk.openMark(`${logPath}/tail`)).initial?.toString());
+      disk.wipe(logPath);
+      expect((await disk.openMark(`${logPath}/tail`)).initial).toBeUndefined();
     }
     expect(seen).toEqual(new Set(['1', '2', '3', undefined]));
   });

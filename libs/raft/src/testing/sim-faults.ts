@@ -7,25 +7,27 @@ export interface SimDiskFaults {
   /** Share of the syncs that take `slowSyncMs` instead. */
   slowSyncRate: number;
   slowSyncMs: readonly [least: number, most: number];
-  /** Share of the syncs that fail: what they were to sync may be there after a restart, or not. */
+  /** Share of the syncs that fail: their data may survive a restart or not. */
   syncErrorRate: number;
   /** Share of the reads that fail with `EIO`. */
   readErrorRate: number;
   /** Which unsynced batches a crash of the machine takes: all from one on, or any. */
   unsyncedLoss: 'suffix' | 'subset';
   /**
-   * Share of the synced writes that come right after the database began another write-ahead file: what
-   * was written unsynced before stays unsynced.
+   * Share of the synced writes right after the database began another write-ahead file: earlier
+   * unsynced writes remain unsynced.
    */
   fileSwitchRate: number;
   /** Share of the marks that a crash of the machine takes back to an older content, or to none. */
   markLossRate: number;
-  /** Writes that would make the rows of all databases larger than that are refused with `ENOSPC`. */
+  /**
+   * Writes that would make the rows of all databases larger than that are refused with `ENOSPC`.
+   */
   capacityBytes: number;
 }
 
-/** A disk that only loses what it may: what is unsynced, when the machine stops. */
-export const HEALTHY_DISK: SimDiskFaults = {
+/** A disk that loses only unsynced data, when the machine stops. */
+export const healthyDisk: SimDiskFaults = {
   writeMs: [0, 0],
   syncMs: [0.2, 2],
   readMs: [0, 0],
@@ -50,7 +52,7 @@ export class DiskError extends Error {
   }
 }
 
-/** How often each thing came about: a run without faults proves nothing. */
+/** Number of times that each fault happened: a run without faults proves nothing. */
 export interface SimDiskCounts {
   writes: number;
   syncs: number;

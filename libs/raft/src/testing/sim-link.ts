@@ -1,6 +1,6 @@
 /**
- * One direction between two addresses of the simulated network. Everything that is drawn comes from the
- * injected source and every wait from the injected clock, so that one seed is one exact run.
+ * One direction between two addresses of the simulated network. Everything that is drawn comes from
+ * the injected source and every wait from the injected clock, so that one seed is one exact run.
  */
 import type { Clock } from '@orch/component';
 
@@ -9,7 +9,7 @@ export interface LinkConditions {
   /** Uniform between the two; from 0.1 to 1000 ms is what networks do. */
   readonly delayMinMs: number;
   readonly delayMaxMs: number;
-  /** Of frames with messages: never arrive, although the call goes on. */
+  /** Share of frames with messages that never arrive, although the call continues. */
   readonly lossRate: number;
   readonly duplicateRate: number;
   /** May be overtaken by those behind them. */
@@ -19,22 +19,28 @@ export interface LinkConditions {
   readonly staleMs: number;
   /** Arrive with one bit flipped. */
   readonly corruptRate: number;
-  /** Of frames with entries: one entry was damaged in memory, before the frame got its checksum. */
+  /**
+   * Share of frames with entries in which one entry was damaged in memory before the frame got its
+   * checksum.
+   */
   readonly entryDamageRate: number;
-  /** The call breaks in the middle of the frame: what was said first still arrives, the rest is lost. */
+  /**
+   * Share of frames in the middle of which the call breaks: earlier frames still arrive, the rest
+   * is lost.
+   */
   readonly resetRate: number;
-  /** Of the pieces of snapshots: their call breaks there. */
+  /** Share of snapshot chunks at which the call breaks. */
   readonly snapshotResetRate: number;
-  /** Of greetings: arrive as one of another cluster. */
+  /** Share of greetings that arrive as one of another cluster. */
   readonly wrongClusterRate: number;
   readonly bytesPerSecond: number;
-  /** What is under way stands still, and goes on when it ends. */
+  /** Frames in flight wait until it ends. */
   readonly clogged: boolean;
-  /** Nothing arrives; what is under way is lost. */
+  /** Nothing arrives; frames in flight are lost. */
   readonly cut: boolean;
 }
 
-export const CALM: LinkConditions = {
+export const calmConditions: LinkConditions = {
   delayMinMs: 0.1,
   delayMaxMs: 0.5,
   lossRate: 0,
@@ -70,17 +76,17 @@ export type SimNetworkCounts = Record<
 >;
 
 /** Frames that stand still on one clogged link; what comes after is lost, as by a full switch. */
-const CLOGGED_FRAMES_MAX = 10_000;
+const cloggedFramesMax = 10_000;
 
 const nothing = () => undefined;
 
 export class SimLink {
-  #conditions: LinkConditions;
-  /** When the wire has carried what was put on it. */
-  #freeAtMs = 0;
+  private currentConditions: LinkConditions;
+  /** Time at which the wire has carried the earlier frames. */
+  private freeAtMs = 0;
   /** Nothing that keeps its order arrives before that. */
-  #orderedAtMs = 0;
-  #standing: (() => void)[] = [];
+  private orderedAtMs = 0;
+  private standing: (() => void)[] = [];
 
   constructor(
     private readonly clock: Clock,
@@ -88,19 +94,19 @@ export class SimLink {
     readonly counts: SimNetworkCounts,
     conditions: LinkConditions,
   ) {
-    this.#conditions = conditions;
+    this.currentConditions = conditions;
   }
 
   get conditions(): LinkConditions {
-    return this.#conditions;
+    return this.currentConditions;
   }
 
   set(change: Partial<LinkConditions>): void {
-    this.#conditions = { ...this.#conditions, ...change };
-    if (this.#conditions.clogged) return;
-    const standing = this.#standing;
-    this.#standing = [];
-    for (const arrive of standing) this.#after(0, arrive);
+    this.currentConditions = { ...this.currentConditions, ...change };
+    if (this.currentConditions.clogged) return;
+    const standing = this.standing;
+    this.standing = [];
+    for (const arrive of standing) this.after(0, arrive);
   }
 
   /** Whether something of that rate happens now. */
@@ -120,51 +126,51 @@ export class SimLink {
     arrive: (frame: Buffer) => void,
     left: () => void,
   ): void {
-    const { lossRate, duplicateRate, reorderRate, staleRate, staleMs } = this.#conditions;
+    const { lossRate, duplicateRate, reorderRate, staleRate, staleMs } = this.currentConditions;
     if (this.draw(lossRate)) {
       this.counts.lost += 1;
-      this.#ordered(frame.length, left, left);
+      this.ordered(frame.length, left, left);
       return;
     }
-    const once = this.#damaged(frame);
+    const once = this.damaged(frame);
     if (this.draw(duplicateRate) && mayDouble) {
       this.counts.duplicated += 1;
-      this.#unordered(frame.length, 0, () => arrive(once));
+      this.unordered(frame.length, 0, () => arrive(once));
     }
     if (this.draw(staleRate)) {
       this.counts.stale += 1;
-      this.#unordered(frame.length, staleMs, () => arrive(once));
-      this.#ordered(0, left, left);
+      this.unordered(frame.length, staleMs, () => arrive(once));
+      this.ordered(0, left, left);
     } else if (this.draw(reorderRate)) {
       this.counts.reordered += 1;
-      this.#unordered(frame.length, 0, () => arrive(once));
-      this.#ordered(0, left, left);
+      this.unordered(frame.length, 0, () => arrive(once));
+      this.ordered(0, left, left);
     } else {
       const arrived = () => {
         arrive(once);
         left();
       };
-      this.#ordered(frame.length, arrived, left);
+      this.ordered(frame.length, arrived, left);
     }
   }
 
-  /** A frame that arrives in its place, unless the link is cut. It may be damaged all the same. */
+  /** A frame that arrives in order, unless the link is interrupted. It may still be damaged. */
   carry(frame: Buffer, arrive: (frame: Buffer) => void, left: () => void): void {
-    const damaged = this.#damaged(frame);
+    const damaged = this.damaged(frame);
     const arrived = () => {
       arrive(damaged);
       left();
     };
-    this.#ordered(frame.length, arrived, left);
+    this.ordered(frame.length, arrived, left);
   }
 
-  /** That a call has ended, behind what was said on it. */
+  /** Signals the end of a call, after its frames. */
   signal(arrive: () => void): void {
-    this.#ordered(0, arrive);
+    this.ordered(0, arrive);
   }
 
-  #damaged(frame: Buffer): Buffer {
-    if (!this.draw(this.#conditions.corruptRate)) return frame;
+  private damaged(frame: Buffer): Buffer {
+    if (!this.draw(this.currentConditions.corruptRate)) return frame;
     this.counts.corrupted += 1;
     const damaged = Buffer.from(frame);
     const bit = this.pick(frame.length * 8);
@@ -172,32 +178,34 @@ export class SimLink {
     return damaged;
   }
 
-  /** `lost` instead of `arrive` when the link is cut: whoever sent it must not wait for it for ever. */
-  #ordered(byteCount: number, arrive: () => void, lost: () => void = nothing): void {
-    this.#orderedAtMs = Math.max(this.#orderedAtMs, this.#arrivesAtMs(byteCount));
-    this.#after(this.#orderedAtMs - this.clock.monotonicMs(), arrive, lost);
+  /**
+   * `lost` instead of `arrive` when the link is interrupted: its sender must not wait without end.
+   */
+  private ordered(byteCount: number, arrive: () => void, lost: () => void = nothing): void {
+    this.orderedAtMs = Math.max(this.orderedAtMs, this.arrivesAtMs(byteCount));
+    this.after(this.orderedAtMs - this.clock.monotonicMs(), arrive, lost);
   }
 
-  #unordered(byteCount: number, extraMs: number, arrive: () => void): void {
-    this.#after(this.#arrivesAtMs(byteCount) + extraMs - this.clock.monotonicMs(), arrive);
+  private unordered(byteCount: number, extraMs: number, arrive: () => void): void {
+    this.after(this.arrivesAtMs(byteCount) + extraMs - this.clock.monotonicMs(), arrive);
   }
 
-  #arrivesAtMs(byteCount: number): number {
-    const { delayMinMs, delayMaxMs, bytesPerSecond } = this.#conditions;
+  private arrivesAtMs(byteCount: number): number {
+    const { delayMinMs, delayMaxMs, bytesPerSecond } = this.currentConditions;
     const sentMs = (byteCount / bytesPerSecond) * 1_000;
-    this.#freeAtMs = Math.max(this.#freeAtMs, this.clock.monotonicMs()) + sentMs;
-    return this.#freeAtMs + delayMinMs + this.random() * (delayMaxMs - delayMinMs);
+    this.freeAtMs = Math.max(this.freeAtMs, this.clock.monotonicMs()) + sentMs;
+    return this.freeAtMs + delayMinMs + this.random() * (delayMaxMs - delayMinMs);
   }
 
-  #after(delayMs: number, arrive: () => void, lost: () => void = nothing): void {
-    const wasCut = this.#conditions.cut;
+  private after(delayMs: number, arrive: () => void, lost: () => void = nothing): void {
+    const wasCut = this.currentConditions.cut;
     this.clock.setTimer(Math.max(0, delayMs), () => {
-      if (wasCut || this.#conditions.cut || this.#standing.length >= CLOGGED_FRAMES_MAX) {
+      if (wasCut || this.currentConditions.cut || this.standing.length >= cloggedFramesMax) {
         this.counts.cut += 1;
         lost();
-      } else if (this.#conditions.clogged || this.#standing.length > 0) {
+      } else if (this.currentConditions.clogged || this.standing.length > 0) {
         this.counts.clogged += 1;
-        this.#standing.push(arrive);
+        this.standing.push(arrive);
       } else {
         this.counts.carried += 1;
         arrive();

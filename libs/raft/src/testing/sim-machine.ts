@@ -1,9 +1,10 @@
 /**
- * What all parts of a simulated disk share: time, chance, faults and the life of the process that uses
- * it. A promise given to an earlier life is never settled; what answers at once throws ProcessGone there.
+ * State that all parts of a simulated disk share: time, randomness, faults and the life of the
+ * process that uses it. A promise of an earlier life never settles; synchronous calls throw
+ * ProcessGone there.
  */
 import type { LoopClock } from '@orch/component';
-import { DiskError, HEALTHY_DISK, type SimDiskCounts, type SimDiskFaults } from './sim-faults.js';
+import { DiskError, healthyDisk, type SimDiskCounts, type SimDiskFaults } from './sim-faults.js';
 
 export interface SimDiskOptions {
   readonly clock: LoopClock;
@@ -12,7 +13,7 @@ export interface SimDiskOptions {
   readonly faults?: Partial<SimDiskFaults>;
 }
 
-/** What goes on after the end of its process comes here: in truth nothing would. */
+/** Code that continues after the end of its process ends here: in reality it would not run. */
 export class ProcessGone extends Error {
   override readonly name = 'ProcessGone';
 }
@@ -35,7 +36,7 @@ export class SimMachine {
   life = 1;
 
   constructor(private readonly options: SimDiskOptions) {
-    this.faults = { ...HEALTHY_DISK, ...options.faults };
+    this.faults = { ...healthyDisk, ...options.faults };
   }
 
   /** Draws only when it can matter, so that a fault that is off leaves the run as it was. */

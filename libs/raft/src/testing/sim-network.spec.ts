@@ -1,192 +1,18 @@
-/** What the simulated network promises: the faults asked for, the real codec, and one run for one seed. */
+/**
+ * Guarantees of the simulated network: the configured faults, the real codec, and one run per seed.
+ */
+
 import { describe, expect, it } from 'vitest';
-import { entryAfter, follows } from '../core/entry-checksum.js';
-import type { Entry, LogPoint, Member, Message, SnapshotPoint } from '../core/types.js';
-import type { LogIndex, ReplicaStatus } from '../replicated-log.js';
-import {
-  type Greeting,
-  type GreetingAnswer,
-  PROTOCOL_VERSION,
-  type Transport,
-  type TransportHandlers,
-} from '../transport/transport.js';
-import { ManualClock } from './manual-clock.js';
-import { SimNetwork } from './sim-network.js';
-
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-class Replica implements TransportHandlers {
-  readonly answers: string[] = [];
-  readonly contexts: number[] = [];
-  readonly unreachable: string[] = [];
-  readonly chunks: Buffer[] = [];
-  /** Entries of each append that came. */
-  readonly appended: (readonly Entry[])[] = [];
-  damaged = 0;
-  dropped = 0;
-  transport!: Transport;
-
-  constructor(
-    private readonly world: World,
-    readonly id: string,
-  ) {
-    this.begin();
-  }
-
-  get url(): string {
-    return `https://${this.id}:1`;
-  }
-
-  get member(): Member {
-    return { id: this.id, name: this.id, peerUrl: this.url, clientUrl: '' };
-  }
-
-  begin(): void {
-    const nothing = () => undefined;
-    this.transport = this.world.network.transport(this.url, {
-      clock: this.world.clock,
-      observer: {
-        sent: nothing,
-        received: nothing,
-        dropped: (_peer, count) => {
-          this.dropped += count;
-        },
-        damaged: () => {
-          this.damaged += 1;
-        },
-        connected: nothing,
-        roundTrip: nothing,
-        snapshotSent: nothing,
-        snapshotReceived: nothing,
-      },
-    });
-  }
-
-  async start(others: readonly Replica[]): Promise<void> {
-    await this.transport.start(() => this.greeting(), this);
-    this.transport.setPeers(others.filter((other) => other !== this).map(({ member }) => member));
-  }
-
-  say(to: Replica, ...contexts: number[]): void {
-    this.transport.send(
-      contexts.map((context) => ({
-        kind: 'heartbeatRequest',
-        from: this.id,
-        to: to.id,
-        term: 1,
-        commitIndex: 0 as LogIndex,
-        context,
-      })),
-    );
-  }
-
-  append(to: Replica, previous: LogPoint, entries: readonly Entry[]): void {
-    const commitIndex = 0 as LogIndex;
-    const { id: from } = this;
-    this.transport.send([
-      { kind: 'appendRequest', from, to: to.id, term: 1, previous, entries, commitIndex },
-    ]);
-  }
-
-  greeting(): Greeting {
-    const storageId = `storage-of-${this.id}`;
-    return {
-      clusterId: 'one',
-      memberId: this.id,
-      storageId,
-      protocolVersion: PROTOCOL_VERSION,
-      fresh: false,
-    };
-  }
-
-  onGreeting(greeting: Greeting): GreetingAnswer {
-    if (greeting.clusterId !== 'one') return { kind: 'wrongCluster', clusterId: 'one' };
-    return { kind: 'welcome', greeting: this.greeting() };
-  }
-
-  onAnswer(peer: string, answer: GreetingAnswer): void {
-    this.answers.push(`${peer} ${answer.kind}`);
-  }
-
-  onMessages(messages: readonly Message[]): void {
-    for (const message of messages) {
-      expect(message).toMatchObject({ to: this.id, term: 1 });
-      if (message.kind === 'appendRequest') this.appended.push(message.entries);
-      else if (message.kind === 'heartbeatRequest') this.contexts.push(message.context);
-      else expect.unreachable(`nobody says ${message.kind}`);
-    }
-  }
-
-  onUnreachable(peer: string, reason: string): void {
-    this.unreachable.push(`${peer} ${reason}`);
-  }
-
-  async onSnapshot(
-    _from: string,
-    _term: number,
-    _point: SnapshotPoint,
-    chunks: AsyncIterable<Buffer>,
-  ): Promise<void> {
-    this.chunks.length = 0;
-    for await (const chunk of chunks) this.chunks.push(chunk);
-  }
-
-  onStatusRequest(): ReplicaStatus {
-    return { member: this.member, error: 'busy' };
-  }
-
-  onOperatorRequest(): Promise<never> {
-    return Promise.reject(new Error('not asked here'));
-  }
-
-  onRoundTrip(): void {}
-}
-
-class World {
-  readonly clock = new ManualClock();
-  readonly network: SimNetwork;
-  readonly replicas: Replica[];
-
-  constructor(seed: number, count: number) {
-    this.network = new SimNetwork({ clock: this.clock, random: seeded(seed) });
-    this.replicas = Array.from({ length: count }, (_, at) => new Replica(this, `r${at}`));
-  }
-
-  static async start(seed: number, count: number): Promise<World> {
-    const world = new World(seed, count);
-    for (const replica of world.replicas) await replica.start(world.replicas);
-    await world.pass(50);
-    return world;
-  }
-
-  /** What has been said or asked goes out first. */
-  async pass(byMs: number): Promise<void> {
-    await this.clock.advance(0);
-    await this.clock.advance(byMs);
-  }
-
-  get urls(): string[] {
-    return this.replicas.map(({ url }) => url);
-  }
-}
-
-function range(from: number, to: number): number[] {
-  return Array.from({ length: to - from }, (_, at) => from + at);
-}
+import { asLogIndex, asMemberId, asTerm, noIndex } from '../core/brands.js';
+import { entryAfter, follows } from '../core/log/entry-checksum.js';
+import type { Entry, LogPoint, SnapshotPoint } from '../core/types.js';
+import { range, SimEnd, SimNetworkWorld } from './sim-network-world.js';
 
 describe('a simulated network', () => {
-  it('carries what is said in order, once, while it is calm', async () => {
-    const world = await World.start(1, 3);
+  it('delivers messages in order, once, without faults', async () => {
+    const world = await SimNetworkWorld.start(1, 3);
     const { replicas } = world;
-    const [a, b, c] = replicas as [Replica, Replica, Replica];
+    const [a, b, c] = replicas as [SimEnd, SimEnd, SimEnd];
     expect([...a.answers].sort()).toEqual(['r1 welcome', 'r2 welcome']);
     a.say(b, ...range(0, 100));
     c.say(b, 500);
@@ -198,9 +24,9 @@ describe('a simulated network', () => {
     expect([...a.unreachable, ...b.unreachable, ...c.unreachable]).toEqual([]);
   });
 
-  it('does every fault that it is asked for, lets nothing damaged through, and is one run for one seed', async () => {
+  it('injects every configured fault, delivers nothing damaged, and is one run for one seed', async () => {
     const run = async (seed: number) => {
-      const world = await World.start(seed, 3);
+      const world = await SimNetworkWorld.start(seed, 3);
       const { network, replicas } = world;
       network.setAll({
         delayMaxMs: 30,
@@ -221,28 +47,28 @@ describe('a simulated network', () => {
         if (turn === 105) network.setAll({ clogged: false });
       }
       await world.pass(15_000);
-      const told = replicas.map(({ contexts, answers, unreachable, damaged }) => ({
+      const received = replicas.map(({ contexts, answers, unreachable, damaged }) => ({
         contexts,
         answers,
         unreachable,
         damaged,
       }));
-      return { told, counts: network.counts };
+      return { received, counts: network.counts };
     };
     const [first, again, other] = [await run(7), await run(7), await run(8)];
     expect(again).toEqual(first);
-    expect(other.told).not.toEqual(first.told);
+    expect(other.received).not.toEqual(first.received);
     const { cut, snapshotReset, entriesDamaged, ...happened } = first.counts;
     expect(Object.entries(happened).filter(([, count]) => count === 0)).toEqual([]);
     expect([cut, snapshotReset, entriesDamaged]).toEqual([0, 0, 0]);
-    expect(first.told.some(({ damaged }) => damaged > 0)).toBe(true);
-    expect(first.told.some(({ answers }) => answers.includes('r1 wrongCluster'))).toBe(true);
+    expect(first.received.some(({ damaged }) => damaged > 0)).toBe(true);
+    expect(first.received.some(({ answers }) => answers.includes('r1 wrongCluster'))).toBe(true);
   });
 
-  it('loses, doubles and overtakes at about the rate asked for', async () => {
-    const world = await World.start(3, 2);
+  it('loses, duplicates and reorders at about the configured rate', async () => {
+    const world = await SimNetworkWorld.start(3, 2);
     const { network, replicas } = world;
-    const [a, b] = replicas as [Replica, Replica];
+    const [a, b] = replicas as [SimEnd, SimEnd];
     network.link(a.url, b.url).set({ delayMaxMs: 20, lossRate: 0.3, duplicateRate: 0.5 });
     for (const context of range(0, 600)) {
       a.say(b, context);
@@ -258,9 +84,9 @@ describe('a simulated network', () => {
   });
 
   it('keeps the beginning of a batch when a call breaks in its middle', async () => {
-    const world = await World.start(5, 2);
+    const world = await SimNetworkWorld.start(5, 2);
     const { network, replicas } = world;
-    const [a, b] = replicas as [Replica, Replica];
+    const [a, b] = replicas as [SimEnd, SimEnd];
     const link = network.link(a.url, b.url);
     let partial = 0;
     for (const round of range(0, 10)) {
@@ -277,10 +103,10 @@ describe('a simulated network', () => {
     expect(partial).toBeGreaterThan(3);
   });
 
-  it('tells of a peer that is cut off in one direction only, and connects again when healed', async () => {
-    const world = await World.start(9, 3);
+  it('reports a peer that is isolated in one direction only, and reconnects when healed', async () => {
+    const world = await SimNetworkWorld.start(9, 3);
     const { network, replicas, urls } = world;
-    const [a, b, c] = replicas as [Replica, Replica, Replica];
+    const [a, b, c] = replicas as [SimEnd, SimEnd, SimEnd];
     network.isolate(a.url, urls, 'in');
     a.say(b, 1);
     await world.pass(10);
@@ -303,7 +129,7 @@ describe('a simulated network', () => {
   });
 
   it('knows halves, a ring and a bridge', () => {
-    const { network, urls } = new World(1, 5);
+    const { network, urls } = new SimNetworkWorld(1, 5);
     const open = () =>
       urls.map((from) =>
         urls.map((to) => (from !== to && !network.link(from, to).conditions.cut ? 1 : 0)).join(''),
@@ -320,10 +146,10 @@ describe('a simulated network', () => {
     expect(open()).toEqual(['01111', '10111', '11011', '11101', '11110']);
   });
 
-  it('holds what is clogged, slows to its bandwidth, and lets go in order', async () => {
-    const world = await World.start(2, 2);
+  it('holds clogged messages, slows to its bandwidth, and delivers in order', async () => {
+    const world = await SimNetworkWorld.start(2, 2);
     const { network, replicas } = world;
-    const [a, b] = replicas as [Replica, Replica];
+    const [a, b] = replicas as [SimEnd, SimEnd];
     const link = network.link(a.url, b.url);
     link.set({ clogged: true });
     for (const context of range(0, 10)) {
@@ -343,10 +169,10 @@ describe('a simulated network', () => {
     expect(b.contexts).toEqual(range(0, 20));
   });
 
-  it('drops what waits for a peer that takes nothing, tells it once, and goes on after', async () => {
-    const world = await World.start(2, 2);
+  it('drops the queue of a peer that reads nothing, reports it once, and continues afterwards', async () => {
+    const world = await SimNetworkWorld.start(2, 2);
     const { network, replicas } = world;
-    const [a, b] = replicas as [Replica, Replica];
+    const [a, b] = replicas as [SimEnd, SimEnd];
     network.link(a.url, b.url).set({ bytesPerSecond: 1 });
     a.say(b, ...range(0, 60_000));
     await world.pass(0);
@@ -358,10 +184,10 @@ describe('a simulated network', () => {
     expect(a.dropped).toBeGreaterThan(0);
   });
 
-  it('tells peers of a crash, and never delivers to or from a process that is gone', async () => {
-    const world = await World.start(4, 2);
+  it('reports a crash to peers, and never delivers to or from a dead process', async () => {
+    const world = await SimNetworkWorld.start(4, 2);
     const { network, replicas } = world;
-    const [a, b] = replicas as [Replica, Replica];
+    const [a, b] = replicas as [SimEnd, SimEnd];
     network.setAll({ delayMinMs: 5, delayMaxMs: 5 });
     a.say(b, 1);
     b.say(a, 2);
@@ -386,12 +212,12 @@ describe('a simulated network', () => {
     expect(b.contexts).toEqual([3, 5, 6]);
   });
 
-  it('damages an entry so that its own checksum tells, and that of the frame does not', async () => {
-    const world = await World.start(3, 2);
+  it('damages an entry so that its own checksum detects it, but not that of the frame', async () => {
+    const world = await SimNetworkWorld.start(3, 2);
     const { network, replicas } = world;
-    const [a, b] = replicas as [Replica, Replica];
-    const start: LogPoint = { index: 0 as LogIndex, term: 0, checksum: 0 };
-    const entry = entryAfter(start, 1, 'command', Buffer.from('what is wanted'));
+    const [a, b] = replicas as [SimEnd, SimEnd];
+    const start: LogPoint = { index: noIndex, term: asTerm(0), checksum: 0 };
+    const entry = entryAfter(start, asTerm(1), 'command', Buffer.from('what is wanted'));
     const append = () => a.append(b, start, [entry]);
     append();
     await world.pass(50);
@@ -406,22 +232,24 @@ describe('a simulated network', () => {
     expect([b.damaged, network.counts.entriesDamaged]).toEqual([0, 1]);
   });
 
-  it('carries snapshots whole or tells that they broke off', async () => {
-    const world = await World.start(6, 2);
+  it('delivers snapshots completely or reports that they broke off', async () => {
+    const world = await SimNetworkWorld.start(6, 2);
     const { network, replicas } = world;
-    const [a, b] = replicas as [Replica, Replica];
+    const [a, b] = replicas as [SimEnd, SimEnd];
     const chunks = range(0, 40).map((at) => Buffer.alloc(1_000, at));
     const point: SnapshotPoint = {
-      index: 5 as LogIndex,
-      term: 1,
+      index: asLogIndex(5),
+      term: asTerm(1),
       checksum: 9,
       configuration: { voters: [a.member], learners: [] },
     };
     const send = async () => {
-      const sent = a.transport.sendSnapshot(b.id, 1, point, stream(chunks)).then(
-        () => 'whole',
-        (error: Error) => error.message,
-      );
+      const sent = a.transport
+        .sendSnapshot(asMemberId(b.id), asTerm(1), point, stream(chunks))
+        .then(
+          () => 'whole',
+          (error: Error) => error.message,
+        );
       await world.pass(40_000);
       return sent;
     };
@@ -436,21 +264,21 @@ describe('a simulated network', () => {
     expect(network.counts.snapshotReset).toBeGreaterThan(0);
   });
 
-  it('asks for a status by address, or tells why not', async () => {
-    const world = await World.start(6, 2);
+  it('requests a status by address, or reports why it cannot', async () => {
+    const world = await SimNetworkWorld.start(6, 2);
     const { network, replicas } = world;
-    const [a, b] = replicas as [Replica, Replica];
-    const ask = async (url: string) => {
-      const asked = a.transport
+    const [a, b] = replicas as [SimEnd, SimEnd];
+    const statusAt = async (url: string) => {
+      const status = a.transport
         .requestStatusAt(url, world.clock.monotonicMs() + 1_000)
         .catch(String);
       await world.pass(2_000);
-      return asked;
+      return status;
     };
-    expect(await ask(b.url)).toEqual({ member: b.member, error: 'busy' });
-    expect(await ask('https://nobody:1')).toContain('refused');
+    expect(await statusAt(b.url)).toEqual({ member: b.member, error: 'busy' });
+    expect(await statusAt('https://unknown:1')).toContain('refused');
     network.link(b.url, a.url).set({ cut: true });
-    expect(await ask(b.url)).toContain('in time');
+    expect(await statusAt(b.url)).toContain('in time');
   });
 });
 

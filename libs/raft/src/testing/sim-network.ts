@@ -1,8 +1,8 @@
 /**
- * A network for simulation: it hands out transports that run the real code above frames (greetings, links,
- * queues, codecs and checksums) over links that can lose, double, reorder, delay, damage, clog, cut and
- * break. Deterministic under the clock and the random source that it is given; conditions may be changed at
- * any time, for each direction of each pair of addresses.
+ * A network for simulation: its transports run the real code above frames (greetings, links,
+ * queues, codecs and checksums) over links that can lose, duplicate, reorder, delay, damage, clog
+ * and interrupt. Deterministic for a clock and a random source; conditions may be changed at any
+ * time, for each direction of each pair of addresses.
  */
 import { type Clock, createLogger, type Logger, type LoopClock } from '@orch/component';
 import type {
@@ -13,13 +13,13 @@ import type {
   FrameSink,
   RequestKind,
 } from '../transport/frame-network.js';
-import { addressOf } from '../transport/peer-address.js';
-import { PeerTransport } from '../transport/peer-transport.js';
+import { addressOf } from '../transport/grpc/peer-address.js';
+import { PeerTransport } from '../transport/peer/peer-transport.js';
 import type { Transport } from '../transport/transport.js';
 import { errorText, TransportError } from '../transport/transport-error.js';
 import type { TransportObserver } from '../transport/transport-observer.js';
 import { openSimCall, type SimProcess } from './sim-call.js';
-import { CALM, type LinkConditions, SimLink, type SimNetworkCounts } from './sim-link.js';
+import { calmConditions, type LinkConditions, SimLink, type SimNetworkCounts } from './sim-link.js';
 import { SimSink } from './sim-sink.js';
 
 export interface SimNetworkOptions {
@@ -29,7 +29,7 @@ export interface SimNetworkOptions {
 }
 
 export interface SimTransportOptions {
-  /** Of the replica: it may run fast, slow, or stand still. */
+  /** Clock of the replica: it may run fast, slow, or stand still. */
   readonly clock: LoopClock;
   readonly logger?: Logger;
   readonly observer?: TransportObserver;
@@ -57,18 +57,18 @@ export class SimNetwork {
     snapshotReset: 0,
     wrongCluster: 0,
   };
-  readonly #links = new Map<string, SimLink>();
-  readonly #nodes = new Map<string, SimNode>();
-  #conditions: LinkConditions = CALM;
+  private readonly links = new Map<string, SimLink>();
+  private readonly nodes = new Map<string, SimNode>();
+  private conditions: LinkConditions = calmConditions;
 
   constructor(readonly options: SimNetworkOptions) {}
 
-  /** Of a process that listens at `peerUrl` once started. Whatever process was there before has ended. */
+  /** The transport of a process at `peerUrl`. The process before must have ended. */
   transport(peerUrl: string, options: SimTransportOptions): Transport {
     const address = addressOf(peerUrl);
-    this.#nodes.get(address)?.crash();
+    this.nodes.get(address)?.crash();
     const node = new SimNode(this, address);
-    this.#nodes.set(address, node);
+    this.nodes.set(address, node);
     return new PeerTransport(node, {
       logger: silentLogger,
       ...options,
@@ -76,18 +76,18 @@ export class SimNetwork {
     });
   }
 
-  /** The process is gone in mid-work; the machine tells its peers. With the links cut it does not. */
+  /** The process dies; the machine closes its connections, except over interrupted links. */
   crash(peerUrl: string): void {
-    this.#nodes.get(addressOf(peerUrl))?.crash();
+    this.nodes.get(addressOf(peerUrl))?.crash();
   }
 
-  /** Nothing comes in until `resume`, then all at once. Its clock is the caller's to stop. */
+  /** Delivers nothing until `resume`, then all messages. The caller stops its clock. */
   pause(peerUrl: string): void {
-    this.#nodes.get(addressOf(peerUrl))?.pause();
+    this.nodes.get(addressOf(peerUrl))?.pause();
   }
 
   resume(peerUrl: string): void {
-    this.#nodes.get(addressOf(peerUrl))?.resume();
+    this.nodes.get(addressOf(peerUrl))?.resume();
   }
 
   /** One direction between two addresses. */
@@ -98,22 +98,24 @@ export class SimNetwork {
 
   linkBetween(from: string, to: string): SimLink {
     const key = `${from} ${to}`;
-    let link = this.#links.get(key);
+    let link = this.links.get(key);
     if (!link) {
       const { clock, random } = this.options;
-      link = new SimLink(clock, random, this.counts, this.#conditions);
-      this.#links.set(key, link);
+      link = new SimLink(clock, random, this.counts, this.conditions);
+      this.links.set(key, link);
     }
     return link;
   }
 
-  /** Of all links, also those that are made later. */
+  /** Conditions of all links, also of later ones. */
   setAll(change: Partial<LinkConditions>): void {
-    this.#conditions = { ...this.#conditions, ...change };
-    for (const link of this.#links.values()) link.set(change);
+    this.conditions = { ...this.conditions, ...change };
+    for (const link of this.links.values()) link.set(change);
   }
 
-  /** Nothing goes between members of different groups, either way; within a group everything does. */
+  /**
+   * Nothing goes between members of different groups, either way; within a group everything does.
+   */
   partition(groups: readonly (readonly string[])[]): void {
     const all = groups.flat();
     for (const from of all) {
@@ -125,7 +127,7 @@ export class SimNetwork {
     }
   }
 
-  /** `one` hears nobody, is heard by nobody, or both. */
+  /** `one` receives nothing, is not received, or both. */
   isolate(one: string, others: readonly string[], direction: 'in' | 'out' | 'both'): void {
     for (const other of others) {
       if (other === one) continue;
@@ -155,22 +157,22 @@ export class SimNetwork {
     }
   }
 
-  /** Ends all cuts and clogs; what else the links do stays. */
+  /** Ends all interruptions and clogs; other conditions remain. */
   heal(): void {
     this.setAll({ cut: false, clogged: false });
   }
 
   node(address: string): SimNode | undefined {
-    return this.#nodes.get(address);
+    return this.nodes.get(address);
   }
 }
 
 /** One process on the network. */
 class SimNode implements FrameNetwork, SimProcess {
   readonly ends = new Set<{ destroy(reason: string): void }>();
-  #listener: FrameListener | undefined;
-  #isAlive = true;
-  #paused: (() => void)[] | undefined;
+  private attachedListener: FrameListener | undefined;
+  private alive = true;
+  private paused: (() => void)[] | undefined;
 
   constructor(
     private readonly network: SimNetwork,
@@ -178,44 +180,44 @@ class SimNode implements FrameNetwork, SimProcess {
   ) {}
 
   get isAlive(): boolean {
-    return this.#isAlive;
+    return this.alive;
   }
 
   get listener(): FrameListener | undefined {
-    return this.#isAlive ? this.#listener : undefined;
+    return this.alive ? this.attachedListener : undefined;
   }
 
   run(work: () => void): void {
-    if (!this.#isAlive) return;
-    if (this.#paused) this.#paused.push(work);
+    if (!this.alive) return;
+    if (this.paused) this.paused.push(work);
     else work();
   }
 
   pause(): void {
-    this.#paused ??= [];
+    this.paused ??= [];
   }
 
   resume(): void {
-    const paused = this.#paused ?? [];
-    this.#paused = undefined;
+    const paused = this.paused ?? [];
+    this.paused = undefined;
     for (const work of paused) this.run(work);
   }
 
   crash(): void {
     for (const end of this.ends) end.destroy('connection reset by peer');
-    this.#isAlive = false;
+    this.alive = false;
   }
 
   async prepare(): Promise<void> {}
 
   async listen(listener: FrameListener): Promise<void> {
-    this.#listener = listener;
+    this.attachedListener = listener;
   }
 
   open(peerUrl: string, events: ChannelEvents): FrameChannel {
     return openSimCall(
       {
-        ...this.#linksTo(peerUrl),
+        ...this.linksTo(peerUrl),
         caller: this,
         callee: () => {
           const process = this.network.node(addressOf(peerUrl));
@@ -229,7 +231,7 @@ class SimNode implements FrameNetwork, SimProcess {
 
   openSnapshot(peerUrl: string): FrameSink {
     return new SimSink({
-      ...this.#linksTo(peerUrl),
+      ...this.linksTo(peerUrl),
       caller: this,
       callee: () => {
         const process = this.network.node(addressOf(peerUrl));
@@ -240,10 +242,10 @@ class SimNode implements FrameNetwork, SimProcess {
   }
 
   ask(peerUrl: string, kind: RequestKind, frame: Buffer, timeoutMs: number): Promise<Buffer> {
-    const { forward, back } = this.#linksTo(peerUrl);
+    const { forward, back } = this.linksTo(peerUrl);
     const nothing = () => undefined;
     return new Promise((resolve, reject) => {
-      const text = `${peerUrl} did not answer in time`;
+      const text = `${peerUrl} did not respond in time`;
       const timer = this.network.options.clock.setTimer(timeoutMs, () =>
         this.run(() => reject(new TransportError('DeadlineExceeded', text))),
       );
@@ -272,7 +274,7 @@ class SimNode implements FrameNetwork, SimProcess {
     this.crash();
   }
 
-  #linksTo(peerUrl: string) {
+  private linksTo(peerUrl: string) {
     const to = addressOf(peerUrl);
     return {
       forward: this.network.linkBetween(this.address, to),

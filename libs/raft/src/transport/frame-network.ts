@@ -1,18 +1,24 @@
 /**
- * What carries frames between replicas. `GrpcNetwork` is the real one; the simulation has its own, so that
- * everything above (greetings, links, queues, identity, codecs) is the same code in both.
+ * What carries frames between replicas. `GrpcNetwork` is the real one; the simulation has its own,
+ * so that everything above (greetings, links, queues, identity, codecs) is the same code in both.
  */
 
-/** A call over which both sides send frames. Frames arrive whole and in order, or the call is broken. */
+/**
+ * A call over which both sides send frames. Frames arrive whole and in order, or the call is
+ * broken.
+ */
 export interface FrameChannel {
-  /** `left` is called when the frame is on its way: there is room for more. Not when the call breaks first. */
+  /**
+   * `left` is called when the frame is on its way: there is room for more. Not when the call breaks
+   * first.
+   */
   write(frame: Buffer, left: () => void): void;
-  /** Until `resume` no frame is told. */
+  /** Delivers no frame until `resume`. */
   pause(): void;
   resume(): void;
-  /** What was written before still goes out. */
+  /** Frames written before are still sent. */
   end(): void;
-  /** Breaks it at once; the other side may be told `reason`. */
+  /** Breaks the call immediately; the other side may receive `reason`. */
   destroy(reason: string): void;
 }
 
@@ -35,7 +41,7 @@ export interface FrameSink {
 
 export type RequestKind = 'status' | 'operate';
 
-/** What comes in. */
+/** Handlers of incoming calls. */
 export interface FrameListener {
   accept(channel: FrameChannel): ChannelEvents;
   /** Resolves with the frame to reply with. */
@@ -49,7 +55,7 @@ export interface FrameNetwork {
   prepare(): Promise<void>;
   /** Rejects with TransportError `BadAddress`. */
   listen(listener: FrameListener): Promise<void>;
-  /** Throws TransportError `BadAddress`; every other failure is told to `events`. */
+  /** Throws TransportError `BadAddress`; `events` reports every other failure. */
   open(peerUrl: string, events: ChannelEvents): FrameChannel;
   /** On a connection that nothing else uses. */
   openSnapshot(peerUrl: string): FrameSink;

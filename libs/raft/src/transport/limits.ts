@@ -1,56 +1,79 @@
+import { invariant } from '@orch/component';
+import { commandBytesMax } from '../core/limits.js';
+
 /** Named maxima of the network between replicas, and its intervals. */
 
-/** One message. What a leader may put into one append and a proposer into one command must fit. */
-export const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
-/** A frame is closed when it holds this much. Higher: the first message waits for more; lower: more calls a byte. */
-export const FRAME_BYTES_TARGET = 1024 * 1024;
-/** What gRPC takes as one frame: a full frame and one more message of the largest size. */
-export const FRAME_BYTES_MAX = MESSAGE_BYTES_MAX + FRAME_BYTES_TARGET + 64 * 1024;
-/** Elements of one list within a message. */
-export const REPEATED_MAX = 65_536;
+/** Size of one message. An append and a forwarded proposal must fit. */
+export const messageBytesMax = 8 * 1024 * 1024;
 /**
- * Waiting for one peer. Higher: more memory and older messages for a slow peer; lower: bursts are
- * dropped and have to be said again.
+ * A frame is closed when it holds this much. Higher: the first message waits for more; lower: more
+ * calls a byte.
  */
-export const QUEUE_BYTES_MAX = 32 * 1024 * 1024;
-export const QUEUE_MESSAGES_MAX = 8_192;
-/** What a receiver lets come before it has read it (HTTP/2 window). Higher: memory; lower: slow over distance. */
-export const WINDOW_BYTES = 8 * 1024 * 1024;
+export const frameBytesTarget = 1024 * 1024;
+/** The largest frame that gRPC accepts: a full frame and one more message of the largest size. */
+export const frameBytesMax = messageBytesMax + frameBytesTarget + 64 * 1024;
+/** Elements of one list within a message. */
+export const repeatedMax = 65_536;
+/**
+ * Messages waiting for one peer. Higher: more memory and older messages for a slow peer. Lower:
+ * bursts are dropped and must be repeated.
+ */
+export const queueBytesMax = 32 * 1024 * 1024;
+export const queueMessagesMax = 8_192;
+/**
+ * Bytes that a receiver accepts before it has read them (HTTP/2 window). Higher: memory. Lower:
+ * slow over distance.
+ */
+export const receiveWindowBytes = 8 * 1024 * 1024;
 /** Calls that one peer may have open on one connection. */
-export const CALLS_PER_CONNECTION_MAX = 16;
+export const callsPerConnectionMax = 16;
 
 /** Higher: followers catch up sooner; lower: disk, network and CPU are left to others. */
-export const SNAPSHOT_BYTES_PER_SECOND = 64 * 1024 * 1024;
-/** No piece went out or came in for that long: the stream is given up. */
-export const SNAPSHOT_STALL_MS = 30_000;
+export const defaultSnapshotBytesPerSecond = 64 * 1024 * 1024;
+/** Time without progress after which a snapshot stream is aborted. */
+export const snapshotStallMs = 30_000;
 /** After the last piece: what verifying and storing may take at the receiver. */
-export const SNAPSHOT_FINISH_MS = 10 * 60_000;
+export const snapshotFinishMs = 10 * 60_000;
 
-/** Calls that have come in and not yet greeted. More are refused: a peer needs one. */
-export const UNJUDGED_CALLS_MAX = 64;
+/** Incoming calls without a greeting yet. More are refused: a peer needs one. */
+export const ungreetedCallsMax = 64;
 
-/** What another member may let this one work on an operator's request. */
-export const OPERATION_TIMEOUT_MAX_MS = 120_000;
+/** The longest deadline of an operator's request that another member forwards. */
+export const operationTimeoutMaxMs = 120_000;
 
-/** From opening a connection to the answered greeting. */
-export const GREETING_TIMEOUT_MS = 2_000;
-export const PING_INTERVAL_MS = 2_000;
+/** From opening a connection to the response to the greeting. */
+export const greetingTimeoutMs = 2_000;
+export const pingIntervalMs = 2_000;
 /** Higher: a vanished peer is noticed later; lower: a busy one is taken for vanished. */
-export const PING_TIMEOUT_MS = 2_000;
-/** What a connection is trusted to carry at least: a ping that waits behind a frame is given that much more time. */
-export const LINK_BYTES_PER_SECOND_MIN = 1024 * 1024;
-/** Frames handed to a connection and not yet on their way. Higher: later answers to a full connection; lower: pauses. */
-export const UNSENT_BYTES_MAX = 512 * 1024;
-/** Pings of HTTP/2 that end connections nobody writes to: slower than the above, which notices first. */
-export const KEEPALIVE_INTERVAL_MS = 2_000;
-export const KEEPALIVE_TIMEOUT_MS = 4_000;
-export const RECONNECT_MIN_MS = 50;
-export const RECONNECT_MAX_MS = 1_000;
-/** A try that has taken longer is given up when the peer shows that it is there. */
-export const CONNECT_PATIENCE_MS = 500;
-/** How often certificate files are looked at for a change. */
-export const CERTIFICATE_POLL_MS = 1_000;
+export const pingTimeoutMs = 2_000;
+/**
+ * The least bandwidth of a connection: a ping that waits behind a frame gets that much more time.
+ */
+export const linkBytesPerSecondMin = 1024 * 1024;
+/**
+ * Bytes of frames that a connection has not sent yet. Higher: a full connection is noticed later.
+ * Lower: pauses.
+ */
+export const unsentBytesMax = 512 * 1024;
+/** HTTP/2 pings that end idle connections: slower than the pings above, which notice first. */
+export const keepaliveIntervalMs = 2_000;
+export const keepaliveTimeoutMs = 4_000;
+export const reconnectMinMs = 50;
+export const reconnectMaxMs = 1_000;
+/** A longer attempt is aborted when the peer connects to us. */
+export const connectPatienceMs = 500;
+/** Poll interval of certificate files. */
+export const certificatePollMs = 1_000;
 /** A certificate with less than this share of its validity left is warned about. */
-export const CERTIFICATE_WARNING_SHARE = 1 / 5;
+export const certificateWarningFraction = 1 / 5;
 
-if (FRAME_BYTES_MAX > QUEUE_BYTES_MAX) throw new RangeError('the queue must hold a full frame');
+invariant(queueBytesMax >= frameBytesMax, 'the queue of a peer must hold a full frame');
+invariant(
+  messageBytesMax >= commandBytesMax + frameBytesTarget,
+  'a message must hold the largest command and what precedes it',
+);
+invariant(
+  keepaliveTimeoutMs > pingTimeoutMs,
+  'the ping must notice a lost peer before the keepalive',
+);
+invariant(reconnectMinMs <= reconnectMaxMs, 'the reconnect delay has an empty range');

@@ -1,8 +1,8 @@
-/** What a transport tells, as far as whoever measures a replica wants it. */
+/** The measurements of a transport that belong to a replica. */
 import type { ReplicaObserver } from '../log-observer.js';
 import { silentObserver, type TransportObserver } from './transport-observer.js';
 
-/** Tells the traffic with peers; round trips and snapshots are told by the log itself. */
+/** Reports the traffic with peers; the log itself reports round trips and snapshots. */
 export function trafficObserver(observer: ReplicaObserver): TransportObserver {
   return {
     ...silentObserver,

@@ -1,11 +1,11 @@
-/** Why something between two replicas came to nothing. Retrying is safe in every case. */
+/** Why an operation between two replicas failed. A retry is always safe. */
 
 export type TransportErrorCode =
   /** A certificate file is missing, unreadable or does not fit; the message names file and cure. */
   | 'BadCertificate'
   /** The listen address is taken or not of this machine. */
   | 'BadAddress'
-  /** Not in what was given to `setPeers`. */
+  /** Not one of the peers of `setPeers`. */
   | 'UnknownPeer'
   /** No connection, or it broke. */
   | 'Unreachable'

@@ -1,17 +1,6 @@
-/** What a transport tells of its traffic, for metrics. Calls are synchronous and must be quick. */
+/** Measurements of a transport. Calls are synchronous and must be fast. */
 import type { MemberId } from '../core/types.js';
-
-export type DropReason =
-  /** No room: everything that waited for the peer was dropped. */
-  | 'queueFull'
-  /** The connection broke with these queued or under way. */
-  | 'disconnected'
-  /** Nobody of that id is known. */
-  | 'unknownPeer'
-  /** Received from somebody who claimed to be another, or meant for another. */
-  | 'misaddressed'
-  /** Above `MESSAGE_BYTES_MAX`. */
-  | 'tooLarge';
+import type { DropReason } from '../log-observer.js';
 
 export interface TransportObserver {
   sent(peer: MemberId, messageCount: number, byteCount: number): void;

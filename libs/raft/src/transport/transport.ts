@@ -1,30 +1,37 @@
-/** The seam to the network between replicas. `GrpcTransport` is the real one, the simulation has its own. */
+/**
+ * The seam to the network between replicas. `GrpcTransport` is the real one, the simulation has its
+ * own.
+ */
+
+import type { Message } from '../core/messages.js';
 import type {
   Configuration,
   Member,
   MemberId,
   MembershipChange,
-  Message,
   SnapshotPoint,
   Term,
 } from '../core/types.js';
 import type { ReplicaStatus } from '../replicated-log.js';
 
-/** Of the wire, as this program speaks it. Raised when an older program could not read what a newer one says. */
-export const PROTOCOL_VERSION = 1;
+/**
+ * Version of the wire protocol of this program. Raised when an older program could not read the
+ * messages of a newer one.
+ */
+export const wireProtocolVersion = 1;
 
-/** Told by both sides before anything else, on every stream. */
+/** The first message of both sides on every stream. */
 export interface Greeting {
   readonly clusterId: string;
   readonly memberId: MemberId;
   readonly storageId: string;
-  /** Of the wire: both sides speak the lower one. */
+  /** Version of the wire protocol: both sides use the lower one. */
   readonly protocolVersion: number;
   /** The greeter has not taken part in anything yet. */
   readonly fresh: boolean;
 }
 
-/** What the greeted side answers; anything but `welcome` ends the stream. */
+/** Response to a greeting; anything but `welcome` ends the stream. */
 export type GreetingAnswer =
   | { readonly kind: 'welcome'; readonly greeting: Greeting }
   /** Another cluster: this peer must not be talked to. */
@@ -34,7 +41,7 @@ export type GreetingAnswer =
   /** The id is known with another directory: that one was wiped. */
   | { readonly kind: 'wrongStorage' };
 
-/** What an operator asks of the leader, passed on by another member. */
+/** A request of an operator to the leader, forwarded by another member. */
 export type OperatorRequest =
   | { readonly kind: 'changeMembership'; readonly change: MembershipChange }
   | { readonly kind: 'transferLeadership'; readonly to: MemberId | undefined };
@@ -44,28 +51,31 @@ export type OperatorAnswer =
   /** `code` of a MembershipError. */
   | { readonly kind: 'failed'; readonly code: string; readonly message: string };
 
-/** What comes in. Calls are synchronous and must be quick. */
+/** Handlers of incoming messages and requests. Calls are synchronous and must be fast. */
 export interface TransportHandlers {
   /**
-   * Decides over a peer that connects here. A promise where the peer is met for the first time: it is
-   * noted durably before it is welcome.
+   * Decides over a peer that connects here. A promise where the peer is met for the first time: it
+   * is noted durably before it is welcome.
    */
   onGreeting(greeting: Greeting): GreetingAnswer | Promise<GreetingAnswer>;
-  /** The peer's answer to our own greeting. */
+  /** The peer's response to our greeting. */
   onAnswer(peer: MemberId, answer: GreetingAnswer): void;
   onMessages(messages: readonly Message[]): void;
   /** The stream to `peer` broke or could not be opened; messages in flight may be lost. */
   onUnreachable(peer: MemberId, reason: string): void;
-  /** A snapshot comes in: `chunks` is pulled at the reader's pace. Resolves once it is ready to install, rejects to refuse. */
+  /**
+   * Handles an incoming snapshot: `chunks` is pulled at the reader's pace. Resolves once it is
+   * ready to install, rejects to refuse it.
+   */
   onSnapshot(
     from: MemberId,
     term: Term,
     point: SnapshotPoint,
     chunks: AsyncIterable<Buffer>,
   ): Promise<void>;
-  /** What this replica says of itself when asked. */
+  /** Returns the status of this replica. */
   onStatusRequest(): ReplicaStatus;
-  /** Only asked of the leader; `failed` with `NotLeader` elsewhere. Never rejects. */
+  /** Called at the leader only; `failed` with `NotLeader` elsewhere. Never rejects. */
   onOperatorRequest(request: OperatorRequest, deadlineMs: number): Promise<OperatorAnswer>;
   /** Time of one message round to a peer, measured by the transport's own ping. */
   onRoundTrip(peer: MemberId, durationMs: number): void;
@@ -74,25 +84,30 @@ export interface TransportHandlers {
 export interface Transport {
   /** Listens and connects. Rejects when the address is taken or a certificate is unusable. */
   start(greeting: () => Greeting, handlers: TransportHandlers): Promise<void>;
-  /** Whom to stay connected to: everybody in the configuration but this member. Replaces what was set before. */
+  /**
+   * Sets the peers: all members of the configuration except this one. Replaces the earlier ones.
+   */
   setPeers(peers: readonly Member[]): void;
   /** Queued up to a bound per peer, else dropped (consensus repeats what matters). Never throws. */
   send(messages: readonly Message[]): void;
-  /** Resolves when the peer has it whole and verified. Paced, on a connection of its own. Rejects on failure. */
+  /**
+   * Resolves when the peer has it whole and verified. Paced, on a connection of its own. Rejects on
+   * failure.
+   */
   sendSnapshot(
     to: MemberId,
     term: Term,
     point: SnapshotPoint,
     chunks: AsyncIterable<Buffer>,
   ): Promise<void>;
-  /** Asks one peer for its status. */
+  /** Requests the status of one peer. */
   requestStatus(peer: MemberId, deadlineMs: number): Promise<ReplicaStatus>;
   /**
-   * Asks whoever listens at `peerUrl` for its status. Works before `start`: a new member learns in that way
-   * which cluster it joins and under which id.
+   * Requests the status of the replica at `peerUrl`. Works before `start`: a new member learns the
+   * cluster that it joins, and its id, in this way.
    */
   requestStatusAt(peerUrl: string, deadlineMs: number): Promise<ReplicaStatus>;
-  /** Asks one peer, the leader, to do it. Rejects when there is no answer in time. */
+  /** Forwards an operator's request to one peer, the leader. Rejects without a response in time. */
   requestOperation(
     peer: MemberId,
     request: OperatorRequest,

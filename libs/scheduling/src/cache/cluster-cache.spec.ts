@@ -6,7 +6,7 @@ import { ClusterCache } from './cluster-cache.js';
 const request = { cpu: '500m', memory: '1Gi' };
 
 describe('ClusterCache', () => {
-  it('counts an assumed pod at once and once only when it is confirmed', () => {
+  it('counts an assumed pod immediately, and only once after its confirmation', () => {
     const cache = clusterOf(node('n1'), node('n2'));
     const pod = info({ requests: request });
     cache.assume(pod, 'n1');
@@ -17,7 +17,7 @@ describe('ClusterCache', () => {
     expect(cache.assumedPodCount).toBe(0);
   });
 
-  it('believes the server when the pod landed elsewhere', () => {
+  it('follows the watch if the pod is on another node than assumed', () => {
     const cache = clusterOf(node('n1'), node('n2'));
     const pod = info({ requests: request });
     cache.assume(pod, 'n1');
@@ -26,7 +26,7 @@ describe('ClusterCache', () => {
     expect(cache.nodeOf(pod.key)).toBe('n2');
   });
 
-  it('drops an assumption after a failed binding, or when it is never confirmed', () => {
+  it('drops an assumption after a failed binding and after its expiry', () => {
     const clock = new ManualClock();
     const cache = new ClusterCache(clock);
     cache.setNode(node('n1'));
@@ -42,16 +42,16 @@ describe('ClusterCache', () => {
     expect(cache.podCount).toBe(0);
   });
 
-  it('remembers the pods of a node that goes and comes back', () => {
+  it('retains the pods of a node that is removed and added again', () => {
     const cache = clusterOf(node('n1'));
     cache.setPod(info({ requests: request }), 'n1');
     cache.removeNode('n1');
-    expect(cache.nodes).toEqual([]);
+    expect(cache.snapshot().nodes).toEqual([]);
     cache.setNode(node('n1'));
     expect(cache.node('n1')!.requested.milliCpu).toBe(500);
   });
 
-  it('has the sums of a recount after any history', () => {
+  it('has the same sums as a recount after any sequence of changes', () => {
     const step = fc.record({
       action: fc.constantFrom('set', 'assume', 'forget', 'remove', 'node', 'unnode'),
       pod: fc.nat(5),
@@ -79,8 +79,10 @@ describe('ClusterCache', () => {
           else if (action === 'remove') cache.removePod(entry.key);
           else if (action === 'node') cache.setNode(node(`n${n}`));
           else cache.removeNode(`n${n}`);
+          // Snapshots in between must not change the last one.
+          if (n === 0) cache.snapshot();
         }
-        for (const each of cache.nodes) {
+        for (const each of cache.snapshot().nodes) {
           const held = pods.filter((entry) => cache.nodeOf(entry.key) === each.name);
           expect([...each.pods.keys()].sort()).toEqual(held.map((entry) => entry.key).sort());
           const sum = (of: (index: number) => number) =>

@@ -1,41 +1,35 @@
 /**
- * The nodes and the pods on them. A pod that was given a node counts there at once (assumed), before
- * the server has confirmed it; an assumption that is never confirmed expires.
- * Updates touch one node each. A scheduling cycle is synchronous, so it reads this cache as it stands:
- * nothing can change under it, and no copy is made.
+ * The nodes and the pods on them. A scheduled pod counts on its node immediately (assumed), before
+ * the server confirms the binding; an assumption that is never confirmed expires. Scheduling cycles
+ * read a snapshot, which `snapshot` brings up to date.
  */
 import type { Clock } from '@orch/component';
 import type { Node } from '@orch/types/core/v1';
 import { assumedPodTimeToLiveMs } from '../limits.js';
 import { NodeInfo } from '../model/node-info.js';
 import type { PodInfo } from '../model/pod-info.js';
+import { Snapshot } from './snapshot.js';
 
 interface PlacedPod {
   readonly info: PodInfo;
   readonly node: NodeInfo;
-  /** Set while only assumed and the binding has been sent: when to forget it. */
+  /** The expiry of an assumed pod whose binding has been accepted. */
   expiresAtMs?: number;
 }
 
-/** What a scheduling cycle reads. */
-export interface ClusterView {
-  /** Nodes whose object is known, in a fixed order. */
-  readonly nodes: readonly NodeInfo[];
-  /** Nodes with at least one pod that has affinity terms. */
-  readonly nodesWithAffinity: Iterable<NodeInfo>;
-  readonly nodesWithRequiredAntiAffinity: Iterable<NodeInfo>;
-}
-
-export class ClusterCache implements ClusterView {
-  readonly nodes: NodeInfo[] = [];
-  readonly nodesWithAffinity = new Set<NodeInfo>();
-  readonly nodesWithRequiredAntiAffinity = new Set<NodeInfo>();
-  private readonly byName = new Map<string, NodeInfo>();
-  private readonly positions = new Map<string, number>();
+export class ClusterCache {
+  private readonly nodes = new Map<string, NodeInfo>();
   private readonly pods = new Map<string, PlacedPod>();
   private readonly assumed = new Map<string, PlacedPod>();
+  private readonly changed = new Set<string>();
+  private readonly current = new Snapshot();
+  private existingNodeCount = 0;
 
   constructor(private readonly clock: Pick<Clock, 'monotonicMs'>) {}
+
+  get nodeCount(): number {
+    return this.existingNodeCount;
+  }
 
   get podCount(): number {
     return this.pods.size;
@@ -45,41 +39,49 @@ export class ClusterCache implements ClusterView {
     return this.assumed.size;
   }
 
+  /** Brings the snapshot up to date. It is valid until the next call. */
+  snapshot(): Snapshot {
+    this.current.update(this.changed, (name) => this.node(name)?.clone());
+    this.changed.clear();
+    return this.current;
+  }
+
   node(name: string): NodeInfo | undefined {
-    const info = this.byName.get(name);
+    const info = this.nodes.get(name);
     return info?.node ? info : undefined;
   }
 
-  /** The node on which the pod counts. */
+  /** Returns the name of the node on which the pod counts. */
   nodeOf(key: string): string | undefined {
     return this.pods.get(key)?.node.name;
   }
 
-  setNode(node: Node): void {
-    const name = node.metadata?.name ?? '';
-    const info = this.info(name);
-    info.setNode(node);
-    if (this.positions.has(name)) return;
-    this.positions.set(name, this.nodes.length);
-    this.nodes.push(info);
+  /** Returns a pod that counts on a node. */
+  pod(key: string): PodInfo | undefined {
+    return this.pods.get(key)?.info;
   }
 
-  /** Pods of the node stay counted until they go themselves: the node may come back. */
+  setNode(node: Node): void {
+    const info = this.info(node.metadata?.name ?? '');
+    if (!info.node) this.existingNodeCount++;
+    info.setNode(node);
+    this.changed.add(info.name);
+  }
+
+  /**
+   * Removes the node. Its pods remain counted until they are deleted, because the node may be added
+   * again.
+   */
   removeNode(name: string): void {
-    const info = this.byName.get(name);
-    const position = this.positions.get(name);
-    if (!info || position === undefined) return;
+    const info = this.nodes.get(name);
+    if (!info?.node) return;
     info.node = undefined;
-    const last = this.nodes.pop()!;
-    this.positions.delete(name);
-    if (last !== info) {
-      this.nodes[position] = last;
-      this.positions.set(last.name, position);
-    }
+    this.existingNodeCount--;
+    this.changed.add(name);
     this.dropIfEmpty(info);
   }
 
-  /** The pod counts on the node from now on, until confirmed, forgotten or expired. */
+  /** Counts the pod on the node until the assumption is confirmed, forgotten or expired. */
   assume(info: PodInfo, nodeName: string): void {
     if (this.pods.has(info.key)) throw new Error(`pod ${info.key} already counts on a node`);
     const placed = { info, node: this.info(nodeName) };
@@ -87,32 +89,32 @@ export class ClusterCache implements ClusterView {
     this.assumed.set(info.key, placed);
   }
 
-  /** The server has taken the binding: the watch must show it before the assumption expires. */
+  /** Starts the expiry of the assumption after the server has accepted the binding. */
   bound(key: string): void {
     const placed = this.assumed.get(key);
     if (placed) placed.expiresAtMs = this.clock.monotonicMs() + assumedPodTimeToLiveMs;
   }
 
-  /** The binding failed. */
+  /** Drops the assumption after a failed binding. */
   forget(key: string): void {
     const placed = this.assumed.get(key);
     if (placed) this.unplace(placed);
   }
 
-  /** The watch shows the pod on this node, new or changed: the server's word over any assumption. */
+  /** Sets the pod and its node as reported by the watch, which overrides any assumption. */
   setPod(info: PodInfo, nodeName: string): void {
     const old = this.pods.get(info.key);
     if (old) this.unplace(old);
     this.place({ info, node: this.info(nodeName) });
   }
 
-  /** The pod is gone or has ended. */
+  /** Removes a pod that was deleted or has ended. */
   removePod(key: string): void {
     const placed = this.pods.get(key);
     if (placed) this.unplace(placed);
   }
 
-  /** Forgets assumptions that were not confirmed in time; returns their keys. */
+  /** Drops expired assumptions and returns their pod keys. */
   expire(): string[] {
     const nowMs = this.clock.monotonicMs();
     const expired = [...this.assumed.values()].filter(
@@ -123,10 +125,10 @@ export class ClusterCache implements ClusterView {
   }
 
   private info(name: string): NodeInfo {
-    let info = this.byName.get(name);
+    let info = this.nodes.get(name);
     if (!info) {
       info = new NodeInfo(name);
-      this.byName.set(name, info);
+      this.nodes.set(name, info);
     }
     return info;
   }
@@ -134,25 +136,18 @@ export class ClusterCache implements ClusterView {
   private place(placed: PlacedPod): void {
     placed.node.addPod(placed.info);
     this.pods.set(placed.info.key, placed);
-    this.index(placed.node);
+    this.changed.add(placed.node.name);
   }
 
   private unplace(placed: PlacedPod): void {
     placed.node.removePod(placed.info.key);
     this.pods.delete(placed.info.key);
     this.assumed.delete(placed.info.key);
-    this.index(placed.node);
+    this.changed.add(placed.node.name);
     this.dropIfEmpty(placed.node);
   }
 
-  private index(node: NodeInfo): void {
-    if (node.podsWithAffinity.size > 0) this.nodesWithAffinity.add(node);
-    else this.nodesWithAffinity.delete(node);
-    if (node.podsWithRequiredAntiAffinity.size > 0) this.nodesWithRequiredAntiAffinity.add(node);
-    else this.nodesWithRequiredAntiAffinity.delete(node);
-  }
-
   private dropIfEmpty(node: NodeInfo): void {
-    if (!node.node && node.pods.size === 0) this.byName.delete(node.name);
+    if (!node.node && node.pods.size === 0) this.nodes.delete(node.name);
   }
 }

@@ -2,16 +2,24 @@ import type { Node, Pod } from '@orch/types/core/v1';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { podInfo } from '../model/pod-info.js';
-import { balancedAllocation, leastAllocated, nodeResourcesFit } from '../plugins/node-resources.js';
-import { filterPlugins, scorePlugins } from '../plugins/registry.js';
-import { clusterOf, contextOf, info, node, pod } from '../testing/builders.js';
-import { feasibleNodesWanted, runCycle, totalScores } from './cycle.js';
+import { balancedAllocation, leastAllocated } from '../plugins/resource-scores.js';
+import { nodeResourcesFit } from '../plugins/resources-fit.js';
+import {
+  clusterOf,
+  cycleOf,
+  decide,
+  info,
+  node,
+  pod,
+  profileOf,
+  reasonsOf,
+  scoresOf,
+  search,
+} from '../testing/builders.js';
+import { feasibleNodeCountToFind, findFeasible } from './filtering.js';
 
-const plugins = { filters: filterPlugins, scores: scorePlugins('DefaultProvider') };
-const search = { start: 0, percentageOfNodesToScore: 0, random: () => 0.5 };
-
-describe('runCycle', () => {
-  it('says why each node was refused, counted and in order', () => {
+describe('a cycle', () => {
+  it('reports the reasons of infeasible nodes, counted and sorted', () => {
     const cluster = clusterOf(
       node('small', { allocatable: { cpu: '1', memory: '1Gi' } }),
       node('small2', { allocatable: { cpu: '1' } }),
@@ -20,44 +28,42 @@ describe('runCycle', () => {
       node('full', { allocatable: { pods: '0' } }),
     );
     const big = info({ requests: { cpu: '2', memory: '2Gi' } });
-    expect(runCycle(big, contextOf(cluster), plugins, search)).toMatchObject({
-      node: undefined,
-      message:
-        "0/5 nodes are available: 1 Insufficient memory, 1 Too many pods, 1 node(s) had taint {dedicated: db}, that the pod didn't tolerate, 1 node(s) were unschedulable, 2 Insufficient cpu.",
-    });
+    expect(decide(cycleOf(big, cluster))).toBe(
+      "0/5 nodes are available: 1 Insufficient memory, 1 Too many pods, 1 node(s) had taint {dedicated: db}, that the pod didn't tolerate, 1 node(s) were unschedulable, 2 Insufficient cpu.",
+    );
   });
 
-  it('has its own words for a cluster without nodes', () => {
-    expect(runCycle(info(), contextOf(clusterOf()), plugins, search)).toMatchObject({
-      message: 'no nodes available to schedule pods',
-    });
+  it('reports a cluster without nodes', () => {
+    expect(decide(cycleOf(info(), clusterOf()))).toBe('no nodes available to schedule pods');
   });
 
-  it('decides between equals by the random numbers, each as likely', () => {
+  it('selects among equal scores with equal probability', () => {
     const cluster = clusterOf(node('a'), node('b'), node('c'));
     const counts = new Map<string, number>();
+    const profile = profileOf();
     let seed = 7;
     const random = () => {
       seed = (seed * 16807) % 2147483647;
       return seed / 2147483647;
     };
     for (let round = 0; round < 3_000; round++) {
-      const { node: chosen } = runCycle(info(), contextOf(cluster), plugins, { ...search, random });
-      counts.set(chosen!, (counts.get(chosen!) ?? 0) + 1);
+      const chosen = decide(cycleOf(info(), cluster, { random }), profile);
+      counts.set(chosen, (counts.get(chosen) ?? 0) + 1);
     }
     for (const count of counts.values()) expect(count).toBeGreaterThan(850);
   });
 
-  it('searches a share of a large cluster and goes on where it stopped', () => {
+  it('searches a share of a large cluster and continues there in the next cycle', () => {
     const cluster = clusterOf(...Array.from({ length: 1_000 }, (_, index) => node(`n${index}`)));
-    const first = runCycle(info(), contextOf(cluster), plugins, search);
+    const cycle = cycleOf(info(), cluster);
+    const first = findFeasible(cycle, profileOf(), search);
     expect(first).toMatchObject({ evaluatedNodeCount: 420, nextStart: 420 });
-    const second = runCycle(info(), contextOf(cluster), plugins, { ...search, start: 900 });
+    const second = findFeasible(cycle, profileOf(), { ...search, start: 900 });
     expect(second).toMatchObject({ evaluatedNodeCount: 420, nextStart: 320 });
   });
 
-  it('samples by the known sizes', () => {
-    const wanted = (count: number, percentage = 0) => feasibleNodesWanted(count, percentage);
+  it('computes the sample size like upstream', () => {
+    const wanted = (count: number, percentage = 0) => feasibleNodeCountToFind(count, percentage);
     expect([wanted(10), wanted(99), wanted(1_000), wanted(5_000), wanted(10_000)]).toEqual([
       10, 99, 420, 500, 500,
     ]);
@@ -69,15 +75,16 @@ describe('runCycle', () => {
     const cluster = clusterOf(
       ...names.map((name) => node(name, { allocatable: { cpu: '20', pods: '200' } })),
     );
+    const profile = profileOf();
     for (let index = 0; index < 1_000; index++) {
       const next = info({ name: `p${index}`, requests: { cpu: '100m', memory: '10Mi' } });
-      cluster.assume(next, runCycle(next, contextOf(cluster), plugins, search).node!);
+      cluster.assume(next, decide(cycleOf(next, cluster), profile));
     }
     expect(names.map((name) => cluster.node(name)!.pods.size)).toEqual(names.map(() => 100));
   });
 });
 
-describe('fit and resource scores against a naive twin', () => {
+describe('fit and resource scores (naive implementation)', () => {
   const amount = fc.record({ cpu: fc.nat(4_000), memory: fc.nat(4_000) });
   const podParts = fc.record({
     containers: fc.array(fc.option(amount, { nil: undefined }), { minLength: 1, maxLength: 3 }),
@@ -114,7 +121,7 @@ describe('fit and resource scores against a naive twin', () => {
     return { cpu: total('cpu'), memory: total('memory') };
   }
 
-  it('agrees', () => {
+  it('agree', () => {
     const nodeParts = fc.record({ cpu: fc.nat(12_000), memory: fc.nat(12_000), pods: fc.nat(4) });
     fc.assert(
       fc.property(
@@ -132,14 +139,10 @@ describe('fit and resource scores against a naive twin', () => {
             cluster.setPod(podInfo(build(shape, `p${index}`)), `n${on % nodes.length}`);
           });
           const next = podInfo(build(incoming, 'incoming'));
-          const context = contextOf(cluster);
-          const fits = nodeResourcesFit.prepare(next, context)!;
-          const totals = totalScores(
-            next,
-            context,
-            [leastAllocated, balancedAllocation],
-            cluster.nodes,
-          );
+          const cycle = cycleOf(next, cluster);
+          const reasons = reasonsOf(nodeResourcesFit(), cycle);
+          const leastScores = scoresOf(leastAllocated(), cycle);
+          const balancedScores = scoresOf(balancedAllocation, cycle);
           nodes.forEach((parts, index) => {
             const here = placed.filter(([, on]) => on % nodes.length === index).map(([s]) => s);
             const sum = (absent: Amount, key: 'cpu' | 'memory', shapes: PodShape[]) =>
@@ -151,7 +154,7 @@ describe('fit and resource scores against a naive twin', () => {
               (asksNothing ||
                 (need.cpu + sum(none, 'cpu', here) <= parts.cpu &&
                   need.memory + sum(none, 'memory', here) <= parts.memory));
-            expect(fits(cluster.nodes[index]!) === undefined).toBe(expected);
+            expect(reasons[`n${index}`]!.length === 0).toBe(expected);
 
             const used = (key: 'cpu' | 'memory') => sum(assumed, key, [...here, incoming]);
             const free = (key: 'cpu' | 'memory') =>
@@ -159,13 +162,11 @@ describe('fit and resource scores against a naive twin', () => {
                 ? 0
                 : Math.floor(((parts[key] - used(key)) * 100) / parts[key]);
             const share = (key: 'cpu' | 'memory') =>
-              parts[key] === 0 ? 1 : used(key) / parts[key];
-            const balanced =
-              share('cpu') >= 1 || share('memory') >= 1
-                ? 0
-                : Math.floor((1 - Math.abs(share('cpu') - share('memory'))) * 100);
+              parts[key] === 0 ? 1 : Math.min(used(key) / parts[key], 1);
+            const balanced = Math.floor((1 - Math.abs(share('cpu') - share('memory'))) * 100);
             const least = Math.floor((free('cpu') + free('memory')) / 2);
-            expect(totals[index]).toBe(least + balanced);
+            expect(balancedScores[`n${index}`]).toBe(balanced);
+            expect(leastScores[`n${index}`]).toBe(least);
           });
         },
       ),

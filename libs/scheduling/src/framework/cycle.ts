@@ -1,165 +1,67 @@
 /**
- * One scheduling cycle: which node a pod goes to, or why none. Pure: the state that lives on between
- * cycles (where the next search starts, the random numbers) is passed in by the owner.
+ * The state of one attempt to schedule a pod. Plugins compute their view of the cluster once and
+ * store it here, so that the filters of thousands of nodes share it. A copy serves a simulation
+ * in which pods are added to nodes or removed from them.
  */
-import { feasibleNodeCountMin, nodePercentageMin } from '../limits.js';
-import type { NodeInfo } from '../model/node-info.js';
-import type { PodInfo } from '../model/pod-info.js';
-import type { CycleContext, FilterPlugin, NodeFilter, ScorePlugin } from './plugin.js';
 
-export interface CyclePlugins {
-  readonly filters: readonly FilterPlugin[];
-  readonly scores: readonly ScorePlugin[];
+import type { PersistentVolume, PersistentVolumeClaim } from '@orch/types/core/v1';
+import type { Assumptions } from '../cache/assumptions.js';
+import type { ClusterView } from '../cache/snapshot.js';
+import type { ClusterObjects } from '../model/cluster-objects.js';
+import type { PodInfo } from '../model/pod-info.js';
+
+/** Volumes by name and claims by key, as reservations change them. */
+export interface VolumeAssumptions {
+  readonly volumes: Assumptions<PersistentVolume>;
+  readonly claims: Assumptions<PersistentVolumeClaim>;
 }
 
-export interface CycleSearch {
-  /** Position in the list of nodes at which to begin, so that sampling goes round the cluster. */
-  readonly start: number;
-  /** Share of nodes to find feasible before scoring, in percent; 0 chooses by the cluster's size. */
-  readonly percentageOfNodesToScore: number;
-  /** Uniform in [0, 1): decides between nodes of equal score. */
+/** The state that a decision may depend on, apart from the pod. */
+export interface CycleContext {
+  readonly cluster: ClusterView;
+  readonly objects: ClusterObjects;
+  /** Only reservations change it. */
+  readonly assumptions: VolumeAssumptions;
+  /** Returns the pods that are nominated to run on a node but not yet assigned to it. */
+  readonly nominatedPods: (node: string) => readonly PodInfo[];
+  /** Uniform in [0, 1). */
   readonly random: () => number;
 }
 
-export type CycleResult =
-  | {
-      readonly node: string;
-      readonly evaluatedNodeCount: number;
-      readonly feasibleNodeCount: number;
-      readonly nextStart: number;
-    }
-  | {
-      readonly node: undefined;
-      readonly evaluatedNodeCount: number;
-      /** For people: why no node takes the pod. */
-      readonly message: string;
-      readonly nextStart: number;
-    };
+/** Identifies a value of type `T` in the state of a cycle. */
+export class StateKey<T> {
+  /** @param clone copies a value that simulations change. */
+  constructor(
+    readonly name: string,
+    readonly clone: (value: T) => T = (value) => value,
+  ) {}
+}
 
-export function runCycle(
-  pod: PodInfo,
-  context: CycleContext,
-  plugins: CyclePlugins,
-  search: CycleSearch,
-): CycleResult {
-  const { nodes } = context.cluster;
-  const found = findFeasible(pod, context, plugins.filters, search);
-  const { feasible, evaluatedNodeCount, nextStart } = found;
-  if (feasible.length === 0) {
-    const message = refusalMessage(nodes.length, found.reasonCounts);
-    return { node: undefined, evaluatedNodeCount, message, nextStart };
+export class Cycle {
+  private readonly state = new Map<StateKey<unknown>, unknown>();
+
+  constructor(
+    readonly pod: PodInfo,
+    readonly context: CycleContext,
+  ) {}
+
+  /** Returns the value under the key, which is computed on first use. */
+  once<T>(key: StateKey<T>, compute: () => T): T {
+    const anyKey = key as StateKey<unknown>;
+    if (!this.state.has(anyKey)) this.state.set(anyKey, compute());
+    // The key fixes the type of its value.
+    return this.state.get(anyKey) as T;
   }
-  const best =
-    feasible.length === 1
-      ? feasible[0]!
-      : chooseBest(feasible, totalScores(pod, context, plugins.scores, feasible), search.random);
-  return {
-    node: best.name,
-    evaluatedNodeCount,
-    feasibleNodeCount: feasible.length,
-    nextStart,
-  };
-}
 
-interface Found {
-  readonly feasible: readonly NodeInfo[];
-  readonly reasonCounts: ReadonlyMap<string, number>;
-  readonly evaluatedNodeCount: number;
-  readonly nextStart: number;
-}
-
-function findFeasible(
-  pod: PodInfo,
-  context: CycleContext,
-  plugins: readonly FilterPlugin[],
-  search: CycleSearch,
-): Found {
-  const { nodes } = context.cluster;
-  const filters = plugins
-    .map((plugin) => plugin.prepare(pod, context))
-    .filter((filter): filter is NodeFilter => filter !== undefined);
-  const wanted = feasibleNodesWanted(nodes.length, search.percentageOfNodesToScore);
-  const feasible: NodeInfo[] = [];
-  const reasonCounts = new Map<string, number>();
-  let evaluatedNodeCount = 0;
-  while (evaluatedNodeCount < nodes.length && feasible.length < wanted) {
-    const node = nodes[(search.start + evaluatedNodeCount) % nodes.length]!;
-    evaluatedNodeCount++;
-    const reasons = firstRefusal(filters, node);
-    if (!reasons) feasible.push(node);
-    else {
-      for (const reason of reasons) reasonCounts.set(reason, (reasonCounts.get(reason) ?? 0) + 1);
-    }
+  /** Returns the value under the key; undefined if it has not been computed. */
+  get<T>(key: StateKey<T>): T | undefined {
+    return this.state.get(key as StateKey<unknown>) as T | undefined;
   }
-  const nextStart = nodes.length === 0 ? 0 : (search.start + evaluatedNodeCount) % nodes.length;
-  return { feasible, reasonCounts, evaluatedNodeCount, nextStart };
-}
 
-function firstRefusal(
-  filters: readonly NodeFilter[],
-  node: NodeInfo,
-): readonly string[] | undefined {
-  for (const filter of filters) {
-    const reasons = filter(node);
-    if (reasons) return reasons;
+  /** Returns a copy whose values can be changed for a simulation. */
+  clone(): Cycle {
+    const copy = new Cycle(this.pod, this.context);
+    for (const [key, value] of this.state) copy.state.set(key, key.clone(value));
+    return copy;
   }
-  return undefined;
-}
-
-/** How many feasible nodes end the search. Small clusters are always searched in full. */
-export function feasibleNodesWanted(nodeCount: number, percentage: number): number {
-  if (nodeCount < feasibleNodeCountMin || percentage >= 100) return nodeCount;
-  const share =
-    percentage > 0 ? percentage : Math.max(50 - Math.trunc(nodeCount / 125), nodePercentageMin);
-  return Math.max(Math.trunc((nodeCount * share) / 100), feasibleNodeCountMin);
-}
-
-/** Weighted sums of all scores, in the order of `feasible`. */
-export function totalScores(
-  pod: PodInfo,
-  context: CycleContext,
-  plugins: readonly ScorePlugin[],
-  feasible: readonly NodeInfo[],
-): Float64Array {
-  const totals = new Float64Array(feasible.length);
-  const scores = new Float64Array(feasible.length);
-  for (const plugin of plugins) {
-    const scorer = plugin.prepare(pod, context, feasible);
-    if (!scorer) continue;
-    for (let index = 0; index < feasible.length; index++) {
-      scores[index] = scorer.score(feasible[index]!);
-    }
-    scorer.normalise?.(scores);
-    for (let index = 0; index < feasible.length; index++) {
-      totals[index]! += scores[index]! * plugin.weight;
-    }
-  }
-  return totals;
-}
-
-/** The highest score; each of several equals is as likely. */
-function chooseBest(
-  feasible: readonly NodeInfo[],
-  totals: Float64Array,
-  random: () => number,
-): NodeInfo {
-  let best = 0;
-  let equals = 1;
-  for (let index = 1; index < feasible.length; index++) {
-    if (totals[index]! > totals[best]!) {
-      best = index;
-      equals = 1;
-    } else if (totals[index] === totals[best]) {
-      equals++;
-      if (random() < 1 / equals) best = index;
-    }
-  }
-  return feasible[best]!;
-}
-
-/** `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.` */
-function refusalMessage(nodeCount: number, reasonCounts: ReadonlyMap<string, number>): string {
-  if (nodeCount === 0) return 'no nodes available to schedule pods';
-  const reasons = [...reasonCounts].map(([reason, count]) => `${count} ${reason}`).sort();
-  return `0/${nodeCount} nodes are available: ${reasons.join(', ')}.`;
 }

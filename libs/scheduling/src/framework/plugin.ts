@@ -1,51 +1,126 @@
 /**
- * What a scheduling plugin is: a function that looks at the pod and the cluster once and returns a
- * function that is asked about each node. It returns nothing when it has nothing to say about the pod,
- * which then costs nothing per node. All of it is pure: no clock, no randomness, no I/O.
+ * The extension points of a scheduling cycle. A plugin implements some of them as pure functions of
+ * the cycle: no clock, no randomness of its own, no I/O. `filter` and `score` are called once in a
+ * cycle and return the function for each node, or undefined if the plugin does not apply to the
+ * pod, which then costs nothing per node. The binding of a pod, which needs I/O, has extension
+ * points of its own: `BindingPlugin` in the shell.
  */
-import type { ClusterView } from '../cache/cluster-cache.js';
 import type { NodeInfo } from '../model/node-info.js';
-import type { NamespaceLabels, PodInfo, SpreadConstraint } from '../model/pod-info.js';
+import type { PodInfo } from '../model/pod-info.js';
+import type { ClusterEvent } from './cluster-event.js';
+import type { Cycle } from './cycle.js';
+import type { Remedy } from './remedy.js';
 
-/** Everything around the pod that a decision may depend on. */
-export interface CycleContext {
-  readonly cluster: ClusterView;
-  readonly namespaceLabels: NamespaceLabels;
-  /** Constraints for pods that bring none of their own: spread over nodes and zones by owner. */
-  readonly defaultSpread: (pod: PodInfo) => readonly SpreadConstraint[];
-  /** Weight of other pods' required affinity when a node is scored for a pod they select. */
-  readonly hardPodAffinityWeight: number;
+/** Why a node, or every node, is not feasible. */
+export interface Rejection {
+  /** For users. */
+  readonly reasons: readonly string[];
+  /** Whether the removal of pods from the node cannot help. */
+  readonly isFinal: boolean;
 }
 
-/** Why a node cannot take the pod, as shown to people; undefined when it can. */
-export type NodeFilter = (node: NodeInfo) => readonly string[] | undefined;
-
-export interface FilterPlugin {
-  readonly name: string;
-  readonly prepare: (pod: PodInfo, context: CycleContext) => NodeFilter | undefined;
+/** A rejection with the plugin, or the extender, that decided it. */
+export interface NamedRejection extends Rejection {
+  readonly plugin: string;
 }
 
-/** The best score of a node after normalising; the worst is 0. */
+/** Returns a rejection that the removal of pods from the node may resolve. */
+export function rejection(...reasons: string[]): Rejection {
+  return { reasons, isFinal: false };
+}
+
+/** Returns a rejection that the removal of pods from the node cannot resolve. */
+export function finalRejection(...reasons: string[]): Rejection {
+  return { reasons, isFinal: true };
+}
+
+/** Returns why the node is not feasible; undefined if it is. */
+export type NodeFilter = (node: NodeInfo) => Rejection | undefined;
+
+/** The best normalised score of a node; the worst is 0. */
 export const scoreMax = 100;
 
 export interface NodeScorer {
-  /** Any finite number when there is `normalise`, otherwise between 0 and `scoreMax`. */
+  /** Returns a number between 0 and `scoreMax`; any finite number if there is `normalise`. */
   readonly score: (node: NodeInfo) => number;
-  /** Brings the scores of all feasible nodes, in their order, to between 0 and `scoreMax`, in place. */
+  /** Scales the scores of all feasible nodes to between 0 and `scoreMax`, in place. */
   readonly normalise?: (scores: Float64Array) => void;
 }
 
-export interface ScorePlugin {
-  readonly name: string;
-  readonly weight: number;
-  readonly prepare: (
-    pod: PodInfo,
-    context: CycleContext,
-    feasible: readonly NodeInfo[],
-  ) => NodeScorer | undefined;
+/** A node on which the pod fits after the eviction of `victims`. */
+export interface Candidate {
+  readonly node: string;
+  /** Never empty. Victims whose eviction violates a budget are first. */
+  readonly victims: readonly PodInfo[];
+  readonly violationCount: number;
 }
 
-/** Scales scores so that the highest becomes `scoreMax`; `reversed`: the lowest is the best. */
+export interface PostFilterResult {
+  readonly candidates: readonly Candidate[];
+  /** Whether an earlier nomination of the pod cannot be used any more. */
+  readonly clearsNomination: boolean;
+}
+
+/** Runs the filters of the profile on a node, as in a cycle. */
+export type Simulation = (cycle: Cycle, node: NodeInfo) => Rejection | undefined;
+
+export interface PostFilterInput {
+  /** The rejections by node name. */
+  readonly rejections: ReadonlyMap<string, Rejection>;
+  readonly simulate: Simulation;
+  /** Applies a pod that is added to a node (1) or removed from it (-1) to node and cycle. */
+  readonly move: (cycle: Cycle, node: NodeInfo, pod: PodInfo, sign: 1 | -1) => void;
+}
+
+/** Allows the binding, rejects it, or lets it wait for at most `waitMs`. */
+export type Permission = 'allow' | Rejection | { readonly waitMs: number };
+
+/** The order of two waiting pods. */
+export interface QueueOrder {
+  readonly info: PodInfo;
+  /** Order of arrival. */
+  readonly arrival: number;
+}
+
+export interface Plugin {
+  readonly name: string;
+  /** Changes after which a pod that this plugin rejected may fit. Absent: all. */
+  readonly retryOn?: readonly ClusterEvent[];
+  /** Whether `a` is scheduled before `b`. */
+  readonly queueSort?: (a: QueueOrder, b: QueueOrder) => boolean;
+  /** Rejects the pod on all nodes, or prepares the filter. */
+  readonly preFilter?: (cycle: Cycle) => Rejection | undefined;
+  readonly filter?: (cycle: Cycle) => NodeFilter | undefined;
+  /** The same as `filter`, if that depends on nothing but the pod and the node. */
+  readonly precheck?: (pod: PodInfo) => NodeFilter | undefined;
+  /**
+   * Returns what would have to change so that `filter` no longer rejects the node. Called for
+   * explanations only. Absent: the reasons of the rejection describe it.
+   */
+  readonly remedies?: (cycle: Cycle, node: NodeInfo) => readonly Remedy[];
+  /** Applies a pod that is added to `node` (1) or removed from it (-1) to the state of `cycle`. */
+  readonly movePod?: (cycle: Cycle, node: NodeInfo, pod: PodInfo, sign: 1 | -1) => void;
+  /** Makes room for a pod that fits on no node. */
+  readonly postFilter?: (cycle: Cycle, input: PostFilterInput) => PostFilterResult;
+  /** Prepares the scores. */
+  readonly preScore?: (cycle: Cycle, feasible: readonly NodeInfo[]) => void;
+  readonly score?: (cycle: Cycle, feasible: readonly NodeInfo[]) => NodeScorer | undefined;
+  /** Reserves what the pod needs on the node. */
+  readonly reserve?: (cycle: Cycle, node: NodeInfo) => Rejection | undefined;
+  /** Releases the reservation; also called if `reserve` has rejected. */
+  readonly unreserve?: (cycle: Cycle, node: string) => void;
+  readonly permit?: (cycle: Cycle, node: NodeInfo) => Permission;
+}
+
+/** Returns the members of a plugin whose filter depends on nothing but the pod and the node. */
+export function localFilter(precheck: NonNullable<Plugin['precheck']>) {
+  return { precheck, filter: ({ pod }: Cycle) => precheck(pod) };
+}
+
+/**
+ * Scales scores in place so that the highest becomes `scoreMax`; if `reversed`, the lowest is the
+ * best.
+ */
 export function scaleToMax(scores: Float64Array, reversed = false): void {
   let highest = 0;
   for (const score of scores) highest = Math.max(highest, score);

@@ -1,10 +1,11 @@
 /**
- * A node with the pods on it, as scheduling decisions see it: sums are kept up to date as pods come
- * and go, so that no decision walks over pods unless it is about pods.
+ * A node with its pods, for scheduling decisions. Sums are updated when pods are added and removed,
+ * so that only decisions about pods iterate over pods.
  */
 
 import { Quantity } from '@orch/apimachinery';
 import type { Node, Taint } from '@orch/types/core/v1';
+import { derivedCountMax } from '../limits.js';
 import type { HostPort, PodInfo } from './pod-info.js';
 import { addResources, noResources, type Resources, resourcesOf } from './resources.js';
 import type { Labels } from './selectors.js';
@@ -12,14 +13,14 @@ import type { Labels } from './selectors.js';
 const everyAddress = '0.0.0.0';
 
 export class NodeInfo {
-  /** Undefined: pods are known to be here, the node object is not (yet or any more). */
+  /** Undefined if there are pods on the node but its object does not exist. */
   node: Node | undefined;
   labels: Labels = {};
   taints: readonly Taint[] = [];
   unschedulable = false;
   allocatable: Resources = noResources();
   podCountMax = 0;
-  /** Image name -> bytes. */
+  /** Image name -> bytes. Replaced, never changed, by `setNode`. */
   images: ReadonlyMap<string, number> = new Map();
 
   readonly pods = new Map<string, PodInfo>();
@@ -28,6 +29,8 @@ export class NodeInfo {
   readonly podsWithAffinity = new Map<string, PodInfo>();
   readonly podsWithRequiredAntiAffinity = new Map<string, PodInfo>();
   private readonly portUses = new Map<string, number>();
+  /** Results of `derive`, which hold until the pods change. A copy has none. */
+  private readonly derived = new Map<string, unknown>();
 
   constructor(readonly name: string) {}
 
@@ -46,26 +49,64 @@ export class NodeInfo {
     );
   }
 
+  /** Returns an independent copy; the pods, which are immutable, are shared. */
+  clone(): NodeInfo {
+    const copy = new NodeInfo(this.name);
+    copy.node = this.node;
+    copy.labels = this.labels;
+    copy.taints = this.taints;
+    copy.unschedulable = this.unschedulable;
+    copy.allocatable = this.allocatable;
+    copy.podCountMax = this.podCountMax;
+    copy.images = this.images;
+    copyInto(copy.pods, this.pods);
+    addResources(copy.requested, this.requested);
+    Object.assign(copy.requestedForScoring, this.requestedForScoring);
+    copyInto(copy.podsWithAffinity, this.podsWithAffinity);
+    copyInto(copy.podsWithRequiredAntiAffinity, this.podsWithRequiredAntiAffinity);
+    copyInto(copy.portUses, this.portUses);
+    return copy;
+  }
+
+  /**
+   * Returns what `compute` derives from the pods of this node, which is computed once until they
+   * change. The key must determine the result: it names everything else that the result depends on.
+   */
+  derive<T>(key: string, compute: (pods: ReadonlyMap<string, PodInfo>) => T): T {
+    const known = this.derived.get(key);
+    // The key fixes the type of its value.
+    if (known !== undefined) return known as T;
+    const result = compute(this.pods);
+    if (this.derived.size >= derivedCountMax) this.derived.clear();
+    this.derived.set(key, result);
+    return result;
+  }
+
   addPod(pod: PodInfo): void {
     if (this.pods.has(pod.key)) throw new Error(`pod ${pod.key} is already on node ${this.name}`);
     this.pods.set(pod.key, pod);
+    this.derived.clear();
     this.account(pod, 1);
     if (pod.hasAffinity) this.podsWithAffinity.set(pod.key, pod);
     if (pod.requiredAntiAffinity.length > 0) this.podsWithRequiredAntiAffinity.set(pod.key, pod);
   }
 
-  /** Takes the pod with this key away, whatever object it was added with. */
+  /** Removes the pod with this key. Throws if it is not on the node. */
   removePod(key: string): void {
     const pod = this.pods.get(key);
     if (!pod) throw new Error(`pod ${key} is not on node ${this.name}`);
     this.pods.delete(key);
+    this.derived.clear();
     this.account(pod, -1);
     this.podsWithAffinity.delete(key);
     this.podsWithRequiredAntiAffinity.delete(key);
   }
 
-  /** Would `port` collide with one in use? The same port on every address collides with any. */
-  portTaken(port: HostPort): boolean {
+  /**
+   * Whether `port` conflicts with one in use. A port on every address conflicts with the same port
+   * on any.
+   */
+  hasPortConflict(port: HostPort): boolean {
     const use = `${port.protocol}/${port.port}/`;
     if (port.ip === everyAddress) return this.portUses.has(use);
     return this.portUses.has(use + everyAddress) || this.portUses.has(use + port.ip);
@@ -76,7 +117,7 @@ export class NodeInfo {
     this.requestedForScoring.milliCpu += sign * pod.scoringRequests.milliCpu;
     this.requestedForScoring.memoryBytes += sign * pod.scoringRequests.memoryBytes;
     for (const port of pod.hostPorts) {
-      // One entry for the port on any address, one for the address itself.
+      // One entry for the port on any address, one for the specific address.
       for (const suffix of ['', port.ip]) {
         const use = `${port.protocol}/${port.port}/${suffix}`;
         const count = (this.portUses.get(use) ?? 0) + sign;
@@ -85,4 +126,8 @@ export class NodeInfo {
       }
     }
   }
+}
+
+function copyInto<K, V>(target: Map<K, V>, source: ReadonlyMap<K, V>): void {
+  for (const [key, value] of source) target.set(key, value);
 }

@@ -1,24 +1,23 @@
 /**
- * A pod as scheduling decisions see it: requests summed, selectors compiled, defaults filled in.
- * Made once per pod object; nothing in it changes.
+ * A pod for scheduling decisions: requests summed, selectors compiled, defaults applied. Created
+ * once per pod object and immutable.
  */
+import {
+  type NodePredicate,
+  nodeTermPredicate,
+  parseTime,
+  requiredNodesPredicate,
+} from '@orch/apimachinery';
 import type {
   Affinity,
   Pod,
   PodAffinityTerm,
   Toleration,
+  Volume,
   WeightedPodAffinityTerm,
 } from '@orch/types/core/v1';
 import { podRequests, podRequestsForScoring, type Resources } from './resources.js';
-import {
-  type LabelPredicate,
-  type Labels,
-  labelPredicate,
-  type NodePredicate,
-  nodeLabelsPredicate,
-  nodeSelectorPredicate,
-  nodeTermPredicate,
-} from './selectors.js';
+import { type Labels, labelPredicate, type PodSelector, podSelector } from './selectors.js';
 
 export interface HostPort {
   /** `0.0.0.0` is every address. */
@@ -27,22 +26,27 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** A pod affinity term: which pods it means and the topology it speaks of. */
+/** A pod affinity term: a topology key and the pods that it selects. */
 export interface AffinityTerm {
   readonly topologyKey: string;
   readonly weight: number;
-  /** Is `pod` one of those meant? */
+  /**
+   * Terms with the same key select the same pods. Undefined if that depends on the labels of
+   * namespaces.
+   */
+  readonly key: string | undefined;
+  /** Whether the term selects `pod`. */
   readonly selects: (pod: PodInfo, namespaceLabels: NamespaceLabels) => boolean;
 }
 
-/** Labels of a namespace; undefined when it is not known. */
+/** Returns the labels of a namespace; undefined if it does not exist. */
 export type NamespaceLabels = (namespace: string) => Labels | undefined;
 
 export interface SpreadConstraint {
   readonly maxSkew: number;
   readonly topologyKey: string;
   readonly whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway';
-  readonly matches: LabelPredicate;
+  readonly selector: PodSelector;
 }
 
 export interface PodInfo {
@@ -52,15 +56,21 @@ export interface PodInfo {
   readonly namespace: string;
   readonly name: string;
   readonly labels: Labels;
+  /** Selects the profile. */
+  readonly schedulerName: string;
   readonly priority: number;
   readonly terminating: boolean;
+  /** When the node agent started the pod; undefined if it has not. */
+  readonly startMs: number | undefined;
+  /** The node that a preemption makes room on for this pod. */
+  readonly nominatedNode: string | undefined;
   readonly requests: Resources;
-  /** No resource at all is asked for: only the pod count matters. */
+  /** Whether the pod requests no resources, so that only the pod count matters. */
   readonly requestsNothing: boolean;
   readonly scoringRequests: { readonly milliCpu: number; readonly memoryBytes: number };
   readonly hostPorts: readonly HostPort[];
   readonly tolerations: readonly Toleration[];
-  /** Node selector and required node affinity in one; undefined matches every node. */
+  /** Node selector and required node affinity combined; undefined matches every node. */
   readonly requiredNodes?: NodePredicate;
   readonly preferredNodes: readonly { readonly weight: number; readonly matches: NodePredicate }[];
   readonly requiredAffinity: readonly AffinityTerm[];
@@ -69,10 +79,11 @@ export interface PodInfo {
   readonly preferredAntiAffinity: readonly AffinityTerm[];
   readonly hasAffinity: boolean;
   readonly spread: readonly SpreadConstraint[];
+  readonly volumes: readonly Volume[];
   readonly images: readonly string[];
 }
 
-/** `namespace/name`. */
+/** Returns `namespace/name`. */
 export function podKey(pod: Pod): string {
   return `${pod.metadata?.namespace ?? ''}/${pod.metadata?.name ?? ''}`;
 }
@@ -89,8 +100,11 @@ export function podInfo(pod: Pod): PodInfo {
     namespace,
     name: pod.metadata?.name ?? '',
     labels: pod.metadata?.labels ?? {},
+    schedulerName: spec?.schedulerName || 'default-scheduler',
     priority: spec?.priority ?? 0,
     terminating: pod.metadata?.deletionTimestamp !== undefined,
+    startMs: parseTime(pod.status?.startTime),
+    nominatedNode: pod.status?.nominatedNodeName || undefined,
     requests,
     requestsNothing:
       requests.milliCpu === 0 &&
@@ -100,7 +114,7 @@ export function podInfo(pod: Pod): PodInfo {
     scoringRequests: podRequestsForScoring(pod),
     hostPorts: hostPortsOf(pod),
     tolerations: spec?.tolerations ?? [],
-    requiredNodes: requiredNodes(pod),
+    requiredNodes: requiredNodesPredicate(spec),
     preferredNodes: (
       spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
     )
@@ -113,8 +127,9 @@ export function podInfo(pod: Pod): PodInfo {
       topologyKey: constraint.topologyKey,
       whenUnsatisfiable:
         constraint.whenUnsatisfiable === 'ScheduleAnyway' ? 'ScheduleAnyway' : 'DoNotSchedule',
-      matches: labelPredicate(constraint.labelSelector),
+      selector: podSelector(constraint.labelSelector),
     })),
+    volumes: spec?.volumes ?? [],
     images: (spec?.containers ?? []).map((container) => container.image ?? ''),
   };
 }
@@ -129,17 +144,6 @@ function hostPortsOf(pod: Pod): HostPort[] {
         port: port.hostPort ?? 0,
       })),
   );
-}
-
-function requiredNodes(pod: Pod): NodePredicate | undefined {
-  const pairs = pod.spec?.nodeSelector;
-  const selector = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  const predicates = [
-    ...(pairs && Object.keys(pairs).length > 0 ? [nodeLabelsPredicate(pairs)] : []),
-    ...(selector ? [nodeSelectorPredicate(selector)] : []),
-  ];
-  if (predicates.length === 0) return undefined;
-  return (node) => predicates.every((matches) => matches(node));
 }
 
 function podTerms(affinity: Affinity | undefined, namespace: string) {
@@ -158,7 +162,10 @@ function podTerms(affinity: Affinity | undefined, namespace: string) {
   };
 }
 
-/** Without namespaces and namespace selector a term means the namespace of the pod that has it. */
+/**
+ * Compiles a term. Without namespaces and namespace selector it applies to the namespace of its
+ * pod.
+ */
 function affinityTerm(term: PodAffinityTerm, weight: number, ownNamespace: string): AffinityTerm {
   const matchesLabels = labelPredicate(term.labelSelector);
   const namespaces = new Set(term.namespaces ?? []);
@@ -167,6 +174,7 @@ function affinityTerm(term: PodAffinityTerm, weight: number, ownNamespace: strin
   return {
     topologyKey: term.topologyKey,
     weight,
+    key: byLabels ? undefined : JSON.stringify([[...namespaces].sort(), term.labelSelector]),
     selects(pod, namespaceLabels) {
       const inNamespace =
         namespaces.has(pod.namespace) || byLabels?.(namespaceLabels(pod.namespace) ?? {}) === true;

@@ -1,6 +1,6 @@
 /**
- * Amounts of compute resources as plain numbers: CPU in thousandths, memory and storage in bytes,
- * everything else in whole units by name. What a pod requests is computed once per pod object.
+ * Amounts of compute resources as numbers: CPU in thousandths, memory and storage in bytes, all
+ * other resources in whole units by name. The requests of a pod are computed once per pod object.
  */
 import { Quantity } from '@orch/apimachinery';
 import type { Container, Pod } from '@orch/types/core/v1';
@@ -13,7 +13,7 @@ export interface Resources {
   others?: Map<string, number>;
 }
 
-/** What a container without a request is taken to use when nodes are compared (not when fitted). */
+/** The assumed use of a container without a request, for scores but not for the fit. */
 const assumedRequest = { milliCpu: 100, memoryBytes: 200 * 1024 * 1024 };
 
 export type ResourceList = Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export function noResources(): Resources {
   return { milliCpu: 0, memoryBytes: 0, ephemeralStorageBytes: 0 };
 }
 
-/** Amounts of a list as the API holds it, rounded up to whole units. */
+/** Parses a resource list of the API, rounding up to whole units. */
 export function resourcesOf(list: ResourceList | undefined): Resources {
   const result = noResources();
   for (const [name, text] of Object.entries(list ?? {})) {
@@ -38,7 +38,7 @@ export function resourcesOf(list: ResourceList | undefined): Resources {
   return result;
 }
 
-/** `total += sign * amount`, in place. */
+/** Computes `total += sign * amount` in place. */
 export function addResources(total: Resources, amount: Resources, sign: 1 | -1 = 1): void {
   total.milliCpu += sign * amount.milliCpu;
   total.memoryBytes += sign * amount.memoryBytes;
@@ -50,7 +50,7 @@ export function addResources(total: Resources, amount: Resources, sign: 1 | -1 =
   }
 }
 
-/** Each amount at least that of `floor`, in place. */
+/** Raises each amount to at least that of `floor`, in place. */
 function raiseTo(total: Resources, floor: Resources): void {
   total.milliCpu = Math.max(total.milliCpu, floor.milliCpu);
   total.memoryBytes = Math.max(total.memoryBytes, floor.memoryBytes);
@@ -62,14 +62,15 @@ function raiseTo(total: Resources, floor: Resources): void {
 }
 
 /**
- * The request of a pod: the sum over its containers or the largest init container, whichever is more
- * of each resource (init containers run one by one, before the others), plus the pod's overhead.
+ * Returns the request of a pod: for each resource the maximum of the sum over its containers and
+ * its largest init container (init containers run sequentially before the others), plus the
+ * overhead.
  */
 export function podRequests(pod: Pod): Resources {
   return totalOf(pod, (container) => resourcesOf(container.resources?.requests));
 }
 
-/** As `podRequests`, with `assumedRequest` for containers that ask for no CPU or memory. */
+/** Like `podRequests`, with `assumedRequest` for containers without a request for CPU or memory. */
 export function podRequestsForScoring(pod: Pod): { milliCpu: number; memoryBytes: number } {
   const { milliCpu, memoryBytes } = totalOf(pod, (container) => {
     const requests = container.resources?.requests;

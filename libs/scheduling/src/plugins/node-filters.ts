@@ -1,62 +1,47 @@
-/** Filters that look at the node alone: its name, whether it takes pods, taints, labels and ports. */
-import { firstUntolerated, tolerates } from '@orch/apimachinery';
+/** Filters that depend only on the node: cordon, name and ports. */
+import { tolerates } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
-import type { FilterPlugin } from '../framework/plugin.js';
+import { finalRejection, localFilter, type Plugin, rejection } from '../framework/plugin.js';
+import { nodeHasNot, nodeIs } from '../framework/remedy.js';
 
-/** Effects that keep a pod off a node. */
-const repellingEffects = ['NoSchedule', 'NoExecute'];
-
-/** Cordoned nodes, except for pods that tolerate the taint which stands for it. */
-export const nodeUnschedulable: FilterPlugin = {
+/** Rejects cordoned nodes, except for pods that tolerate the corresponding taint. */
+export const nodeUnschedulable: Plugin = {
   name: 'NodeUnschedulable',
-  prepare(pod) {
+  retryOn: ['node added', 'node changed'],
+  ...localFilter((pod) => {
     const taint = { key: dialect().key('unschedulable', 'node'), effect: 'NoSchedule' };
     if (tolerates(pod.tolerations, taint)) return undefined;
-    const reasons = ['node(s) were unschedulable'];
-    return (node) => (node.unschedulable ? reasons : undefined);
-  },
+    const rejected = finalRejection('node(s) were unschedulable');
+    return (node) => (node.unschedulable ? rejected : undefined);
+  }),
+  remedies: () => [nodeIs('unschedulable (cordoned)')],
 };
 
-export const nodeName: FilterPlugin = {
+export const nodeName: Plugin = {
   name: 'NodeName',
-  prepare(pod) {
+  retryOn: ['node added'],
+  ...localFilter((pod) => {
     const wanted = pod.pod.spec?.nodeName;
     if (!wanted) return undefined;
-    const reasons = ["node(s) didn't match the requested hostname"];
-    return (node) => (node.name === wanted ? undefined : reasons);
-  },
+    const rejected = finalRejection("node(s) didn't match the requested hostname");
+    return (node) => (node.name === wanted ? undefined : rejected);
+  }),
+  remedies: ({ pod }) => [nodeIs(`not ${pod.pod.spec?.nodeName}, which the pod requires by name`)],
 };
 
-export const taintToleration: FilterPlugin = {
-  name: 'TaintToleration',
-  prepare(pod) {
-    return (node) => {
-      if (node.taints.length === 0) return undefined;
-      const taint = firstUntolerated(node.taints, pod.tolerations, repellingEffects);
-      if (!taint) return undefined;
-      return [
-        `node(s) had taint {${taint.key}: ${taint.value ?? ''}}, that the pod didn't tolerate`,
-      ];
-    };
-  },
-};
-
-/** The plain node selector and the required node affinity. */
-export const nodeAffinity: FilterPlugin = {
-  name: 'NodeAffinity',
-  prepare(pod) {
-    const required = pod.requiredNodes;
-    if (!required) return undefined;
-    const reasons = ["node(s) didn't match Pod's node affinity/selector"];
-    return (node) => (required(node) ? undefined : reasons);
-  },
-};
-
-export const nodePorts: FilterPlugin = {
+export const nodePorts: Plugin = {
   name: 'NodePorts',
-  prepare(pod) {
+  retryOn: ['node added', 'pod removed'],
+  // The ports of a pod are part of its `PodInfo`.
+  preFilter: () => undefined,
+  ...localFilter((pod) => {
     if (pod.hostPorts.length === 0) return undefined;
-    const reasons = ["node(s) didn't have free ports for the requested pod ports"];
-    return (node) => (pod.hostPorts.some((port) => node.portTaken(port)) ? reasons : undefined);
-  },
+    const rejected = rejection("node(s) didn't have free ports for the requested pod ports");
+    return (node) =>
+      pod.hostPorts.some((port) => node.hasPortConflict(port)) ? rejected : undefined;
+  }),
+  remedies: ({ pod }, node) =>
+    pod.hostPorts
+      .filter((port) => node.hasPortConflict(port))
+      .map(({ protocol, port }) => nodeHasNot(`host port ${protocol}/${port} free`)),
 };

@@ -2,23 +2,44 @@ import { dialect } from '@orch/component';
 import type { Affinity, NodeSelectorRequirement, Pod } from '@orch/types/core/v1';
 import { describe, expect, it } from 'vitest';
 import type { ClusterCache } from '../cache/cluster-cache.js';
-import { runCycle, totalScores } from '../framework/cycle.js';
-import type { CycleContext } from '../framework/plugin.js';
-import { podInfo } from '../model/pod-info.js';
-import { clusterOf, contextOf, info, node, pod } from '../testing/builders.js';
-import { defaultSpread } from './default-spread.js';
-import { imageLocality, preferredNodeAffinity, preferredTaints } from './node-scores.js';
-import { podAffinityScore } from './pod-affinity.js';
-import { filterPlugins } from './registry.js';
-import { topologySpreadScore } from './topology-spread.js';
+import { findFeasible } from '../framework/filtering.js';
+import type { Plugin } from '../framework/plugin.js';
+import { type PodInfo, podInfo } from '../model/pod-info.js';
+import {
+  type ContextFields,
+  clusterOf,
+  cycleOf,
+  info,
+  node,
+  pod,
+  profileOf,
+  scoresOf,
+  search,
+} from '../testing/builders.js';
+import { imageLocality } from './image-locality.js';
+import { nodeAffinity } from './node-affinity.js';
+import { interPodAffinity } from './pod-affinity.js';
+import { taintToleration } from './taint-toleration.js';
+import { podTopologySpread, systemConstraints } from './topology-spread.js';
 
 /** Names of the nodes that take the pod. */
-function takers(cluster: ClusterCache, candidate: Pod, parts: Partial<CycleContext> = {}) {
-  const context = contextOf(cluster, parts);
-  const filters = filterPlugins.map((plugin) => plugin.prepare(podInfo(candidate), context));
-  return cluster.nodes
-    .filter((each) => filters.every((filter) => !filter?.(each)))
-    .map((each) => each.name);
+function takers(cluster: ClusterCache, candidate: Pod, fields: ContextFields = {}) {
+  const { feasible } = findFeasible(
+    cycleOf(podInfo(candidate), cluster, fields),
+    profileOf(),
+    search,
+  );
+  return feasible.map((each) => each.name);
+}
+
+/** The scores of one plugin, in the order of the nodes. */
+function scores(
+  plugin: Plugin,
+  candidate: PodInfo,
+  cluster: ClusterCache,
+  fields: ContextFields = {},
+) {
+  return Object.values(scoresOf(plugin, cycleOf(candidate, cluster, fields)));
 }
 
 const zone = 'topology.example/zone';
@@ -35,7 +56,7 @@ describe('taints and tolerations', () => {
   const withTolerations = (tolerations: object[]) =>
     takers(cluster, pod({ spec: { tolerations } }));
 
-  it('keeps pods off unless all taints that repel are tolerated', () => {
+  it('reject nodes unless all NoSchedule and NoExecute taints are tolerated', () => {
     expect(withTolerations([])).toEqual(['free', 'soft']);
     expect(withTolerations([{ key: 'k', value: 'v' }])).toEqual(['free', 'noschedule', 'soft']);
     expect(withTolerations([{ key: 'k', operator: 'Exists', effect: 'NoExecute' }])).toEqual([
@@ -46,12 +67,11 @@ describe('taints and tolerations', () => {
     expect(withTolerations([{ operator: 'Exists' }])).toHaveLength(4);
   });
 
-  it('prefers nodes without soft taints', () => {
-    const scores = totalScores(info(), contextOf(cluster), [preferredTaints], cluster.nodes);
-    expect([...scores]).toEqual([100, 100, 100, 0]);
+  it('prefer nodes without soft taints', () => {
+    expect(scores(taintToleration, info(), cluster)).toEqual([100, 100, 100, 0]);
   });
 
-  it('lets pods onto a cordoned node that tolerate the taint for it', () => {
+  it('admit pods to a cordoned node if they tolerate its taint', () => {
     const cordoned = clusterOf(node('n', { unschedulable: true }));
     expect(takers(cordoned, pod())).toEqual([]);
     const tolerations = [{ operator: 'Exists' }];
@@ -81,7 +101,7 @@ describe('node selection', () => {
       }),
     );
 
-  it('follows names, selectors and every operator', () => {
+  it('applies names, selectors and every operator', () => {
     expect(takers(cluster, pod({ spec: { nodeName: 'b' } }))).toEqual(['b']);
     expect(takers(cluster, pod({ spec: { nodeSelector: { disk: 'ssd' } } }))).toEqual(['a']);
     expect(required({ key: 'disk', operator: 'In', values: ['hdd', 'x'] })).toEqual(['b']);
@@ -94,7 +114,7 @@ describe('node selection', () => {
     expect(required()).toEqual([]);
   });
 
-  it('selects by the field for the name', () => {
+  it('matches the field metadata.name', () => {
     const candidate = pod({
       spec: {
         affinity: {
@@ -125,17 +145,11 @@ describe('node selection', () => {
         },
       },
     });
-    const scores = totalScores(
-      candidate,
-      contextOf(cluster),
-      [preferredNodeAffinity],
-      cluster.nodes,
-    );
-    expect([...scores]).toEqual([100, 100, 0]);
+    expect(scores(nodeAffinity(), candidate, cluster)).toEqual([100, 100, 0]);
   });
 });
 
-it('knows which host ports are taken', () => {
+it('rejects nodes with conflicting host ports', () => {
   const cluster = clusterOf(node('n'));
   const using = (hostPort: number, hostIP?: string, protocol?: string) =>
     pod({
@@ -155,23 +169,13 @@ it('knows which host ports are taken', () => {
   expect(takers(cluster, using(90, '10.0.0.9'))).toEqual(['n']);
 });
 
-it('asks for extended resources by name', () => {
+it('fits extended resources by name', () => {
   const cluster = clusterOf(
     node('plain'),
     node('gpu', { allocatable: { 'example.com/gpu': '2' } }),
   );
   const candidate = info({ requests: { 'example.com/gpu': '2' } });
-  const first = runCycle(
-    candidate,
-    contextOf(cluster),
-    { filters: filterPlugins, scores: [] },
-    {
-      start: 0,
-      percentageOfNodesToScore: 0,
-      random: () => 0,
-    },
-  );
-  expect(first.node).toBe('gpu');
+  expect(takers(cluster, candidate.pod)).toEqual(['gpu']);
   cluster.assume(candidate, 'gpu');
   expect(takers(cluster, pod({ name: 'other', requests: { 'example.com/gpu': '1' } }))).toEqual([]);
 });
@@ -180,8 +184,7 @@ it('prefers nodes that have the image, by size', () => {
   const holder = node('holder');
   holder.status!.images = [{ names: ['app:latest'], sizeBytes: 1_000 * 1024 * 1024 }];
   const cluster = clusterOf(holder, node('empty'));
-  const scores = totalScores(info(), contextOf(cluster), [imageLocality], cluster.nodes);
-  expect([...scores]).toEqual([48, 0]);
+  expect(scores(imageLocality, info(), cluster)).toEqual([48, 0]);
 });
 
 describe('affinity between pods', () => {
@@ -196,7 +199,7 @@ describe('affinity between pods', () => {
     podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term(labels)] },
   });
 
-  it('places pods near those they need, in the whole domain and the same namespace only', () => {
+  it('requires a matching pod of the same namespace in the topology domain', () => {
     const cluster = inZones('x', 'x', 'y');
     cluster.setPod(info({ name: 'db', labels: { app: 'db' } }), 'n0');
     expect(takers(cluster, pod({ spec: { affinity: near({ app: 'db' }) } }))).toEqual(['n0', 'n1']);
@@ -204,13 +207,13 @@ describe('affinity between pods', () => {
     expect(takers(cluster, elsewhere)).toEqual([]);
   });
 
-  it('lets the first of a group that wants to be together go anywhere', () => {
+  it('admits the first pod of a group with affinity to itself to any node', () => {
     const cluster = inZones('x', 'y');
     const first = pod({ labels: { app: 'web' }, spec: { affinity: near({ app: 'web' }) } });
     expect(takers(cluster, first)).toEqual(['n0', 'n1']);
   });
 
-  it('keeps pods apart, both those that ask and those that are asked for', () => {
+  it('applies anti-affinity of the pod and of existing pods', () => {
     const cluster = inZones('x', 'y');
     cluster.setPod(
       info({ name: 'one', labels: { app: 'web' }, spec: { affinity: apart({ app: 'web' }) } }),
@@ -234,10 +237,11 @@ describe('affinity between pods', () => {
     };
     const namespaceLabels = (name: string): Record<string, string> =>
       name === 'data' ? { team: 'data' } : {};
-    expect(takers(cluster, pod({ spec: { affinity } }), { namespaceLabels })).toEqual(['n1']);
+    const fields = { objects: { namespaceLabels } };
+    expect(takers(cluster, pod({ spec: { affinity } }), fields)).toEqual(['n1']);
   });
 
-  it('scores wishes from both sides', () => {
+  it('scores preferences of the pod and of existing pods', () => {
     const cluster = inZones('x', 'y', 'z');
     cluster.setPod(info({ name: 'db', labels: { app: 'db' } }), 'n0');
     cluster.setPod(info({ name: 'noisy', labels: { app: 'noisy' } }), 'n1');
@@ -250,13 +254,10 @@ describe('affinity between pods', () => {
         },
       },
     });
-    const score = (parts: Partial<CycleContext> = {}) => [
-      ...totalScores(candidate, contextOf(cluster, parts), [podAffinityScore], cluster.nodes),
-    ];
-    expect(score()).toEqual([100, 0, 50]);
+    expect(scores(interPodAffinity(), candidate, cluster)).toEqual([100, 0, 50]);
     const friend = info({ name: 'friend', spec: { affinity: near({}) } });
     cluster.setPod(friend, 'n2');
-    expect(score({ hardPodAffinityWeight: 100 })).toEqual([66, 0, 100]);
+    expect(scores(interPodAffinity(100), candidate, cluster)).toEqual([66, 0, 100]);
   });
 });
 
@@ -274,7 +275,7 @@ describe('topology spread', () => {
       spec: { topologySpreadConstraints: [constraint(whenUnsatisfiable)] },
     });
 
-  it('keeps the skew within its maximum and needs the label', () => {
+  it('limits the skew and requires the label', () => {
     const cluster = inZones('x', 'x', 'y');
     cluster.setNode(node('bare'));
     cluster.setPod(podInfo(web('DoNotSchedule', 'one')), 'n0');
@@ -283,40 +284,29 @@ describe('topology spread', () => {
     expect(takers(cluster, web('DoNotSchedule'))).toEqual(['n0', 'n1', 'n2']);
   });
 
-  it('prefers the emptier domain when it may not hold', () => {
+  it('prefers the emptier domain for soft constraints', () => {
     const cluster = inZones('x', 'y');
     cluster.setPod(podInfo(web('ScheduleAnyway', 'one')), 'n0');
-    const scores = totalScores(
-      podInfo(web('ScheduleAnyway')),
-      contextOf(cluster),
-      [topologySpreadScore],
-      cluster.nodes,
-    );
-    expect(scores[1]).toBeGreaterThan(scores[0]!);
+    const [onX, onY] = scores(podTopologySpread([]), podInfo(web('ScheduleAnyway')), cluster);
+    expect(onY).toBeGreaterThan(onX!);
   });
 
-  it('spreads the pods of a service over nodes without being asked', () => {
-    const hosts = ['a', 'b'].map((name) =>
-      node(name, { labels: { [dialect().key('hostname')]: name } }),
-    );
-    const cluster = clusterOf(...hosts);
-    cluster.setPod(info({ name: 'one', labels: { app: 'web' } }), 'a');
-    const spread = defaultSpread({
-      services: () => [{ spec: { selector: { app: 'web' } } }],
-      replicaSet: () => undefined,
-      statefulSet: () => undefined,
-      replicationController: () => undefined,
+  it('spreads the pods of a service by default over nodes that have host and zone', () => {
+    const labelsOf = (name: string) => ({
+      [dialect().key('hostname')]: name,
+      [dialect().key('zone', 'topology')]: `zone-${name}`,
     });
-    const score = (labels: Record<string, string>) => [
-      ...totalScores(
-        info({ labels }),
-        contextOf(cluster, { defaultSpread: spread }),
-        [topologySpreadScore],
-        cluster.nodes,
-      ),
-    ];
-    const [onA, onB] = score({ app: 'web' });
-    expect(onB).toBeGreaterThan(onA!);
-    expect(score({ app: 'other' })).toEqual([0, 0]);
+    const cluster = clusterOf(
+      ...['a', 'b'].map((name) => node(name, { labels: labelsOf(name) })),
+      node('bare'),
+    );
+    cluster.setPod(info({ name: 'one', labels: { app: 'web' } }), 'a');
+    const objects = { services: () => [{ spec: { selector: { app: 'web' } } }] };
+    const plugin = podTopologySpread(systemConstraints());
+    const of = (app: string) =>
+      scoresOf(plugin, cycleOf(info({ labels: { app } }), cluster, { objects }));
+    expect(of('web').b).toBeGreaterThan(of('web').a!);
+    expect(of('web').bare).toBe(0);
+    expect(of('other')).toEqual({ a: 0, b: 0, bare: 0 });
   });
 });

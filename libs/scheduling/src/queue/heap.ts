@@ -1,9 +1,9 @@
-/** A binary heap with removal by key: push, pop and remove in O(log n). */
+/** A binary heap with access by key: push, pop and remove in O(log n). */
 export class KeyedHeap<T extends { readonly key: string }> {
   private readonly items: T[] = [];
   private readonly positions = new Map<string, number>();
 
-  /** `before(a, b)`: a leaves the heap before b. */
+  /** `before(a, b)`: whether a is popped before b. */
   constructor(private readonly before: (a: T, b: T) => boolean) {}
 
   get size(): number {
@@ -19,7 +19,7 @@ export class KeyedHeap<T extends { readonly key: string }> {
     return this.items[0];
   }
 
-  /** The item replaces one with the same key. */
+  /** Adds an item; replaces the item with the same key. */
   push(item: T): void {
     const position = this.positions.get(item.key);
     if (position !== undefined) {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { prioritySort } from '../plugins/priority-sort.js';
 import { info, ManualClock } from '../testing/builders.js';
 import { SchedulingQueue } from './scheduling-queue.js';
 
@@ -7,7 +8,7 @@ describe('SchedulingQueue', () => {
   let queue: SchedulingQueue;
   beforeEach(() => {
     clock = new ManualClock();
-    queue = new SchedulingQueue(clock);
+    queue = new SchedulingQueue(clock, prioritySort.queueSort);
   });
   const takeKeys = () => {
     const keys: string[] = [];
@@ -20,19 +21,19 @@ describe('SchedulingQueue', () => {
     queue.failed(entry!.key);
   };
 
-  it('hands pods out by priority, then by arrival', () => {
+  it('returns pods by priority, then by arrival', () => {
     queue.add(info({ name: 'a' }));
     queue.add(info({ name: 'urgent', spec: { priority: 10 } }));
     queue.add(info({ name: 'b' }));
     expect(takeKeys()).toEqual(['urgent', 'a', 'b']);
   });
 
-  it('keeps a failed pod until something changes, then lets it wait out its back-off', () => {
+  it('retries a failed pod after a change and its back-off', () => {
     fail('a');
     clock.timeMs += 500;
     queue.flush();
     expect(queue.take()).toBeUndefined();
-    queue.moveAll();
+    queue.moveRejected([]);
     expect(queue.sizes).toEqual({ active: 0, backoff: 1, unschedulable: 0 });
     expect(queue.nextBackoffMs()).toBe(500);
     clock.timeMs += 500;
@@ -44,7 +45,7 @@ describe('SchedulingQueue', () => {
     fail('a');
     const waits: number[] = [];
     for (let attempt = 0; attempt < 6; attempt++) {
-      queue.moveAll();
+      queue.moveRejected([]);
       waits.push(queue.nextBackoffMs()!);
       clock.timeMs += waits.at(-1)!;
       queue.flush();
@@ -53,23 +54,36 @@ describe('SchedulingQueue', () => {
     expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
   });
 
-  it('moves only the pods that a change concerns', () => {
+  it('retries only the pods that a change concerns', () => {
     fail('a');
     fail('b');
     clock.timeMs += 5_000;
-    queue.moveAll((pod) => pod.name === 'b');
+    queue.moveRejected([], ({ info: waiting }) => waiting.name === 'b');
     expect(takeKeys()).toEqual(['b']);
   });
 
-  it('does not lose a change that comes while a pod is being tried', () => {
+  it('retries only the pods that one of the plugins of an event has rejected', () => {
+    for (const [name, plugin] of [
+      ['a', 'Fit'],
+      ['b', 'Affinity'],
+    ] as const) {
+      queue.add(info({ name }));
+      queue.failed(queue.take()!.key, new Set([plugin]));
+    }
+    clock.timeMs += 5_000;
+    queue.moveRejected(['Affinity', 'Ports']);
+    expect(takeKeys()).toEqual(['b']);
+  });
+
+  it('does not miss a change during an attempt', () => {
     queue.add(info({ name: 'a' }));
     const entry = queue.take()!;
-    queue.moveAll();
+    queue.moveRejected([]);
     queue.failed(entry.key);
     expect(queue.sizes.backoff).toBe(1);
   });
 
-  it('tries an unschedulable pod again after a minute without any event', () => {
+  it('retries an unschedulable pod after a minute without an event', () => {
     fail('a');
     clock.timeMs += 59_999;
     queue.flush();
@@ -79,7 +93,17 @@ describe('SchedulingQueue', () => {
     expect(takeKeys()).toEqual(['a']);
   });
 
-  it('tries a changed pod again, and not one whose status alone has changed', () => {
+  it('retries a bounded number of pods at a time because of that minute', () => {
+    for (let index = 0; index < 120; index++) fail(`p${index}`);
+    clock.timeMs += 60_000;
+    const active = [1, 2, 3].map(() => {
+      queue.flush();
+      return queue.sizes.active;
+    });
+    expect(active).toEqual([50, 100, 120]);
+  });
+
+  it('retries a changed pod, unless only its status has changed', () => {
     fail('a');
     clock.timeMs += 5_000;
     queue.update(info({ name: 'a' }), false);
@@ -88,7 +112,7 @@ describe('SchedulingQueue', () => {
     expect(queue.take()!.info.labels).toEqual({ x: 'y' });
   });
 
-  it('forgets deleted pods wherever they are, and a taken one when it fails', () => {
+  it('removes deleted pods in every state, and one in flight when it fails', () => {
     fail('failed');
     queue.add(info({ name: 'active' }));
     const taken = queue.take()!;
@@ -98,8 +122,12 @@ describe('SchedulingQueue', () => {
     expect(queue.sizes).toEqual({ active: 0, backoff: 0, unschedulable: 0 });
   });
 
-  it('refuses pods over its limit', () => {
-    queue = new SchedulingQueue(clock, { backoffInitialMs: 1, backoffMaxMs: 2, podCountMax: 1 });
+  it('rejects pods above its limit', () => {
+    queue = new SchedulingQueue(clock, prioritySort.queueSort, {
+      backoffInitialMs: 1,
+      backoffMaxMs: 2,
+      podCountMax: 1,
+    });
     expect(queue.add(info({ name: 'a' }))).toBe(true);
     expect(queue.add(info({ name: 'b' }))).toBe(false);
   });

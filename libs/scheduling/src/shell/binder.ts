@@ -1,8 +1,8 @@
 /**
- * Sends bindings to the server, a bounded number at a time. The pod already counts on its node while
- * its binding is on the way; the outcome is handed to the caller.
+ * Sends bindings to the server, with a bounded number in flight. The caller has assumed the pod on
+ * its node and handles the outcome.
  */
-import type { RestClient } from '@orch/client';
+import type { ApiClient } from '@orch/client';
 import { resources } from '@orch/client';
 import type { Binding, Pod } from '@orch/types/core/v1';
 import { bindConcurrencyMax, requestTimeoutMs } from '../limits.js';
@@ -11,16 +11,16 @@ export class Binder {
   private runningCount = 0;
 
   constructor(
-    private readonly client: RestClient,
-    /** Called when a binding has ended and there is room for another. */
-    private readonly onRoom: () => void,
+    private readonly client: ApiClient,
+    /** Called when a binding has completed, so that another one may start. */
+    private readonly onCompleted: () => void,
   ) {}
 
-  get hasRoom(): boolean {
+  get hasCapacity(): boolean {
     return this.runningCount < bindConcurrencyMax;
   }
 
-  /** Resolves when the server has taken the binding; rejects with what it or the connection said. */
+  /** Resolves when the server has accepted the binding; rejects with the error of the request. */
   async bind(pod: Pod, nodeName: string): Promise<void> {
     this.runningCount++;
     try {
@@ -37,7 +37,7 @@ export class Binder {
         .create<unknown>(binding, { timeoutMs: requestTimeoutMs });
     } finally {
       this.runningCount--;
-      this.onRoom();
+      this.onCompleted();
     }
   }
 }

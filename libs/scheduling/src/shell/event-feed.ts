@@ -1,40 +1,45 @@
 /**
- * Turns what the watches say into changes of the cache and the queue: the only writer of both besides
- * the scheduling loop. Decides which waiting pods a change may help.
+ * Applies watch events to the cache and the queue, which only the scheduling loop changes
+ * otherwise. Decides which waiting pods a change may make schedulable.
  */
 import type { InformerFactory } from '@orch/client';
 import { resources } from '@orch/client';
 import type { Logger } from '@orch/component';
 import type { Node, Pod } from '@orch/types/core/v1';
 import type { ClusterCache } from '../cache/cluster-cache.js';
-import type { CycleContext } from '../framework/plugin.js';
-import type { NodeInfo } from '../model/node-info.js';
+import type { ClusterEvent } from '../framework/cluster-event.js';
+import type { Profile } from '../framework/profile.js';
 import { type PodInfo, podInfo, podKey } from '../model/pod-info.js';
-import { nodeFilterPlugins } from '../plugins/registry.js';
+import type { Nominations } from '../queue/nominations.js';
 import type { SchedulingQueue } from '../queue/scheduling-queue.js';
+import type { ObjectInformers } from './object-listers.js';
+import type { RetryBatch } from './retry-batch.js';
 
-export interface EventFeedParts {
+export interface EventFeedDependencies {
   readonly informers: InformerFactory;
+  readonly objectInformers: ObjectInformers;
+  readonly retries: RetryBatch;
   readonly cache: ClusterCache;
   readonly queue: SchedulingQueue;
-  readonly context: CycleContext;
-  readonly schedulerName: string;
+  readonly nominations: Nominations;
+  /** By scheduler name. */
+  readonly profiles: ReadonlyMap<string, Profile>;
   readonly logger: Logger;
-  /** Called after every change: there may be something to do. */
+  /** Called after every change that may make a pod schedulable. */
   readonly wake: () => void;
 }
 
-/** Pods that have ended take no room and need no node. */
-const notEnded = { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
+/** Ended pods use no resources and need no node. */
+export const notEnded = { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
 
 export class EventFeed {
-  constructor(private readonly parts: EventFeedParts) {
-    const { informers, wake } = parts;
-    // An informer reports another object of the same name as a deletion and an addition.
+  constructor(private readonly dependencies: EventFeedDependencies) {
+    const { informers, wake } = dependencies;
+    // An informer reports a new object of the same name as a deletion and an addition.
     informers.informer(resources.nodes).addHandlers({
       onAdd: (node) => this.nodeSet(node),
       onUpdate: (node, old) => this.nodeSet(node, old),
-      onDelete: (node) => parts.cache.removeNode(node.metadata?.name ?? ''),
+      onDelete: (node) => dependencies.cache.removeNode(node.metadata?.name ?? ''),
     });
     informers.informer(resources.pods, notEnded).addHandlers({
       onAdd: (pod) => this.podAdded(pod),
@@ -47,78 +52,96 @@ export class EventFeed {
         wake();
       },
     });
+    this.followStorage(dependencies.objectInformers);
+  }
+
+  private followStorage(informers: ObjectInformers): void {
+    const retry = (event: ClusterEvent) => {
+      const changed = () => this.dependencies.retries.changed(event);
+      return {
+        onAdd: changed,
+        onUpdate: (object: object, old: object) => {
+          if (object !== old) changed();
+        },
+      };
+    };
+    informers.claims?.addHandlers(retry('claim changed'));
+    informers.volumes?.addHandlers(retry('volume changed'));
+    informers.storageClasses?.addHandlers(retry('storage class changed'));
+    informers.csiNodes?.addHandlers(retry('storage node changed'));
+    informers.csiDrivers?.addHandlers(retry('storage capacity changed'));
+    informers.capacities?.addHandlers(retry('storage capacity changed'));
+    informers.services?.addHandlers(retry('service changed'));
   }
 
   private nodeSet(node: Node, old?: Node): void {
-    const { cache, queue, wake } = this.parts;
+    const { cache, retries } = this.dependencies;
     cache.setNode(node);
     if (old && !placementChanged(node, old)) return;
-    const info = cache.node(node.metadata?.name ?? '');
-    if (!info) return;
-    queue.moveAll((pod) => this.mayFit(pod, info));
-    wake();
+    retries.nodeChanged(old ? 'node changed' : 'node added', node.metadata?.name ?? '');
   }
 
   private podAdded(pod: Pod): void {
-    const { cache, queue, wake } = this.parts;
-    const node = pod.spec?.nodeName;
-    if (node) {
-      const info = podInfo(pod);
-      cache.setPod(info, node);
-      queue.delete(info.key);
-      this.moveForAssigned(info);
-    } else if (this.isOurs(pod)) this.enqueue(podInfo(pod));
+    const { wake } = this.dependencies;
+    if (pod.spec?.nodeName) this.podAssigned(podInfo(pod));
+    else if (this.isOurs(pod)) this.enqueue(podInfo(pod));
     wake();
   }
 
+  private podAssigned(info: PodInfo): void {
+    const { cache, queue, nominations, retries } = this.dependencies;
+    cache.setPod(info, info.pod.spec?.nodeName ?? '');
+    queue.delete(info.key);
+    nominations.delete(info.uid);
+    retries.podAssigned(info);
+  }
+
   private podUpdated(pod: Pod, old: Pod): void {
-    const { cache, queue } = this.parts;
-    const node = pod.spec?.nodeName;
-    if (node) {
+    const { cache, queue, nominations, retries } = this.dependencies;
+    if (pod.spec?.nodeName) {
       const info = podInfo(pod);
-      cache.setPod(info, node);
-      queue.delete(info.key);
-      if (!old.spec?.nodeName || labelsChanged(pod, old)) this.moveForAssigned(info);
+      const isNew = !old.spec?.nodeName;
+      if (isNew) {
+        this.podAssigned(info);
+        return;
+      }
+      cache.setPod(info, pod.spec.nodeName);
+      if (labelsChanged(pod, old)) retries.podAssigned(info);
       return;
     }
-    const key = podKey(pod);
-    if (!this.isOurs(pod)) queue.delete(key);
-    // A pod that already counts on a node waits for its binding; changes of its status do not matter.
-    else if (cache.nodeOf(key) === undefined) queue.update(podInfo(pod), podChanged(pod, old));
+    const info = podInfo(pod);
+    if (!this.isOurs(pod)) {
+      queue.delete(info.key);
+      nominations.delete(info.uid);
+      return;
+    }
+    nominations.update(info, { nominatedNode: old.status?.nominatedNodeName || undefined });
+    // An assumed pod waits for its binding; changes of its status do not matter.
+    if (cache.nodeOf(info.key) === undefined) queue.update(info, podChanged(pod, old));
   }
 
   private podDeleted(pod: Pod): void {
-    const { cache, queue } = this.parts;
+    const { cache, queue, nominations, retries } = this.dependencies;
     const key = podKey(pod);
-    const tookRoom = cache.nodeOf(key) !== undefined;
+    const node = cache.nodeOf(key);
     cache.removePod(key);
     queue.delete(key);
-    if (tookRoom) queue.moveAll();
+    const nominated = nominations.nodeOf(pod.metadata?.uid ?? '');
+    nominations.delete(pod.metadata?.uid ?? '');
+    const freed = node ?? nominated;
+    if (freed !== undefined) retries.nodeChanged('pod removed', freed);
   }
 
   private enqueue(info: PodInfo): void {
-    if (this.parts.queue.add(info)) return;
-    this.parts.logger.error({ pod: info.key }, 'scheduling queue is full, pod was refused');
+    const { queue, nominations, logger } = this.dependencies;
+    nominations.update(info);
+    if (queue.add(info)) return;
+    logger.error({ pod: info.key }, 'scheduling queue is full, pod rejected');
   }
 
   private isOurs(pod: Pod): boolean {
-    const name = pod.spec?.schedulerName || this.parts.schedulerName;
-    return name === this.parts.schedulerName && pod.metadata?.deletionTimestamp === undefined;
-  }
-
-  /** A pod placed elsewhere can only help pods that want to be near others, or evenly spread. */
-  private moveForAssigned(assigned: PodInfo): void {
-    const { queue, context } = this.parts;
-    queue.moveAll(
-      (pod) =>
-        pod.spread.length > 0 ||
-        pod.requiredAffinity.some((term) => term.selects(assigned, context.namespaceLabels)),
-    );
-  }
-
-  /** Would the node take the pod as far as the node alone is concerned? */
-  private mayFit(pod: PodInfo, node: NodeInfo): boolean {
-    return nodeFilterPlugins.every((plugin) => !plugin.prepare(pod, this.parts.context)?.(node));
+    const isEnding = pod.metadata?.deletionTimestamp !== undefined;
+    return !isEnding && this.dependencies.profiles.has(pod.spec?.schedulerName ?? '');
   }
 }
 

@@ -4,10 +4,10 @@ import { SchedulerMetrics } from './scheduler-metrics.js';
 
 function measured(shownRelease = '') {
   const metrics = new Metrics(shownRelease);
-  return { metrics, scheduler: new SchedulerMetrics(metrics, 'default') };
+  return { metrics, scheduler: new SchedulerMetrics(metrics) };
 }
 
-it('tells how long pods waited for their node, by the attempts they needed', async () => {
+it('records how long pods waited for their node, by the number of attempts', async () => {
   const { metrics, scheduler } = measured();
   for (const attemptCount of [1, 1, 14, 15, 40]) scheduler.scheduled(attemptCount, 30);
   const text = await metrics.render();
@@ -19,7 +19,7 @@ it('tells how long pods waited for their node, by the attempts they needed', asy
   expect(text).toContain('scheduler_pod_scheduling_attempts_bucket{le="16"} 4\n');
 });
 
-it('hides what is deprecated unless its release is asked for', async () => {
+it('hides deprecated metrics unless their release is shown', async () => {
   const name = 'scheduler_binding_duration_seconds';
   for (const [release, isShown] of [
     ['', false],

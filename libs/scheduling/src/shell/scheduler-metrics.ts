@@ -1,8 +1,8 @@
-/** What the scheduler counts and measures; names and labels are those that dashboards know. */
+/** The metrics of the scheduler, with upstream names and labels. */
 import { exponentialBuckets, type Metrics } from '@orch/component';
 
-/** From here on attempts share a label. */
-const attemptsToldMax = 15;
+/** Attempt counts from this number share a label. */
+const attemptLabelMax = 15;
 
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
 
@@ -13,11 +13,10 @@ export class SchedulerMetrics {
   private readonly bindings;
   private readonly podAttempts;
   private readonly podDurations;
+  private readonly preemptions;
+  private readonly victims;
 
-  constructor(
-    private readonly metrics: Metrics,
-    private readonly profile: string,
-  ) {
+  constructor(private readonly metrics: Metrics) {
     const buckets = exponentialBuckets(0.001, 2, 15);
     this.attempts = metrics.counter({
       name: 'scheduler_schedule_attempts_total',
@@ -26,13 +25,13 @@ export class SchedulerMetrics {
     });
     this.endToEnd = metrics.histogram({
       name: 'scheduler_e2e_scheduling_duration_seconds',
-      help: 'Latency of an attempt from its start until the binding was taken or the pod refused',
+      help: 'Latency of an attempt from its start until the binding is accepted or the pod is unschedulable',
       labels: ['result', 'profile'],
       buckets,
     });
     this.algorithm = metrics.histogram({
       name: 'scheduler_scheduling_algorithm_duration_seconds',
-      help: 'Latency of choosing a node',
+      help: 'Latency of selecting a node',
       buckets,
     });
     this.bindings = metrics.histogram({
@@ -48,22 +47,39 @@ export class SchedulerMetrics {
     });
     this.podDurations = metrics.histogram({
       name: 'scheduler_pod_scheduling_duration_seconds',
-      help: 'Time from the first sight of a pod to its binding, by the attempts it needed',
+      help: 'Time from the first addition of a pod to the queue until its binding, by the number of attempts',
       labels: ['attempts'],
       buckets: exponentialBuckets(0.01, 2, 20),
     });
+    this.preemptions = metrics.counter({
+      name: 'scheduler_preemption_attempts_total',
+      help: 'Number of preemptions',
+    });
+    this.victims = metrics.histogram({
+      name: 'scheduler_preemption_victims',
+      help: 'Number of pods that a preemption evicts',
+      buckets: exponentialBuckets(1, 2, 7),
+    });
   }
 
-  attempt(result: AttemptResult, durationMs: number): void {
-    const labels = { result, profile: this.profile };
+  /** Records a preemption that evicts this number of pods. */
+  preemption(victimCount: number): void {
+    this.preemptions.inc();
+    this.victims.observe(victimCount);
+  }
+
+  attempt(result: AttemptResult, profile: string, durationMs: number): void {
+    const labels = { result, profile };
     this.attempts.inc(labels);
     this.endToEnd.observe(labels, durationMs / 1_000);
   }
 
-  /** `durationMs`: since the pod was seen first, over all its attempts. */
+  /**
+   * Records a scheduled pod. `durationMs` is the time since it was first added, over all attempts.
+   */
   scheduled(attemptCount: number, durationMs: number): void {
     this.podAttempts.observe(attemptCount);
-    const attempts = attemptCount < attemptsToldMax ? String(attemptCount) : `${attemptsToldMax}+`;
+    const attempts = attemptCount < attemptLabelMax ? String(attemptCount) : `${attemptLabelMax}+`;
     this.podDurations.observe({ attempts }, durationMs / 1_000);
   }
 
@@ -75,11 +91,11 @@ export class SchedulerMetrics {
     this.bindings.observe(durationMs / 1_000);
   }
 
-  /** Waiting pods are read when the metrics are asked for. */
+  /** Registers the gauge of waiting pods, which is read on each scrape. */
   observeQueue(sizes: () => Record<'active' | 'backoff' | 'unschedulable', number>): void {
     this.metrics.gauge({
       name: 'scheduler_pending_pods',
-      help: 'Pods that wait, by the queue they wait in',
+      help: 'Waiting pods by queue',
       labels: ['queue'],
       collect: (gauge) => {
         for (const [queue, count] of Object.entries(sizes())) gauge.set({ queue }, count);

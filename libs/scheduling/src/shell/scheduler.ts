@@ -1,131 +1,136 @@
 /**
- * The scheduler: takes pods from the queue, decides (pure cycle), counts them on their node at once and
- * sends the bindings. Cycles run one after another in slices, so that watches and timers keep going.
- * Starting and stopping is up to the owner, who also decides when this process leads.
+ * The scheduler: takes pods from the queue and attempts to schedule them, sequentially and in time
+ * slices, so that watches and timers are not blocked. The owner starts and stops it with the
+ * leadership of the process.
  */
-import {
-  type ApiObject,
-  type EventRecorder,
-  type InformerFactory,
-  isConflict,
-  isNotFound,
-  type Lister,
-  type ResourceRef,
-  type RestClient,
-  resources,
-} from '@orch/client';
+import { type ApiClient, type EventRecorder, type InformerFactory, resources } from '@orch/client';
 import type { Clock, Logger, Timer } from '@orch/component';
-import type { ReplicaSet, StatefulSet } from '@orch/types/apps/v1';
-import type { ReplicationController } from '@orch/types/core/v1';
+import { Assumptions } from '../cache/assumptions.js';
 import { ClusterCache } from '../cache/cluster-cache.js';
-import { type CyclePlugins, type CycleSearch, runCycle } from '../framework/cycle.js';
-import type { CycleContext } from '../framework/plugin.js';
-import { cycleSliceMs, queueFlushPeriodMs } from '../limits.js';
-import type { PodInfo } from '../model/pod-info.js';
-import { defaultSpread } from '../plugins/default-spread.js';
-import { type AlgorithmProvider, filterPlugins, scorePlugins } from '../plugins/registry.js';
-import { type QueuedPod, SchedulingQueue } from '../queue/scheduling-queue.js';
+import type { SchedulerConfiguration } from '../configuration/scheduler-configuration.js';
+import type { CycleContext, VolumeAssumptions } from '../framework/cycle.js';
+import { cycleSliceMs, queuedPodCountMax, queueFlushPeriodMs } from '../limits.js';
+import { Nominations } from '../queue/nominations.js';
+import { SchedulingQueue } from '../queue/scheduling-queue.js';
 import { Binder } from './binder.js';
+import { BindingCycle } from './binding-cycle.js';
 import { ConditionWriter } from './condition-writer.js';
-import { EventFeed } from './event-feed.js';
+import { Decisions } from './decisions.js';
+import { EventFeed, notEnded } from './event-feed.js';
+import { Explainer } from './explainer.js';
+import { ExtenderClient } from './extenders/extender-client.js';
+import { Extenders } from './extenders/extenders.js';
+import { followObjects, type IsServed } from './object-listers.js';
+import type { PodReport } from './pod-report.js';
+import { Preemptor } from './preemptor.js';
+import { RetryBatch } from './retry-batch.js';
 import type { SchedulerMetrics } from './scheduler-metrics.js';
+import { SchedulingAttempts } from './scheduling-attempts.js';
+import { VolumeBinder } from './volume-binder.js';
+import { WaitingPods } from './waiting-pods.js';
 
-export interface SchedulerSettings {
-  /** Pods whose `spec.schedulerName` is this. */
-  readonly schedulerName: string;
-  /** Percent; 0 chooses by the cluster's size. */
-  readonly percentageOfNodesToScore: number;
-  readonly hardPodAffinityWeight: number;
-  readonly algorithmProvider: AlgorithmProvider;
-}
-
-export interface SchedulerParts {
-  readonly client: RestClient;
+export interface SchedulerDependencies {
+  readonly client: ApiClient;
   readonly informers: InformerFactory;
-  readonly recorder: EventRecorder;
+  /** Returns the recorder of the events of a profile. */
+  readonly recorderOf: (schedulerName: string) => EventRecorder;
   readonly metrics: SchedulerMetrics;
   readonly logger: Logger;
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /** Whether the nominated node of a pod is used without a search if it is feasible. */
+  readonly prefersNominatedNode: boolean;
 }
 
-interface OwnerListers {
-  readonly replicaSets?: Lister<ReplicaSet>;
-  readonly statefulSets?: Lister<StatefulSet>;
-  readonly replicationControllers?: Lister<ReplicationController>;
-}
+/** `not leading`: another process makes the decisions. `unknown`: no such pod of this scheduler. */
+export type ExplainResult = PodReport | 'not leading' | 'unknown';
 
 export class Scheduler {
   readonly cache: ClusterCache;
   readonly queue: SchedulingQueue;
-  private readonly context: CycleContext;
-  private readonly plugins: CyclePlugins;
+  readonly nominations = new Nominations();
+  readonly waitingPods: WaitingPods;
+  private readonly extenders: Extenders;
   private readonly binder: Binder;
-  private readonly conditions: ConditionWriter;
-  private owners: OwnerListers = {};
-  private nextStart = 0;
+  private readonly stopping = new AbortController();
+  private readonly decisions = new Decisions();
+  private attempts: SchedulingAttempts | undefined;
+  private retries: RetryBatch | undefined;
+  private explainer: Explainer | undefined;
   private running = false;
   private sliceDue = false;
   private flushTimer: Timer | undefined;
 
   constructor(
-    private readonly parts: SchedulerParts,
-    private readonly settings: SchedulerSettings,
+    private readonly dependencies: SchedulerDependencies,
+    private readonly configuration: SchedulerConfiguration,
   ) {
-    const { client, informers, clock, logger } = parts;
-    this.plugins = { filters: filterPlugins, scores: scorePlugins(settings.algorithmProvider) };
+    const { client, clock, logger, metrics } = dependencies;
+    const { profiles, backoffInitialMs, backoffMaxMs } = configuration;
     this.cache = new ClusterCache(clock);
-    this.queue = new SchedulingQueue(clock);
-    this.binder = new Binder(client, () => this.wake());
-    this.conditions = new ConditionWriter(client, clock, logger);
-    const namespaces = informers.informer(resources.namespaces).lister;
-    const services = informers.informer(resources.services).lister;
-    this.context = {
-      cluster: this.cache,
-      hardPodAffinityWeight: settings.hardPodAffinityWeight,
-      namespaceLabels: (name) => namespaces.get(name)?.metadata?.labels,
-      defaultSpread: defaultSpread({
-        services: (namespace) => services.list(namespace),
-        replicaSet: (key) => this.owners.replicaSets?.get(key),
-        statefulSet: (key) => this.owners.statefulSets?.get(key),
-        replicationController: (key) => this.owners.replicationControllers?.get(key),
-      }),
-    };
-    new EventFeed({
-      informers,
-      cache: this.cache,
-      queue: this.queue,
-      context: this.context,
-      schedulerName: settings.schedulerName,
-      logger,
-      wake: () => this.wake(),
+    this.queue = new SchedulingQueue(clock, profiles[0]!.queueSort.queueSort, {
+      backoffInitialMs,
+      backoffMaxMs,
+      podCountMax: queuedPodCountMax,
     });
-    parts.metrics.observeQueue(() => this.queue.sizes);
-    parts.metrics.observeCache(() => ({
-      nodes: this.cache.nodes.length,
+    this.waitingPods = new WaitingPods(clock);
+    this.extenders = new Extenders(
+      configuration.extenders.map((options) => new ExtenderClient(options)),
+      logger,
+    );
+    this.binder = new Binder(client, () => this.wake());
+    metrics.observeQueue(() => this.queue.sizes);
+    metrics.observeCache(() => ({
+      nodes: this.cache.nodeCount,
       pods: this.cache.podCount,
       assumed_pods: this.cache.assumedPodCount,
     }));
   }
 
   /**
-   * Follows those owners of pods that the server has: pods of one owner are spread over nodes. Called
+   * Watches the objects that decisions depend on, as far as the server serves them. Must be called
    * once, before the informers start.
    */
-  followOwners(isServed: (resource: ResourceRef<ApiObject>) => boolean): void {
-    const { informers } = this.parts;
-    const { replicaSets, statefulSets, replicationControllers } = resources;
-    const lister = <T extends ApiObject>(resource: ResourceRef<T>) =>
-      isServed(resource) ? informers.informer(resource).lister : undefined;
-    this.owners = {
-      replicaSets: lister(replicaSets),
-      statefulSets: lister(statefulSets),
-      replicationControllers: lister(replicationControllers),
+  follow(isServed: IsServed): void {
+    const { informers, logger, random, clock } = this.dependencies;
+    const assumptions: VolumeAssumptions = {
+      volumes: new Assumptions(),
+      claims: new Assumptions(),
     };
+    const followed = followObjects(informers, isServed, assumptions);
+    const base = {
+      objects: followed.objects,
+      assumptions,
+      nominatedPods: (node: string) => this.nominations.on(node),
+      random,
+    };
+    const profiles = new Map(
+      this.configuration.profiles.map((profile) => [profile.schedulerName, profile]),
+    );
+    const context = () => ({ ...base, cluster: this.cache.snapshot() });
+    this.attempts = this.createAttempts(profiles, context);
+    const { cache, queue, nominations, decisions, extenders } = this;
+    const pods = informers.informer(resources.pods, notEnded).lister;
+    this.explainer = new Explainer({
+      ...{ cache, queue, nominations, decisions, extenders, profiles, context },
+      pod: (key) => pods.get(key),
+      clock,
+    });
+    const wake = () => this.wake();
+    const { objects } = followed;
+    const retries = new RetryBatch({ cache, queue, profiles, objects, wake, clock });
+    this.retries = retries;
+    new EventFeed({
+      ...{ informers, objectInformers: followed.informers, retries, wake },
+      ...{ cache, queue, nominations, profiles, logger },
+    });
   }
 
-  /** Begins to place pods. The informers must have synced: half a cluster would be misjudged. */
+  /**
+   * Begins to schedule pods. The informers must be synced, because a partial cache leads to wrong
+   * decisions.
+   */
   start(): void {
     if (this.running) return;
     this.running = true;
@@ -133,121 +138,80 @@ export class Scheduler {
     this.wake();
   }
 
-  /** No further cycle begins; bindings on their way go on. */
-  stop(): void {
+  /** Stops starting attempts; bindings in flight continue, waits for volumes end. */
+  async stop(): Promise<void> {
     this.running = false;
     this.flushTimer?.cancel();
+    this.retries?.stop();
+    this.stopping.abort(new Error('the scheduler is stopped'));
+    await this.extenders.close();
+  }
+
+  /** Explains the pod `namespace/name`: why it has its node, or why it has none. */
+  explain(key: string): ExplainResult {
+    if (!this.running) return 'not leading';
+    return this.explainer?.explain(key) ?? 'unknown';
+  }
+
+  private createAttempts(
+    profiles: ReadonlyMap<string, SchedulerConfiguration['profiles'][number]>,
+    context: () => CycleContext,
+  ): SchedulingAttempts {
+    const { cache, queue, nominations, waitingPods, extenders, binder, decisions } = this;
+    const { client, clock, logger, metrics } = this.dependencies;
+    // A rate limit of their own: many waiting pods must not delay bindings.
+    const conditions = new ConditionWriter(client.derive({}), clock, logger);
+    const shared = { client, queue, nominations, waitingPods, extenders, conditions, decisions };
+    const volumeBinder = new VolumeBinder({
+      ...{ client, clock, signal: this.stopping.signal },
+      node: (name) => cache.node(name),
+    });
+    const bindings = new BindingCycle({
+      ...{ binder, volumeBinder, extenders, waitingPods, clock },
+      isWanted: ({ pod }, node) => cache.nodeOf(pod.key) === node && cache.node(node) !== undefined,
+    });
+    return new SchedulingAttempts({
+      ...this.dependencies,
+      ...{ ...shared, cache, bindings, profiles, context },
+      preemptor: new Preemptor({ ...shared, metrics, logger }),
+      percentageOfNodesToScore: this.configuration.percentageOfNodesToScore,
+    });
   }
 
   private wake(): void {
     if (!this.running || this.sliceDue) return;
     this.sliceDue = true;
-    setImmediate(() => this.slice());
+    setImmediate(() => {
+      void this.runSlice().finally(() => {
+        this.sliceDue = false;
+        if (this.hasWork()) this.wake();
+      });
+    });
   }
 
-  private slice(): void {
-    this.sliceDue = false;
-    const endMs = this.parts.clock.monotonicMs() + cycleSliceMs;
-    while (this.running && this.binder.hasRoom) {
+  private hasWork(): boolean {
+    return this.running && this.binder.hasCapacity && this.queue.sizes.active > 0;
+  }
+
+  private async runSlice(): Promise<void> {
+    const { clock } = this.dependencies;
+    const endMs = clock.monotonicMs() + cycleSliceMs;
+    while (this.hasWork() && clock.monotonicMs() < endMs) {
       const entry = this.queue.take();
       if (!entry) return;
-      this.scheduleOne(entry);
-      if (this.parts.clock.monotonicMs() >= endMs) {
-        this.wake();
-        return;
-      }
+      const attempt = this.attempts!.run(entry);
+      if (!this.extenders.isEmpty) await attempt;
     }
   }
 
   private scheduleFlush(): void {
-    this.flushTimer = this.parts.clock.setTimer(queueFlushPeriodMs, () => {
+    this.flushTimer = this.dependencies.clock.setTimer(queueFlushPeriodMs, () => {
       this.queue.flush();
       for (const pod of this.cache.expire()) {
-        this.parts.logger.warn({ pod }, 'binding was never confirmed, assumption dropped');
+        this.dependencies.logger.warn({ pod }, 'binding was not confirmed, dropped the assumption');
       }
       this.wake();
       if (this.running) this.scheduleFlush();
     });
   }
-
-  private scheduleOne(entry: QueuedPod): void {
-    const { info, key } = entry;
-    if (info.terminating || this.cache.nodeOf(key) !== undefined) {
-      this.queue.done(key);
-      return;
-    }
-    const { metrics, clock, logger, recorder } = this.parts;
-    const startMs = clock.monotonicMs();
-    const result = runCycle(info, this.context, this.plugins, this.search());
-    metrics.cycle(clock.monotonicMs() - startMs);
-    this.nextStart = result.nextStart;
-    if (result.node === undefined) {
-      metrics.attempt('unschedulable', clock.monotonicMs() - startMs);
-      logger.debug({ pod: key, reason: result.message }, 'no node for the pod');
-      this.queue.failed(key);
-      recorder.event(reference(info), 'Warning', 'FailedScheduling', result.message);
-      this.conditions.refused(info.pod, 'Unschedulable', result.message);
-      return;
-    }
-    this.cache.assume(info, result.node);
-    void this.bind(entry, result.node, startMs);
-  }
-
-  private search(): CycleSearch {
-    return {
-      start: this.nextStart,
-      percentageOfNodesToScore: this.settings.percentageOfNodesToScore,
-      random: this.parts.random,
-    };
-  }
-
-  private async bind(entry: QueuedPod, node: string, startMs: number): Promise<void> {
-    const { info, key } = entry;
-    const { metrics, clock, logger, recorder } = this.parts;
-    const bindStartMs = clock.monotonicMs();
-    try {
-      await this.binder.bind(info.pod, node);
-      this.cache.bound(key);
-      this.queue.done(key);
-      metrics.binding(clock.monotonicMs() - bindStartMs);
-      metrics.attempt('scheduled', clock.monotonicMs() - startMs);
-      metrics.scheduled(entry.attempts, clock.monotonicMs() - entry.addedAtMs);
-      logger.info({ pod: key, node }, 'pod bound');
-      recorder.event(
-        reference(info),
-        'Normal',
-        'Scheduled',
-        `Successfully assigned ${key} to ${node}`,
-      );
-    } catch (error) {
-      this.bindingFailed(info, node, error, clock.monotonicMs() - startMs);
-    }
-  }
-
-  /** The room is free again; the pod is tried again unless it is gone or has got a node already. */
-  private bindingFailed(info: PodInfo, node: string, error: unknown, durationMs: number): void {
-    const { metrics, logger, recorder } = this.parts;
-    this.cache.forget(info.key);
-    this.queue.moveAll();
-    if (isNotFound(error)) {
-      this.queue.done(info.key);
-      return;
-    }
-    metrics.attempt('error', durationMs);
-    this.queue.failed(info.key, true);
-    const message = error instanceof Error ? error.message : String(error);
-    if (isConflict(error)) {
-      logger.info({ pod: info.key, node, err: error }, 'binding refused');
-      return;
-    }
-    logger.warn({ pod: info.key, node, err: error }, 'binding failed');
-    recorder.event(reference(info), 'Warning', 'FailedScheduling', `Binding rejected: ${message}`);
-    this.conditions.refused(info.pod, 'SchedulerError', message);
-  }
-}
-
-/** What events are recorded about. */
-function reference(info: PodInfo) {
-  const { name, namespace, uid, resourceVersion } = info.pod.metadata ?? {};
-  return { apiVersion: 'v1', kind: 'Pod', name, namespace, uid, resourceVersion };
 }

@@ -1,7 +1,7 @@
-/** What the tools for data directories work with; the real things when left out. */
+/** Dependencies of the tools for data directories, with the real ones as the default. */
 import { randomBytes } from 'node:crypto';
 import { type LoopClock, systemClock } from '@orch/component';
-import { DatabaseLogStore, type Disk, FileDisk, type LogStore } from '@orch/raft';
+import { type Disk, FileDisk, LogStore } from '@orch/raft';
 import { logDirectory } from '../in-thread-store.js';
 
 export interface BackupTools {
@@ -11,26 +11,26 @@ export interface BackupTools {
   readonly random: () => number;
 }
 
-export const REAL_TOOLS: BackupTools = {
+export const realTools: BackupTools = {
   disk: new FileDisk(),
   clock: systemClock,
   random: () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48,
 };
 
-/** Entries are not kept: a tool reads each once. */
-const CACHE_ENTRIES = 1;
-const CACHE_BYTES = 1;
+/** Entries are not cached: a tool reads each once. */
+const cacheEntries = 1;
+const cacheBytes = 1;
 
 export function logStoreOf(
   { disk, clock }: BackupTools,
   dataDirectory: string,
   directory = logDirectory(dataDirectory),
 ): LogStore {
-  return new DatabaseLogStore({
+  return new LogStore({
     disk,
     directory,
     clock,
-    cacheEntriesMax: CACHE_ENTRIES,
-    cacheBytesMax: CACHE_BYTES,
+    cacheEntriesMax: cacheEntries,
+    cacheBytesMax: cacheBytes,
   });
 }

@@ -3,16 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ReplicatedStore } from '../replicated-store.js';
-import { commit, exact, put, QUORUM, showList, WatchRecorder } from '../testing/harness.js';
+import { commit, exact, put, quorumRead, showList, WatchRecorder } from '../testing/harness.js';
 import { openSole } from '../testing/sole-store.js';
 import { recoverDataDirectory } from './recover.js';
 import { restoreDataDirectory } from './restore.js';
 import { inspectSnapshot, saveSnapshot } from './snapshot-file.js';
 
-const A = 'core/pods/ns/a';
-const BUMP = 1_000_000_000;
-const SOLE = [{ name: 'default', peerUrl: 'https://127.0.0.1:6480' }];
-const THREE = ['a', 'b', 'c'].map((name, at) => ({ name, peerUrl: `https://10.0.0.${at}:6480` }));
+const keyA = 'core/pods/ns/a';
+const revisionBump = 1_000_000_000;
+const soleMember = [{ name: 'default', peerUrl: 'https://127.0.0.1:6480' }];
+const threeMembers = ['a', 'b', 'c'].map((name, at) => ({
+  name,
+  peerUrl: `https://10.0.0.${at}:6480`,
+}));
 
 describe('backups', () => {
   let parent: string;
@@ -34,9 +37,9 @@ describe('backups', () => {
     const chunks: Buffer[] = [];
     for await (const chunk of saveSnapshot(store)) chunks.push(chunk);
     await writeFile(file, Buffer.concat(chunks));
-    before = showList(await store.list('', QUORUM));
+    before = showList(await store.list('', quorumRead));
     ({ keyCount } = store.status());
-    await commit(store, put(A, 'after the backup'));
+    await commit(store, put(keyA, 'after the backup'));
     await store.stop();
   });
 
@@ -48,7 +51,7 @@ describe('backups', () => {
     target = await mkdtemp(join(parent, 'target-'));
   });
 
-  const restore = (initialCluster = SOLE, memberName = 'default', dataDirectory = target) =>
+  const restore = (initialCluster = soleMember, memberName = 'default', dataDirectory = target) =>
     restoreDataDirectory({ file, dataDirectory, memberName, initialCluster, token: 'cluster' });
 
   async function within<Result>(
@@ -63,7 +66,7 @@ describe('backups', () => {
     }
   }
 
-  it('tell what is in them', async () => {
+  it('report their content when inspected', async () => {
     expect(await inspectSnapshot(file)).toMatchObject({
       revision: 60,
       compactedRevision: 0,
@@ -71,7 +74,7 @@ describe('backups', () => {
     });
   });
 
-  it('are refused when a bit is flipped anywhere or the end is missing', async () => {
+  it('are rejected when a bit is flipped anywhere or the end is missing', async () => {
     const bytes = await readFile(file);
     const bad = join(target, 'bad');
     const step = Math.floor(bytes.length / 40);
@@ -88,7 +91,7 @@ describe('backups', () => {
         file: bad,
         dataDirectory: target,
         memberName: 'default',
-        initialCluster: SOLE,
+        initialCluster: soleMember,
         token: 'cluster',
       }),
     ).rejects.toMatchObject({ code: 'Corrupt' });
@@ -97,30 +100,32 @@ describe('backups', () => {
 
   it('become a new cluster with the same content, far ahead, without history', async () => {
     const { clusterId, revision, keyCount: restored } = await restore();
-    expect({ revision, restored }).toEqual({ revision: 60 + BUMP, restored: keyCount });
+    expect({ revision, restored }).toEqual({ revision: 60 + revisionBump, restored: keyCount });
     expect(clusterId).toMatch(/^[0-9a-f]{16}$/);
     const check = (next: number) =>
       within(target, async (store) => {
-        expect(showList(await store.list('core/pods/ns/p', QUORUM))).toEqual(before);
-        expect(showList(await store.list('core/pods/ns/p', exact(60 + BUMP)))).toEqual(before);
+        expect(showList(await store.list('core/pods/ns/p', quorumRead))).toEqual(before);
+        expect(showList(await store.list('core/pods/ns/p', exact(60 + revisionBump)))).toEqual(
+          before,
+        );
         await expect(store.list('', exact(60))).rejects.toMatchObject({ code: 'Compacted' });
         expect(() => new WatchRecorder(store, '', 60)).toThrowError(
           expect.objectContaining({ code: 'Compacted' }),
         );
-        const watch = new WatchRecorder(store, '', 60 + BUMP);
-        expect((await commit(store, put(A, 'new'))).revision).toBe(next);
+        const watch = new WatchRecorder(store, '', 60 + revisionBump);
+        expect((await commit(store, put(keyA, 'new'))).revision).toBe(next);
         await watch.reached(next);
         expect(watch.events.at(-1)?.revision).toBe(next);
       });
-    await check(61 + BUMP);
-    await check(62 + BUMP);
+    await check(61 + revisionBump);
+    await check(62 + revisionBump);
   });
 
-  it('agree on the cluster when every member is made from the same file', async () => {
+  it('agree on the cluster when every member is restored from the same file', async () => {
     const ids = new Set<string>();
     const members = new Set<string>();
-    for (const { name } of THREE) {
-      const { clusterId, memberId } = await restore(THREE, name, join(target, name));
+    for (const { name } of threeMembers) {
+      const { clusterId, memberId } = await restore(threeMembers, name, join(target, name));
       ids.add(clusterId);
       members.add(memberId);
     }
@@ -128,25 +133,27 @@ describe('backups', () => {
     expect((await restore()).clusterId).not.toBe([...ids][0]);
   });
 
-  it('are not restored over a replica, nor for a stranger', async () => {
+  it('are not restored over a replica or for a member that is not listed', async () => {
     await restore();
     await expect(restore()).rejects.toMatchObject({ code: 'BadDirectory' });
     const elsewhere = join(target, 'elsewhere');
-    await expect(restore(THREE, 'stranger', elsewhere)).rejects.toMatchObject({
+    await expect(restore(threeMembers, 'stranger', elsewhere)).rejects.toMatchObject({
       code: 'BadConfiguration',
     });
-    await restore(THREE, 'a', elsewhere);
+    await restore(threeMembers, 'a', elsewhere);
   });
 
-  it('are not needed when one directory survived: it becomes a cluster of its own', async () => {
+  it('are not needed when one directory survives: it becomes a cluster of one', async () => {
     await cp(original, target, { recursive: true });
     const recovered = await recoverDataDirectory(target);
     expect(recovered).toMatchObject({ memberName: 'default', formerVoters: [], term: 1 });
     expect(recovered.lastIndex).toBeGreaterThanOrEqual(recovered.commitIndex);
     expect(recovered.lastIndex).toBeGreaterThan(60);
     await within(target, async (store) => {
-      expect((await store.get(A, QUORUM)).entry?.bytes.toString()).toContain('after the backup');
-      expect((await commit(store, put(A, 'and on'))).revision).toBe(62);
+      expect((await store.get(keyA, quorumRead)).entry?.bytes.toString()).toContain(
+        'after the backup',
+      );
+      expect((await commit(store, put(keyA, 'and on'))).revision).toBe(62);
     });
     await expect(recoverDataDirectory(join(target, 'nothing'))).rejects.toMatchObject({
       code: 'BadDirectory',
@@ -154,21 +161,21 @@ describe('backups', () => {
   });
 
   it('recover the one member of three that is left', async () => {
-    await restore(THREE, 'b');
+    await restore(threeMembers, 'b');
     const { formerVoters, memberName } = await recoverDataDirectory(target);
     expect(memberName).toBe('b');
     expect(formerVoters.map(({ name }) => name)).toEqual(['a', 'c']);
     const identity = {
       memberName: 'b',
-      peerUrl: THREE[1]!.peerUrl,
+      peerUrl: threeMembers[1]!.peerUrl,
       clientUrl: '',
-      initialMembers: THREE,
+      initialMembers: threeMembers,
       initialState: 'new',
       clusterToken: 'cluster',
     } as const;
     const store = await openSole(target, { identity });
-    expect(showList(await store.list('', QUORUM))).toEqual(before);
-    expect((await commit(store, put(A, 'new'))).revision).toBe(61 + BUMP);
+    expect(showList(await store.list('', quorumRead))).toEqual(before);
+    expect((await commit(store, put(keyA, 'new'))).revision).toBe(61 + revisionBump);
     await store.stop();
   });
 });

@@ -1,9 +1,10 @@
 /**
- * Makes a cluster of one from the one data directory that survived the loss of a majority. For use when
- * nothing else is left: writes that the lost members had acknowledged and this one never got are gone,
- * and entries that no majority had come true.
+ * Makes a cluster of one member from the data directory that survived the loss of a majority. A
+ * last resort: writes that the lost members acknowledged and this one never received are lost, and
+ * entries that had no majority take effect.
  */
 import {
+  asLogIndex,
   type Entry,
   entryAfter,
   LogError,
@@ -12,37 +13,38 @@ import {
   type LogStore,
   type Member,
   membersOf,
+  nextIndex,
+  type RecoveredLog,
   randomId,
-  type StoredLog,
 } from '@orch/raft';
 import { logDirectory, stateDirectory } from '../in-thread-store.js';
-import { StateDatabase } from '../shell/state-database.js';
+import { StateDatabase } from '../state/state-database.js';
 import { StoreError } from '../versioned-store.js';
-import { type BackupTools, logStoreOf, REAL_TOOLS } from './backup-tools.js';
+import { type BackupTools, logStoreOf, realTools } from './backup-tools.js';
 
 export interface Recovered {
-  /** Of the new cluster, with this one member. */
+  /** Id of the new cluster, which has this one member. */
   readonly clusterId: string;
   readonly memberId: string;
   readonly memberName: string;
-  /** The last entry this member had; all up to it count from now on. */
+  /** The last entry of this member. All entries up to it take effect. */
   readonly lastIndex: number;
-  /** Up to here it knew that a majority had them. What lies between is a guess. */
+  /** The last entry that the member knew to be committed; later entries may lack a majority. */
   readonly commitIndex: number;
   readonly term: number;
-  /** Who else had a vote. */
+  /** The other voters. */
   readonly formerVoters: readonly Member[];
 }
 
-const COPY_BYTES = 1024 * 1024;
+const copyBytes = 1024 * 1024;
 
 /**
- * The process that used the directory must have ended. Rejects with StoreError or LogError
- * `BadDirectory` or `Corrupt`; the directory is then as it was.
+ * Recovers a data directory that no process uses. Rejects with StoreError or LogError
+ * `BadDirectory` or `Corrupt` and leaves the directory unchanged.
  */
 export async function recoverDataDirectory(
   dataDirectory: string,
-  tools: BackupTools = REAL_TOOLS,
+  tools: BackupTools = realTools,
 ): Promise<Recovered> {
   const { disk, random } = tools;
   const recoveredDirectory = `${logDirectory(dataDirectory)}.recovered`;
@@ -92,20 +94,20 @@ export async function recoverDataDirectory(
 async function appliedIndexOf({ disk }: BackupTools, dataDirectory: string): Promise<LogIndex> {
   const database = await StateDatabase.open(disk, stateDirectory(dataDirectory));
   try {
-    return ((await database.readFacts())?.appliedIndex ?? 0) as LogIndex;
+    return asLogIndex((await database.readFacts())?.appliedIndex ?? 0);
   } finally {
     await database.close();
   }
 }
 
-/** The point in the log at which the state stands. */
+/** Returns the point in the log that the state has reached. */
 async function pointAt(
   log: LogStore,
-  { start, last }: StoredLog,
+  { start, last }: RecoveredLog,
   index: LogIndex,
 ): Promise<LogPoint> {
   if (index === start.index) return start;
-  const [entry] = (index > start.index && (await log.read(index, index, COPY_BYTES))) || [];
+  const [entry] = (index > start.index && (await log.read(index, index, copyBytes))) || [];
   if (entry) return { index, term: entry.term, checksum: entry.checksum };
   throw new LogError(
     'Corrupt',
@@ -113,17 +115,17 @@ async function pointAt(
   );
 }
 
-/** Members are no longer what the log says of them: such entries become empty ones. */
+/** Empties configuration entries, because the members of the log no longer apply. */
 async function copyEntries(
   from: LogStore,
   to: LogStore,
-  { last, hardState }: StoredLog,
+  { last, hardState }: RecoveredLog,
   start: LogPoint,
 ): Promise<void> {
   let previous = start;
   while (previous.index < last.index) {
-    const next = (previous.index + 1) as LogIndex;
-    const read = await from.read(next, last.index, COPY_BYTES);
+    const next = nextIndex(previous.index);
+    const read = await from.read(next, last.index, copyBytes);
     if (!read) throw new LogError('Corrupt', `entry ${next} cannot be read`);
     const entries: Entry[] = [];
     for (const { term, kind, data } of read) {

@@ -1,12 +1,13 @@
 /**
- * Makes the data directory of one member of a NEW cluster from a backup. Every member is made from the
- * same file with the same words, and so they agree on everything.
+ * Makes the data directory of one member of a NEW cluster from a backup. Every member is restored
+ * from the same file with the same parameters, so that they agree on the state.
  *
- * The new cluster has another id: members of the old one and of the new never speak to each other. Its
- * revision lies far ahead of the backup's and history begins there, so that clients which saw later
- * revisions of the old cluster are told to list again instead of missing events.
+ * The new cluster has another id, so that members of the old and of the new cluster refuse each
+ * other. Its revision is far ahead of the backup's and its history starts there, so that clients
+ * which saw later revisions of the old cluster must list again instead of missing events.
  */
 import {
+  asTerm,
   bootstrapCluster,
   type InitialMember,
   type LogIndex,
@@ -15,22 +16,25 @@ import {
 } from '@orch/raft';
 import { logDirectory, stateDirectory } from '../in-thread-store.js';
 import { IncomingState } from '../snapshot/incoming.js';
-import { DEFAULT_STORE_OPTIONS } from '../store-options.js';
+import { defaultStoreOptions } from '../store-options.js';
 import { StoreError } from '../versioned-store.js';
-import { type BackupTools, logStoreOf, REAL_TOOLS } from './backup-tools.js';
+import { type BackupTools, logStoreOf, realTools } from './backup-tools.js';
 import { inspectSnapshot, snapshotChunks } from './snapshot-file.js';
 
 export interface RestoreRequest {
-  /** A backup, as `saveSnapshot` gives it. */
+  /** A backup written by `saveSnapshot`. */
   readonly file: string;
-  /** Must hold no log and no state; made when absent. */
+  /** Must contain no log and no state; created if it is missing. */
   readonly dataDirectory: string;
   readonly memberName: string;
   /** All members of the new cluster, `memberName` among them. */
   readonly initialCluster: readonly InitialMember[];
-  /** Keeps this cluster apart from others with the same members. */
+  /** Distinguishes this cluster from others with the same members. */
   readonly token: string;
-  /** How far the revision moves ahead. Must be more than what the old cluster wrote after the backup. */
+  /**
+   * How far the revision moves ahead. Must be more than the revisions that the old cluster created
+   * after the backup.
+   */
   readonly revisionBump?: number;
 }
 
@@ -41,20 +45,21 @@ export interface Restored {
   readonly keyCount: number;
 }
 
-const REVISION_BUMP = 1_000_000_000;
-/** Of the entry that the backup stands for; elections begin above it. */
-const FIRST_TERM = 1;
+const defaultRevisionBump = 1_000_000_000;
+/** Term of the entry that the backup represents; elections use later terms. */
+const firstTerm = 1;
 
 /**
- * Rejects with StoreError `BadDirectory` when something is there already, StoreError or LogError
- * `Corrupt` for a damaged backup, LogError `BadConfiguration` for members that do not fit together.
+ * Restores one member. Rejects with StoreError `BadDirectory` if the directory is in use,
+ * StoreError or LogError `Corrupt` for a damaged backup, LogError `BadConfiguration` for
+ * inconsistent members.
  */
 export async function restoreDataDirectory(
   request: RestoreRequest,
-  tools: BackupTools = REAL_TOOLS,
+  tools: BackupTools = realTools,
 ): Promise<Restored> {
   const { file, dataDirectory, memberName, initialCluster, token } = request;
-  const { revisionBump = REVISION_BUMP } = request;
+  const { revisionBump = defaultRevisionBump } = request;
   if (!Number.isSafeInteger(revisionBump) || revisionBump < 0) {
     throw new RangeError(`revisionBump must be a whole number from 0 on, not ${revisionBump}`);
   }
@@ -71,20 +76,21 @@ export async function restoreDataDirectory(
   const words = JSON.stringify([token, byteCount, checksum]);
   const { clusterId, self, configuration } = bootstrapCluster(words, initialCluster, memberName);
 
-  const incoming = await IncomingState.open(
-    `${state}.incoming`,
-    disk,
-    clock,
-    DEFAULT_STORE_OPTIONS,
-  );
+  const incoming = await IncomingState.open(`${state}.incoming`, disk, clock, defaultStoreOptions);
   let appliedIndex: LogIndex;
   try {
     for await (const chunk of snapshotChunks(file)) await incoming.write(chunk);
     ({ appliedIndex } = await incoming.finish());
     const { revision, keyCount } = await incoming.moveAhead(revisionBump);
-    const point: SnapshotPoint = { index: appliedIndex, term: FIRST_TERM, checksum, configuration };
+    const point: SnapshotPoint = {
+      index: appliedIndex,
+      term: asTerm(firstTerm),
+      checksum,
+      configuration,
+    };
     await incoming.seal(point);
-    // A state without a log is refused at a start; a log without a state would wait for the others'.
+    // The state first: a start rejects a state without a log, but a log without a state would wait
+    // for a snapshot.
     await disk.replaceDirectory(incoming.directory, state);
     const identity = { clusterId, memberId: self.id, storageId: randomId(random) };
     const log = logStoreOf(tools, dataDirectory);

@@ -1,5 +1,5 @@
 /**
- * Backups as files: the state as one stream of checked chunks. Whoever reads one reads all of it and checks
+ * Backups as files: the state as one stream of checked chunks. Readers read all of it and check
  * every record, so that a backup which can be inspected can be restored.
  */
 import { createReadStream } from 'node:fs';
@@ -20,16 +20,16 @@ export interface SnapshotFacts {
   readonly keyCount: number;
   /** Payload bytes of live keys. */
   readonly valueBytes: number;
-  /** Highest time that a command brought, milliseconds since the epoch. */
+  /** Highest time of an applied command, in milliseconds since the epoch. */
   readonly timeMs: number;
-  /** Of the running hash, as replicas compare it. */
+  /** The running hash that replicas compare. */
   readonly stateHash: number;
-  /** Of the stream without its framing, and their CRC32C. */
+  /** Bytes of the stream without its framing, and their CRC32C. */
   readonly byteCount: number;
   readonly checksum: number;
 }
 
-/** The state of now as the bytes of a backup file. Give back-pressure by pulling slowly. */
+/** Yields the bytes of a backup of the present state, at the reader's pace. */
 export async function* saveSnapshot(store: ReplicatedStore): AsyncGenerator<Buffer, void> {
   const snapshot = await store.openSnapshot();
   try {
@@ -39,7 +39,7 @@ export async function* saveSnapshot(store: ReplicatedStore): AsyncGenerator<Buff
   }
 }
 
-/** Rejects with StoreError or LogError `Corrupt`, or as reading the file does. */
+/** Reads and checks a backup. Rejects with StoreError or LogError `Corrupt`, or a file error. */
 export async function inspectSnapshot(file: string): Promise<SnapshotFacts> {
   const stream = new StateStreamReader();
   const check = new ContentCheck();
@@ -66,27 +66,30 @@ export function snapshotChunks(file: string): AsyncIterable<Buffer> {
   return createReadStream(file, { highWaterMark: 256 * 1024 });
 }
 
-/** Checks records one by one, and their sums, without keeping them. */
+/** Checks records and their sums without storing them. */
 class ContentCheck {
-  #lastRevision = 0;
-  readonly #continuity = new Continuity();
-  #proposersChecksum = 0;
-  readonly #live = new Map<string, { readonly revision: number; readonly byteCount: number }>();
+  private lastRevision = 0;
+  private readonly continuity = new Continuity();
+  private proposersChecksum = 0;
+  private readonly live = new Map<
+    string,
+    { readonly revision: number; readonly byteCount: number }
+  >();
 
   row([key, value]: Row): void {
     if (key.toString('latin1', 0, 2) === 'p/') {
       const window = SequenceWindow.decode(key.toString('latin1', 2), value);
-      this.#proposersChecksum = (this.#proposersChecksum ^ window.checksum) >>> 0;
+      this.proposersChecksum = (this.proposersChecksum ^ window.checksum) >>> 0;
       return;
     }
     const record = decodeRecord(key, value);
     const { entry, deleted } = record;
-    this.#continuity.take(record, this.#live.get(entry.key));
-    this.#lastRevision = entry.revision;
-    if (deleted) this.#live.delete(entry.key);
+    this.continuity.take(record, this.live.get(entry.key));
+    this.lastRevision = entry.revision;
+    if (deleted) this.live.delete(entry.key);
     else {
       const { revision, bytes } = entry;
-      this.#live.set(entry.key, { revision, byteCount: bytes.length });
+      this.live.set(entry.key, { revision, byteCount: bytes.length });
     }
   }
 
@@ -94,20 +97,20 @@ class ContentCheck {
   agreesWith(facts: Facts, sweptRevision: number): void {
     const { revision, compactedRevision, keyCount, liveBytes, liveRevisions, proposersChecksum } =
       facts;
-    this.#continuity.end(revision);
+    this.continuity.end(revision);
     let bytes = 0;
     let revisions = 0;
-    for (const live of this.#live.values()) {
+    for (const live of this.live.values()) {
       bytes += live.byteCount;
       revisions += live.revision;
     }
     const whole =
-      this.#continuity.brokenRevision <= Math.max(compactedRevision, sweptRevision) &&
-      this.#lastRevision <= revision &&
-      this.#live.size === keyCount &&
+      this.continuity.brokenRevision <= Math.max(compactedRevision, sweptRevision) &&
+      this.lastRevision <= revision &&
+      this.live.size === keyCount &&
       bytes === liveBytes &&
       revisions === liveRevisions &&
-      this.#proposersChecksum === proposersChecksum;
+      this.proposersChecksum === proposersChecksum;
     if (!whole) throw new StoreError('Corrupt', 'the records of the backup do not fit its facts');
   }
 }

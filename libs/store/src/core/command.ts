@@ -1,18 +1,20 @@
 /**
- * The commands of the state machine and their bytes in the log. Hand-written and compact: fixed
- * header, then the body, numbers big-endian. There is no checksum here because the log checks each
- * entry by its own (CRC32C). All that varies (ids, time) comes in the command, so that applying it
- * gives the same on every replica.
+ * The commands of the state machine and their encoding in the log: a fixed header, then the body,
+ * numbers big-endian. Commands have no checksum, because the log has one for each entry (CRC32C).
+ * Every input that varies (ids, time) is in the command, so that applying it has the same effect on
+ * every replica.
  *
  *   u8 format | u8 kind | u64 proposer | u48 sequence | u48 time (ms) | body
  */
+import { invariant, verify } from '@orch/component';
+import { operationsMax } from '../limits.js';
 import { type Expectation, type Operation, type Revision, StoreError } from '../versioned-store.js';
 
-/** Names a command: its proposer and that one's count. */
+/** Names a command: its proposer and the count of that proposer's commands. */
 export interface CommandId {
   /**
    * 16 hexadecimal digits: the log index at which this process life of a replica was registered, so
-   * that no two are ever the same. A `register` itself carries digits drawn at random.
+   * that ids are unique. A `register` command carries random digits instead.
    */
   readonly proposer: string;
   readonly sequence: number;
@@ -20,7 +22,7 @@ export interface CommandId {
 
 interface Header {
   readonly id: CommandId;
-  /** The proposer's wall time; the store's own time is the highest seen. */
+  /** The proposer's time; the store's own time is the highest one applied. */
   readonly timeMs: number;
 }
 
@@ -34,7 +36,7 @@ export type Command = Header &
     | ({ readonly kind: 'hash' } & HashReport)
   );
 
-/** What a replica's running hash was when it had applied the entry at `index`. */
+/** The running hash of a replica after the entry at `index`. */
 export interface HashReport {
   readonly index: number;
   readonly hash: number;
@@ -42,62 +44,67 @@ export interface HashReport {
   readonly member: string;
 }
 
-const FORMAT = 2;
-const HEADER_BYTES = 22;
-const COMPACT_BYTES = 6;
-const HASH_BYTES = 18;
-const KINDS = ['txn', 'compact', 'expire', 'register', 'hash'] as const;
-/** Of the kinds whose commands are all of one size. */
-const BODY_BYTES = { compact: COMPACT_BYTES, expire: 0, register: 0, hash: HASH_BYTES } as const;
-const OPERATION_KINDS = ['put', 'delete', 'check'] as const;
-const EXPECT_ABSENT = 1;
-const EXPECT_REVISION = 2;
-const HAS_OFFSET = 4;
-const HAS_TIME_TO_LIVE = 8;
-const HAS_BYTES = 16;
-/** A client may expect any number; one that no revision reaches just never holds. */
-const REVISION_MAX = 2 ** 48 - 1;
-const OPERATION_BYTES_MAX = 2 + 2 + 6 + 4 + 6 + 4;
+const commandFormat = 2;
+const headerBytes = 22;
+const compactBytes = 6;
+const hashBytes = 18;
+const commandKinds = ['txn', 'compact', 'expire', 'register', 'hash'] as const;
+/** Body sizes of the kinds with a fixed size. */
+const bodyBytes = { compact: compactBytes, expire: 0, register: 0, hash: hashBytes } as const;
+const operationKinds = ['put', 'delete', 'check'] as const;
+const expectAbsentFlag = 1;
+const expectRevisionFlag = 2;
+const hasOffsetFlag = 4;
+const hasTimeToLiveFlag = 8;
+const hasBytesFlag = 16;
+/** A client may expect any number; an expectation above every revision never holds. */
+const revisionMax = 2 ** 48 - 1;
+const operationBytesMax = 2 + 2 + 6 + 4 + 6 + 4;
 
 export function encodeCommand(command: Command): Buffer {
   if (command.kind === 'txn') return encodeTxn(command, command.operations);
-  const buffer = Buffer.allocUnsafe(HEADER_BYTES + BODY_BYTES[command.kind]);
+  const buffer = Buffer.allocUnsafe(headerBytes + bodyBytes[command.kind]);
   writeHeader(buffer, command);
-  if (command.kind === 'compact') buffer.writeUIntBE(command.revision, HEADER_BYTES, 6);
+  if (command.kind === 'compact') buffer.writeUIntBE(command.revision, headerBytes, 6);
   if (command.kind === 'hash') {
-    buffer.writeUIntBE(command.index, HEADER_BYTES, 6);
-    buffer.writeUInt32BE(command.hash, HEADER_BYTES + 6);
-    buffer.write(command.member, HEADER_BYTES + 10, 8, 'hex');
+    buffer.writeUIntBE(command.index, headerBytes, 6);
+    buffer.writeUInt32BE(command.hash, headerBytes + 6);
+    const written = buffer.write(command.member, headerBytes + 10, 8, 'hex');
+    invariant(written === 8, 'the id of a member is not 16 digits', { member: command.member });
   }
+  verify(() => isEncoded(command, buffer), 'an encoded command decodes to another');
   return buffer;
 }
 
-/** Names the proposer in the bytes of a command that was encoded before it was known. */
+/** Sets the proposer of a command that was encoded before the proposer was registered. */
 export function setProposer(bytes: Buffer, proposer: string): void {
-  bytes.write(proposer, 2, 8, 'hex');
+  invariant(bytes.length >= headerBytes, 'a command is shorter than its header');
+  invariant(bytes[0] === commandFormat, 'a proposer is set in bytes that are no command');
+  const written = bytes.write(proposer, 2, 8, 'hex');
+  invariant(written === 8, 'the id of a proposer is not 16 digits', { proposer });
 }
 
-/** Throws StoreError `Corrupt` for bytes that this program cannot have written or cannot read. */
+/** Throws StoreError `Corrupt` for bytes that are not a command of this format. */
 export function decodeCommand(buffer: Buffer): Command {
-  if (buffer.length < HEADER_BYTES || buffer[0] !== FORMAT) {
+  if (buffer.length < headerBytes || buffer[0] !== commandFormat) {
     throw new StoreError(
       'Corrupt',
-      `a command of format ${buffer[0]} is in the log, this program reads format ${FORMAT}: use the version that wrote it`,
+      `a command of format ${buffer[0]} is in the log, this program reads format ${commandFormat}: use the version that wrote it`,
     );
   }
   const header: Header = {
     id: { proposer: buffer.toString('hex', 2, 10), sequence: buffer.readUIntBE(10, 6) },
     timeMs: buffer.readUIntBE(16, 6),
   };
-  const kind = KINDS[buffer[1]!];
-  if (kind !== undefined && kind !== 'txn' && buffer.length !== HEADER_BYTES + BODY_BYTES[kind]) {
-    throw wrongSize();
+  const kind = commandKinds[buffer[1]!];
+  if (kind !== undefined && kind !== 'txn' && buffer.length !== headerBytes + bodyBytes[kind]) {
+    throw wrongSizeError();
   }
   switch (kind) {
     case 'txn':
       return { ...header, kind, operations: decodeOperations(buffer) };
     case 'compact':
-      return { ...header, kind, revision: buffer.readUIntBE(HEADER_BYTES, 6) as Revision };
+      return { ...header, kind, revision: buffer.readUIntBE(headerBytes, 6) as Revision };
     case 'expire':
     case 'register':
       return { ...header, kind };
@@ -105,9 +112,9 @@ export function decodeCommand(buffer: Buffer): Command {
       return {
         ...header,
         kind,
-        index: buffer.readUIntBE(HEADER_BYTES, 6),
-        hash: buffer.readUInt32BE(HEADER_BYTES + 6),
-        member: buffer.toString('hex', HEADER_BYTES + 10, HEADER_BYTES + HASH_BYTES),
+        index: buffer.readUIntBE(headerBytes, 6),
+        hash: buffer.readUInt32BE(headerBytes + 6),
+        member: buffer.toString('hex', headerBytes + 10, headerBytes + hashBytes),
       };
     default:
       throw new StoreError('Corrupt', `a command of unknown kind ${buffer[1]} is in the log`);
@@ -115,21 +122,47 @@ export function decodeCommand(buffer: Buffer): Command {
 }
 
 function encodeTxn(command: Command, operations: readonly Operation[]): Buffer {
-  let size = HEADER_BYTES + 2;
+  invariant(operations.length <= operationsMax, 'a commit has too many operations', {
+    operationCount: operations.length,
+  });
+  let size = headerBytes + 2;
   for (const operation of operations) {
-    size += OPERATION_BYTES_MAX + operation.key.length * 3 + (payloadOf(operation)?.length ?? 0);
+    size += operationBytesMax + operation.key.length * 3 + (payloadOf(operation)?.length ?? 0);
   }
   const buffer = Buffer.allocUnsafe(size);
   writeHeader(buffer, command);
-  let at = buffer.writeUInt16BE(operations.length, HEADER_BYTES);
+  let at = buffer.writeUInt16BE(operations.length, headerBytes);
   for (const operation of operations) at = writeOperation(buffer, at, operation);
-  return buffer.subarray(0, at);
+  invariant(at <= size, 'a commit is longer than computed', { size, byteCount: at });
+  const bytes = buffer.subarray(0, at);
+  verify(() => isEncoded(command, bytes), 'an encoded command decodes to another');
+  return bytes;
+}
+
+function isEncoded(command: Command, bytes: Buffer): boolean {
+  const decoded = decodeCommand(bytes);
+  const { id, kind, timeMs } = decoded;
+  return (
+    kind === command.kind &&
+    id.proposer === command.id.proposer &&
+    id.sequence === command.id.sequence &&
+    timeMs === command.timeMs &&
+    keysOf(decoded) === keysOf(command)
+  );
+}
+
+function keysOf(command: Command): string {
+  return command.kind === 'txn' ? command.operations.map(({ key }) => key).join('\n') : '';
 }
 
 function writeHeader(buffer: Buffer, command: Command): void {
-  buffer[0] = FORMAT;
-  buffer[1] = KINDS.indexOf(command.kind);
-  buffer.write(command.id.proposer, 2, 8, 'hex');
+  buffer[0] = commandFormat;
+  buffer[1] = commandKinds.indexOf(command.kind);
+  const written = buffer.write(command.id.proposer, 2, 8, 'hex');
+  invariant(written === 8, 'the id of a proposer is not 16 digits', {
+    proposer: command.id.proposer,
+  });
+  invariant(Number.isInteger(command.timeMs), 'a command has no time', { timeMs: command.timeMs });
   buffer.writeUIntBE(command.id.sequence, 10, 6);
   buffer.writeUIntBE(command.timeMs, 16, 6);
 }
@@ -143,75 +176,75 @@ function writeOperation(buffer: Buffer, start: number, operation: Operation): nu
   let at = start + 2;
   const keyBytes = buffer.write(operation.key, at + 2);
   at = buffer.writeUInt16BE(keyBytes, at) + keyBytes;
-  if (expect?.kind === 'absent') flags |= EXPECT_ABSENT;
+  if (expect?.kind === 'absent') flags |= expectAbsentFlag;
   if (expect?.kind === 'revision') {
-    flags |= EXPECT_REVISION;
-    at = buffer.writeUIntBE(Math.min(expect.revision, REVISION_MAX), at, 6);
+    flags |= expectRevisionFlag;
+    at = buffer.writeUIntBE(Math.min(expect.revision, revisionMax), at, 6);
   }
   if (offset !== undefined) {
-    flags |= HAS_OFFSET;
+    flags |= hasOffsetFlag;
     at = buffer.writeUInt32BE(offset, at);
   }
   if (timeToLiveMs !== undefined) {
-    flags |= HAS_TIME_TO_LIVE;
+    flags |= hasTimeToLiveFlag;
     at = buffer.writeUIntBE(timeToLiveMs, at, 6);
   }
   if (payload) {
-    flags |= HAS_BYTES;
+    flags |= hasBytesFlag;
     at = buffer.writeUInt32BE(payload.length, at);
     payload.copy(buffer, at);
     at += payload.length;
   }
-  buffer[start] = OPERATION_KINDS.indexOf(operation.kind);
+  buffer[start] = operationKinds.indexOf(operation.kind);
   buffer[start + 1] = flags;
   return at;
 }
 
 function decodeOperations(buffer: Buffer): Operation[] {
-  let at = HEADER_BYTES;
-  /** Where the next bytes begin, as many as these. */
+  let at = headerBytes;
+  /** Returns the offset of the next `byteCount` bytes and moves behind them. */
   const take = (byteCount: number): number => {
     at += byteCount;
-    if (at > buffer.length) throw wrongSize();
+    if (at > buffer.length) throw wrongSizeError();
     return at - byteCount;
   };
   const count = buffer.readUInt16BE(take(2));
   const operations: Operation[] = [];
   for (let position = 0; position < count; position += 1) {
     const head = take(4);
-    const kind = OPERATION_KINDS[buffer[head]!];
+    const kind = operationKinds[buffer[head]!];
     const flags = buffer[head + 1]!;
     const keyStart = take(buffer.readUInt16BE(head + 2));
     const key = buffer.toString('utf8', keyStart, at);
-    let expect: Expectation | undefined = flags & EXPECT_ABSENT ? { kind: 'absent' } : undefined;
-    if (flags & EXPECT_REVISION) {
+    let expect: Expectation | undefined = flags & expectAbsentFlag ? { kind: 'absent' } : undefined;
+    if (flags & expectRevisionFlag) {
       expect = { kind: 'revision', revision: buffer.readUIntBE(take(6), 6) as Revision };
     }
     let revisionOffset: number | undefined;
-    if (flags & HAS_OFFSET) {
+    if (flags & hasOffsetFlag) {
       revisionOffset = buffer.readUInt32BE(take(4));
     }
     let timeToLiveMs: number | undefined;
-    if (flags & HAS_TIME_TO_LIVE) {
+    if (flags & hasTimeToLiveFlag) {
       timeToLiveMs = buffer.readUIntBE(take(6), 6);
     }
     let bytes: Buffer | undefined;
-    if (flags & HAS_BYTES) {
+    if (flags & hasBytesFlag) {
       const bytesStart = take(buffer.readUInt32BE(take(4)));
       bytes = buffer.subarray(bytesStart, at);
     }
     operations.push(toOperation(kind, key, expect, revisionOffset, timeToLiveMs, bytes));
   }
-  if (at !== buffer.length) throw wrongSize();
+  if (at !== buffer.length) throw wrongSizeError();
   return operations;
 }
 
-function wrongSize(): StoreError {
+function wrongSizeError(): StoreError {
   return new StoreError('Corrupt', 'a command in the log has a wrong size');
 }
 
 function toOperation(
-  kind: (typeof OPERATION_KINDS)[number] | undefined,
+  kind: (typeof operationKinds)[number] | undefined,
   key: string,
   expect: Expectation | undefined,
   revisionOffset: number | undefined,
@@ -226,7 +259,10 @@ function toOperation(
   }
   if (kind === 'delete') return { kind, ...common, ...(bytes && { lastBytes: bytes }), ...offset };
   if (kind === 'check' && expect) return { kind, key, expect };
-  throw new StoreError('Corrupt', 'a command in the log holds an operation that makes no sense');
+  throw new StoreError(
+    'Corrupt',
+    'a command in the log has an operation of no kind or without its fields',
+  );
 }
 
 function payloadOf(operation: Operation): Buffer | undefined {

@@ -4,7 +4,10 @@ import type { Revision } from '../versioned-store.js';
 import { Continuity } from './continuity.js';
 import { StoredEntry } from './stored-entry.js';
 
-/** Records of commits with that many operations each; the one of a position is always to the same key. */
+/**
+ * Records of commits with that many operations each; the one of a position is always to the same
+ * key.
+ */
 function records(counts: readonly number[]) {
   const live = new Map<string, number>();
   return counts.flatMap((count, at) =>
@@ -34,7 +37,7 @@ function broken(all: ReturnType<typeof records>, lost: ReadonlySet<number>): num
 }
 
 describe('Continuity', () => {
-  it('names the newest revision that lacks a record or what it supersedes, and 0 when none does', () => {
+  it('reports the newest revision that lacks a record or its superseded version, and 0 if none does', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 8 }),

@@ -1,42 +1,62 @@
 /**
- * Finds out which records of a state are missing: every revision has its positions from 0 on without a
- * hole, its last record says that it is the last, and every record finds the version that it supersedes.
+ * Detects missing records while a state is restored: the positions of every revision start at 0 and
+ * have no gap, its last record is marked as the last, and every record supersedes the version that
+ * the records before it left.
  */
+import { invariant } from '@orch/component';
 import type { VersionRecord } from './record.js';
 
 export class Continuity {
-  #revision = 0;
-  #position = -1;
-  #ended = true;
-  #brokenRevision = 0;
+  private revision = 0;
+  private position = -1;
+  private ended = true;
+  private newestBroken = 0;
 
-  /** The newest revision that lacked a record, or a version that it supersedes, so far; 0: none did. */
+  /** Newest revision so far that lacks a record, or supersedes a lost version; 0 if none does. */
   get brokenRevision(): number {
-    return this.#brokenRevision;
+    return this.newestBroken;
   }
 
   /**
-   * Takes the next record, in the order of the database. `live` is the version of its key that the records
+   * Checks the next record in database order. `live` is the version of its key that the records
    * before it have left.
    */
   take({ entry, last, previousRevision }: VersionRecord, live?: { revision: number }): void {
     const { revision, position } = entry;
-    const isNext = revision !== this.#revision;
-    const isBegun = position === (isNext ? 0 : this.#position + 1);
-    if (isNext) this.#reach(revision - 1);
-    if (!isBegun || previousRevision !== (live?.revision ?? 0)) this.#brokenRevision = revision;
-    this.#revision = revision;
-    this.#position = position;
-    this.#ended = last;
+    const isNextRevision = revision !== this.revision;
+    invariant(
+      isNextRevision ? revision > this.revision : position > this.position,
+      'restored records are out of order',
+      { revision, position, afterRevision: this.revision, afterPosition: this.position },
+    );
+    invariant((live?.revision ?? 0) < revision, 'a live version is newer than its next record', {
+      revision,
+      live: live?.revision,
+    });
+    const isExpected = position === (isNextRevision ? 0 : this.position + 1);
+    if (isNextRevision) this.reach(revision - 1);
+    if (!isExpected || previousRevision !== (live?.revision ?? 0)) this.newestBroken = revision;
+    this.revision = revision;
+    this.position = position;
+    this.ended = last;
   }
 
-  /** Nothing follows: there should have been everything up to `revision`. */
+  /** Checks that the records taken reach `revision`. */
   end(revision: number): void {
-    this.#reach(revision);
+    invariant(this.revision <= revision, 'a restored record is newer than its state', {
+      record: this.revision,
+      state: revision,
+    });
+    this.reach(revision);
   }
 
-  #reach(revision: number): void {
-    if (!this.#ended) this.#brokenRevision = this.#revision;
-    if (this.#revision < revision) this.#brokenRevision = revision;
+  private reach(revision: number): void {
+    if (!this.ended) this.newestBroken = this.revision;
+    if (this.revision < revision) this.newestBroken = revision;
+    invariant(
+      this.newestBroken <= Math.max(revision, this.revision),
+      'a broken revision is newer than the records',
+      { broken: this.newestBroken, revision },
+    );
   }
 }

@@ -1,13 +1,15 @@
 /**
- * The index: live entries in key order per resource, beside them the names of superseded versions
- * for exact reads, and what compaction may drop. Invariants: a version is named for exactly as long
- * as an exact read at or above the compacted revision may need it; the sums are over what is named.
+ * The index: live entries in key order per resource, the names of superseded versions for exact
+ * reads, and the versions that compaction may drop. Invariants: a version is named for exactly as
+ * long as an exact read at or above the compacted revision may need it; the sums cover exactly the
+ * named versions.
  */
-import { type OrderedMap, orderedMap } from './ordered-map.js';
+import { invariant, verify } from '@orch/component';
+import { type OrderedMap, orderedMap } from '../ordered-map.js';
 import type { StoredEntry } from './stored-entry.js';
 import { type DroppedVersion, type VersionName, Versions } from './versions.js';
 
-/** `<group>/<resource>/` of a key; undefined for what is not a key. */
+/** Returns `<group>/<resource>/` of a key; undefined if `key` is malformed. */
 export function resourceOf(key: string): string | undefined {
   const second = key.indexOf('/', key.indexOf('/') + 1);
   return second > 0 && second < key.length - 1 ? key.slice(0, second + 1) : undefined;
@@ -17,12 +19,12 @@ export interface ResourceIndex {
   /** `<group>/<resource>/`. */
   readonly resource: string;
   readonly live: OrderedMap<string, StoredEntry>;
-  /** Keys that have history, dead or alive. */
+  /** Keys that have history, live or deleted. */
   readonly history: OrderedMap<string, Versions>;
 }
 
 interface Superseded {
-  /** The oldest version of `key` may go once history up to this revision is compacted. */
+  /** The oldest version of `key` can be dropped when history up to this revision is compacted. */
   readonly atRevision: number;
   readonly key: string;
 }
@@ -32,122 +34,172 @@ export class KeySpace {
   /** Sum of the revisions of the live entries. */
   liveRevisions = 0;
   historyBytes = 0;
-  readonly #live = new Map<string, StoredEntry>();
-  readonly #resources = new Map<string, ResourceIndex>();
-  readonly #history = new Map<string, Versions>();
-  #superseded: Superseded[] = [];
-  #supersededHead = 0;
+  private readonly live = new Map<string, StoredEntry>();
+  private readonly indexes = new Map<string, ResourceIndex>();
+  private readonly history = new Map<string, Versions>();
+  private superseded: Superseded[] = [];
+  private supersededHead = 0;
 
   get keyCount(): number {
-    return this.#live.size;
+    return this.live.size;
   }
 
   get(key: string): StoredEntry | undefined {
-    return this.#live.get(key);
+    return this.live.get(key);
   }
 
-  /** Where the value of `key` at `revision` is: the live entry, a name, or nowhere. */
+  /**
+   * Returns the value of `key` at `revision`: the live entry, the name of a version, or nothing.
+   */
   at(key: string, revision: number): StoredEntry | VersionName | undefined {
-    const live = this.#live.get(key);
-    return live && live.revision <= revision ? live : this.#history.get(key)?.at(revision);
+    const live = this.live.get(key);
+    return live && live.revision <= revision ? live : this.history.get(key)?.at(revision);
   }
 
   versionsOf(key: string): Versions | undefined {
-    return this.#history.get(key);
+    return this.history.get(key);
   }
 
-  /** Resources whose keys can start with `prefix`, in key order. */
+  /** Returns the resources whose keys can start with `prefix`, in key order. */
   resources(prefix: string): ResourceIndex[] {
     const resource = resourceOf(`${prefix}\u0000`);
     if (resource !== undefined) {
-      const index = this.#resources.get(resource);
+      const index = this.indexes.get(resource);
       return index ? [index] : [];
     }
-    return [...this.#resources.values()]
+    return [...this.indexes.values()]
       .filter((index) => index.resource.startsWith(prefix))
       .sort((left, right) => (left.resource < right.resource ? -1 : 1));
   }
 
   /** Makes `entry` the live version of its key. */
   put(entry: StoredEntry): void {
-    const previous = this.#live.get(entry.key);
-    if (previous) this.#supersede(previous, entry.revision);
-    this.#live.set(entry.key, entry);
-    this.#resource(entry.key).live.set(entry.key, entry);
+    invariant(entry.createRevision <= entry.revision, 'a version is older than its key');
+    const previous = this.live.get(entry.key);
+    if (previous) this.supersede(previous, entry.revision);
+    this.live.set(entry.key, entry);
+    this.indexOf(entry.key).live.set(entry.key, entry);
     this.liveBytes += entry.bytes.length;
     this.liveRevisions += entry.revision;
   }
 
-  /** Removes the live version of a key; `tombstone` carries the deletion's revision and last bytes. */
+  /** Removes the live version of a key; `tombstone` has the deletion's revision and last bytes. */
   remove(tombstone: StoredEntry): void {
     const { key, revision } = tombstone;
-    const previous = this.#live.get(key);
-    if (!previous) throw new Error(`invariant broken: deletion of ${key}, which does not exist`);
-    this.#supersede(previous, revision);
-    this.#live.delete(key);
-    this.#resource(key).live.delete(key);
-    this.#appendHistory(tombstone, revision, true);
+    const previous = this.live.get(key);
+    invariant(previous !== undefined, 'a key is deleted that does not exist', { key, revision });
+    this.supersede(previous, revision);
+    this.live.delete(key);
+    const index = this.indexOf(key);
+    invariant(index.live.delete(key), 'the ordered index lacks a live key', { key, revision });
+    this.appendHistory(tombstone, revision, true);
   }
 
-  /** Takes over a tombstone whose versions were dropped already: only its own drop is left to do. */
+  /** Adds a tombstone whose versions were dropped already, so that it is dropped as well. */
   orphan(tombstone: StoredEntry): void {
-    this.#appendHistory(tombstone, tombstone.revision, true);
+    invariant(!this.live.has(tombstone.key), 'a tombstone without versions has a live entry', {
+      key: tombstone.key,
+    });
+    this.appendHistory(tombstone, tombstone.revision, true);
   }
 
-  /** Drops at most `limit` versions that nothing at or above `compactedRevision` needs. */
+  /** Drops at most `limit` versions that no read at or above `compactedRevision` needs. */
   sweep(compactedRevision: number, limit: number): DroppedVersion[] {
     const dropped: DroppedVersion[] = [];
     while (dropped.length < limit) {
-      const next = this.#superseded[this.#supersededHead];
+      const next = this.superseded[this.supersededHead];
       if (!next || next.atRevision > compactedRevision) break;
-      this.#supersededHead += 1;
-      dropped.push(this.#dropOldest(next.key));
+      this.supersededHead += 1;
+      const version = this.dropOldest(next.key);
+      invariant(version.revision <= compactedRevision, 'a version is dropped that reads need', {
+        key: next.key,
+        revision: version.revision,
+        compactedRevision,
+      });
+      dropped.push(version);
     }
-    if (this.#supersededHead * 2 > this.#superseded.length) {
-      this.#superseded = this.#superseded.slice(this.#supersededHead);
-      this.#supersededHead = 0;
+    invariant(this.supersededHead <= this.superseded.length, 'more is dropped than superseded');
+    if (this.supersededHead * 2 > this.superseded.length) {
+      this.superseded = this.superseded.slice(this.supersededHead);
+      this.supersededHead = 0;
     }
+    verify(
+      () => [...this.indexes.values()].every((index) => this.isIndexed(index)),
+      'the ordered index differs from the live entries',
+    );
+    verify(() => this.hasRightSums(), 'the sums over the live entries are wrong');
     return dropped;
   }
 
-  #supersede(previous: StoredEntry, atRevision: number): void {
+  private supersede(previous: StoredEntry, atRevision: number): void {
+    invariant(previous.revision < atRevision, 'a version is superseded by an older one');
     this.liveBytes -= previous.bytes.length;
     this.liveRevisions -= previous.revision;
-    this.#appendHistory(previous, atRevision, false);
+    invariant(this.liveBytes >= 0, 'the live entries have fewer than no bytes');
+    invariant(this.liveRevisions >= 0, 'the revisions of the live entries add up to less than 0');
+    this.appendHistory(previous, atRevision, false);
   }
 
-  #appendHistory(entry: StoredEntry, atRevision: number, tombstone: boolean): void {
-    let versions = this.#history.get(entry.key);
+  private appendHistory(entry: StoredEntry, atRevision: number, tombstone: boolean): void {
+    const newest = this.superseded[this.superseded.length - 1];
+    invariant(newest === undefined || newest.atRevision <= atRevision, 'history is out of order');
+    let versions = this.history.get(entry.key);
     if (!versions) {
       versions = new Versions();
-      this.#history.set(entry.key, versions);
-      this.#resource(entry.key).history.set(entry.key, versions);
+      this.history.set(entry.key, versions);
+      this.indexOf(entry.key).history.set(entry.key, versions);
     }
     versions.append(entry, entry.bytes.length, tombstone);
     this.historyBytes += entry.bytes.length;
-    this.#superseded.push({ atRevision, key: entry.key });
+    this.superseded.push({ atRevision, key: entry.key });
+    invariant(!versions.isEmpty, 'a version with history has no versions', { key: entry.key });
   }
 
-  #dropOldest(key: string): DroppedVersion {
-    const versions = this.#history.get(key);
-    if (!versions) throw new Error(`invariant broken: ${key} has no history to drop`);
+  private dropOldest(key: string): DroppedVersion {
+    const versions = this.history.get(key);
+    invariant(versions !== undefined, 'a version is dropped of a key without history', { key });
     const dropped = versions.dropOldest();
     this.historyBytes -= dropped.byteCount;
+    invariant(this.historyBytes >= 0, 'the history has fewer than no bytes');
     if (versions.isEmpty) {
-      this.#history.delete(key);
-      this.#resource(key).history.delete(key);
+      this.history.delete(key);
+      invariant(this.indexOf(key).history.delete(key), 'the ordered index lacks a history', {
+        key,
+      });
     }
     return dropped;
   }
 
-  #resource(key: string): ResourceIndex {
+  private indexOf(key: string): ResourceIndex {
     const resource = resourceOf(key);
-    if (resource === undefined) throw new Error(`invariant broken: ${key} is not a key`);
-    let index = this.#resources.get(resource);
+    invariant(resource !== undefined, 'a malformed key is stored');
+    let index = this.indexes.get(resource);
     if (!index) {
       index = { resource, live: orderedMap(), history: orderedMap() };
-      this.#resources.set(resource, index);
+      this.indexes.set(resource, index);
     }
     return index;
+  }
+
+  private hasRightSums(): boolean {
+    let bytes = 0;
+    let revisions = 0;
+    for (const entry of this.live.values()) {
+      bytes += entry.bytes.length;
+      revisions += entry.revision;
+    }
+    return bytes === this.liveBytes && revisions === this.liveRevisions;
+  }
+
+  /** Whether the index of a resource has exactly its live entries and histories, in key order. */
+  private isIndexed({ resource, live, history }: ResourceIndex): boolean {
+    const isOf = (key: string) => key.startsWith(resource);
+    const keys = [...live.keys()];
+    return (
+      keys.every((key, at) => at === 0 || keys[at - 1]! < key) &&
+      keys.every((key) => live.get(key) === this.live.get(key)) &&
+      keys.length === [...this.live.keys()].filter(isOf).length &&
+      history.size === [...this.history.keys()].filter(isOf).length
+    );
   }
 }

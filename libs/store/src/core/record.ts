@@ -1,35 +1,39 @@
 /**
- * One version of one key as it lies in the state database, under `v/` + revision + position. Two
- * checksums: one for the payload (known since apply), one for the key in the database, the header
- * and the payload's checksum, so that a good record in the wrong place is found as well.
+ * The record of one version of one key in the state database, under `v/` + revision + position. It
+ * has two checksums: one of the payload (computed at apply), one of the database key, the header
+ * and the payload's checksum, so that an undamaged record under a wrong key is detected as well.
  *
  *   u32 header checksum | u32 payload checksum | u8 format | u8 flags | u48 created | u48 expiry
  *   | u32 revision offset | u48 previous revision | u16 key bytes | key | payload
  */
+import { invariant } from '@orch/component';
 import { crc32c } from '@orch/raft';
+import { keyBytesMax } from '../limits.js';
 import { type Revision, StoreError } from '../versioned-store.js';
 import { StoredEntry } from './stored-entry.js';
 
-const FORMAT = 2;
-const DELETED = 1;
-/** Of the records of its revision. */
-const LAST = 2;
-const HEADER_BYTES = 34;
-const VERSION_KEY_BYTES = 14;
+const recordFormat = 2;
+const deletedFlag = 1;
+/** The last record of its revision. */
+const lastFlag = 2;
+const headerBytes = 34;
+const versionKeyBytes = 14;
 
 export interface VersionRecord {
-  /** For a deletion: the last version, its revision being the deletion's. */
+  /** For a deletion: the last version, with the revision of the deletion. */
   readonly entry: StoredEntry;
   readonly deleted: boolean;
-  /** No further record is of this revision. */
+  /** Whether this is the last record of its revision. */
   readonly last: boolean;
-  /** Of the version that this one supersedes; 0: the key was not there. */
+  /** Revision of the version that this one supersedes; 0: the key did not exist. */
   readonly previousRevision: number;
 }
 
-/** Database key of a version: the database's order is that of revisions, then positions. */
+/** Returns the database key of a version: the database orders by revision, then by position. */
 export function versionKey(revision: number, position: number): Buffer {
-  const key = Buffer.allocUnsafe(VERSION_KEY_BYTES);
+  invariant(revision > 0, 'a version has no revision', { revision });
+  invariant(position >= 0, 'a version has no position', { revision, position });
+  const key = Buffer.allocUnsafe(versionKeyBytes);
   key[0] = 0x76; // v
   key[1] = 0x2f; // /
   key.writeBigUInt64BE(BigInt(revision), 2);
@@ -39,13 +43,20 @@ export function versionKey(revision: number, position: number): Buffer {
 
 export function encodeRecord(databaseKey: Buffer, record: VersionRecord): Buffer {
   const { entry, deleted, last, previousRevision } = record;
+  invariant(previousRevision < entry.revision, 'a version supersedes a newer one', {
+    key: entry.key,
+    revision: entry.revision,
+    previousRevision,
+  });
+  invariant(databaseKey.length === versionKeyBytes, 'the key of a record has the wrong size');
   const keyRoom = entry.key.length * 3;
-  const scratch = Buffer.allocUnsafe(HEADER_BYTES + keyRoom + entry.bytes.length);
-  const keyBytes = scratch.write(entry.key, HEADER_BYTES);
-  const payloadStart = HEADER_BYTES + keyBytes;
+  const scratch = Buffer.allocUnsafe(headerBytes + keyRoom + entry.bytes.length);
+  const keyBytes = scratch.write(entry.key, headerBytes);
+  const payloadStart = headerBytes + keyBytes;
+  invariant(keyBytes <= keyBytesMax, 'the key of a record is too long', { key: entry.key });
   scratch.writeUInt32BE(entry.checksum, 4);
-  scratch[8] = FORMAT;
-  scratch[9] = (deleted ? DELETED : 0) | (last ? LAST : 0);
+  scratch[8] = recordFormat;
+  scratch[9] = (deleted ? deletedFlag : 0) | (last ? lastFlag : 0);
   scratch.writeUIntBE(entry.createRevision, 10, 6);
   scratch.writeUIntBE(entry.expiresAtMs, 16, 6);
   scratch.writeUInt32BE(entry.revisionOffset, 22);
@@ -56,17 +67,20 @@ export function encodeRecord(databaseKey: Buffer, record: VersionRecord): Buffer
   return scratch.subarray(0, payloadStart + entry.bytes.length);
 }
 
-/** Throws StoreError `Corrupt` when the key names no version or either checksum does not match. */
+/**
+ * Throws StoreError `Corrupt` if the key names no version, a checksum does not match or the numbers
+ * contradict each other.
+ */
 export function decodeRecord(databaseKey: Buffer, record: Buffer): VersionRecord {
-  if (databaseKey.length !== VERSION_KEY_BYTES) {
+  if (databaseKey.length !== versionKeyBytes) {
     throw new StoreError(
       'Corrupt',
-      `a record lies under a key of ${databaseKey.length} bytes: restore this data directory from a backup or another replica`,
+      `a record is stored under a key of ${databaseKey.length} bytes, not ${versionKeyBytes}: restore this data directory from a backup or another replica`,
     );
   }
   const revision = Number(databaseKey.readBigUInt64BE(2)) as Revision;
-  if (record.length < HEADER_BYTES) throw damaged(revision);
-  const payloadStart = HEADER_BYTES + record.readUInt16BE(32);
+  if (record.length < headerBytes) throw damaged(revision);
+  const payloadStart = headerBytes + record.readUInt16BE(32);
   const checksum = record.readUInt32BE(4);
   if (
     payloadStart > record.length ||
@@ -75,35 +89,45 @@ export function decodeRecord(databaseKey: Buffer, record: Buffer): VersionRecord
   ) {
     throw damaged(revision);
   }
-  if (record[8] !== FORMAT) {
+  if (record[8] !== recordFormat) {
     throw new StoreError(
       'Corrupt',
-      `a record of format ${record[8]} is in the state database, this program reads format ${FORMAT}: use the version that wrote it`,
+      `a record of format ${record[8]} is in the state database, this program reads format ${recordFormat}: use the version that wrote it`,
     );
   }
+  const createRevision = record.readUIntBE(10, 6) as Revision;
+  const revisionOffset = record.readUInt32BE(22);
+  const previousRevision = record.readUIntBE(26, 6);
+  if (
+    createRevision > revision ||
+    previousRevision >= revision ||
+    revisionOffset > record.length - payloadStart
+  ) {
+    throw damaged(revision, 'has numbers that contradict each other');
+  }
   const entry = new StoredEntry(
-    record.toString('utf8', HEADER_BYTES, payloadStart),
+    record.toString('utf8', headerBytes, payloadStart),
     record.subarray(payloadStart),
-    record.readUIntBE(10, 6) as Revision,
+    createRevision,
     revision,
     databaseKey.readUInt32BE(10),
-    record.readUInt32BE(22),
+    revisionOffset,
     record.readUIntBE(16, 6),
     checksum,
   );
   const flags = record[9]!;
   return {
     entry,
-    deleted: (flags & DELETED) !== 0,
-    last: (flags & LAST) !== 0,
-    previousRevision: record.readUIntBE(26, 6),
+    deleted: (flags & deletedFlag) !== 0,
+    last: (flags & lastFlag) !== 0,
+    previousRevision,
   };
 }
 
-function damaged(revision: Revision): StoreError {
+function damaged(revision: Revision, how = 'does not match its checksum'): StoreError {
   return new StoreError(
     'Corrupt',
-    `the record of revision ${revision} does not match its checksum: restore this data directory from a backup or another replica`,
+    `the record of revision ${revision} ${how}: restore this data directory from a backup or another replica`,
     revision,
   );
 }

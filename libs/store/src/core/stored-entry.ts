@@ -1,4 +1,5 @@
-/** The entry as the store itself keeps it, and the splice of its revision. */
+/** The store's own entry, and the insertion of a revision into its bytes. */
+import { invariant } from '@orch/component';
 import { crc32c } from '@orch/raft';
 import type { Entry, Revision } from '../versioned-store.js';
 
@@ -10,9 +11,9 @@ export class StoredEntry implements Entry {
     readonly bytes: Buffer,
     readonly createRevision: Revision,
     readonly revision: Revision,
-    /** Position within its commit: with the revision the name of this version. */
+    /** Position within its commit; with the revision, the name of this version. */
     readonly position: number,
-    /** Where the decimal revision stands in `bytes`; 0 when it is not in there. */
+    /** Offset of the decimal revision in `bytes`; 0 if `bytes` does not contain it. */
     readonly revisionOffset: number,
     /** In the store's time; 0: never. */
     readonly expiresAtMs: number,
@@ -22,9 +23,9 @@ export class StoredEntry implements Entry {
 }
 
 /**
- * A copy of `bytes` with the decimal revision inserted at `offset`, replacing `replacedBytes` bytes
- * there. Offset 0: a plain copy. The copy owns its memory: a slice of a pooled or received buffer
- * would keep all of that alive.
+ * Returns a copy of `bytes` with the decimal revision inserted at `offset`, in place of
+ * `replacedBytes` bytes there. Offset 0: a plain copy. The copy owns its memory, because a slice of
+ * a pooled or received buffer would retain all of that buffer.
  */
 export function spliceRevision(
   bytes: Buffer,
@@ -32,6 +33,8 @@ export function spliceRevision(
   revision: Revision,
   replacedBytes = 0,
 ): Buffer {
+  invariant(revision > 0, 'a revision below 1 is inserted into an object');
+  invariant(offset >= 0 && offset + replacedBytes <= bytes.length, 'a revision is out of bounds');
   if (offset === 0) {
     const copy = Buffer.allocUnsafeSlow(bytes.length);
     bytes.copy(copy);

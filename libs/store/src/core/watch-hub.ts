@@ -1,8 +1,9 @@
 /**
- * Watches that are up to date, found by the segments of their prefix: an event costs only the
- * watches that select it. Invariant: a watch in the hub has been handed everything up to the hub's
- * revision, and a commit is never split over two calls.
+ * The watches that are up to date, grouped by the segments of their prefix, so that an event costs
+ * only the watches that select it. Invariants: a watch in the hub has been sent every event up to
+ * the hub's revision; the events of a commit are never split over two calls.
  */
+import { invariant, verify } from '@orch/component';
 import type {
   Revision,
   StoreError,
@@ -11,13 +12,13 @@ import type {
   WatchOptions,
 } from '../versioned-store.js';
 
-/** One open watch. `sentRevision` counts only until it is live; then the hub's revision holds. */
+/** One open watch. While it is in the hub, the hub's revision replaces `sentRevision`. */
 export class Watch implements WatchHandle {
   closed = false;
   sentRevision: Revision;
-  /** Events of the slice being applied. */
+  /** Selected events of the slice that is being applied. */
   readonly pending: WatchEvent[] = [];
-  /** The hub it is live in. */
+  /** The hub that it is in. */
   hub: WatchHub | undefined;
 
   constructor(
@@ -38,19 +39,24 @@ export class Watch implements WatchHandle {
       key.length === prefix.length ||
       prefix === '' ||
       prefix.endsWith('/') ||
-      key.charCodeAt(prefix.length) === SLASH
+      key.charCodeAt(prefix.length) === slash
     );
   }
 
   close(): void {
     if (this.closed) return;
     this.closed = true;
-    this.sentRevision = this.revision;
+    const { revision } = this;
+    invariant(revision >= this.sentRevision, 'the revision of a watch goes back', {
+      from: this.sentRevision,
+      to: revision,
+    });
+    this.sentRevision = revision;
     this.hub?.leave(this);
     this.onClose(this);
   }
 
-  /** Ends it from the store's side. */
+  /** Ends the watch on behalf of the store. */
   end(error: StoreError): void {
     if (this.closed) return;
     this.close();
@@ -58,23 +64,26 @@ export class Watch implements WatchHandle {
   }
 }
 
-const SLASH = 0x2f;
+const slash = 0x2f;
 
 export class WatchHub {
   revision = 0 as Revision;
-  readonly #groups = new Map<string, Set<Watch>>();
-  readonly #touched: Watch[] = [];
+  private readonly groups = new Map<string, Set<Watch>>();
+  private readonly touched: Watch[] = [];
 
-  /** `watch` must have been handed everything up to `revision`. */
+  /** `watch` must have been sent every event up to `revision`. */
   join(watch: Watch): void {
-    if (watch.sentRevision !== this.revision) {
-      throw new Error('invariant broken: a watch joins the hub without being up to date');
-    }
+    invariant(watch.sentRevision === this.revision, 'a watch joins the hub and is not up to date', {
+      sent: watch.sentRevision,
+      revision: this.revision,
+    });
+    invariant(!watch.closed, 'a closed watch joins the hub');
+    invariant(watch.hub === undefined, 'a watch joins the hub twice');
     const group = groupOf(watch.options.prefix);
-    let watches = this.#groups.get(group);
+    let watches = this.groups.get(group);
     if (!watches) {
       watches = new Set();
-      this.#groups.set(group, watches);
+      this.groups.set(group, watches);
     }
     watches.add(watch);
     watch.hub = this;
@@ -82,43 +91,60 @@ export class WatchHub {
 
   leave(watch: Watch): void {
     const group = groupOf(watch.options.prefix);
-    const watches = this.#groups.get(group);
-    watches?.delete(watch);
-    if (watches?.size === 0) this.#groups.delete(group);
+    const watches = this.groups.get(group);
+    invariant(watch.hub === this, 'a watch leaves a hub that it is not in');
+    invariant(watches?.delete(watch) === true, 'the hub lacks a watch that is in it');
+    if (watches.size === 0) this.groups.delete(group);
     watch.hub = undefined;
     watch.pending.length = 0;
   }
 
-  /** Everybody in it, no longer in it. Each was handed everything up to `revision`. */
+  /** Removes and returns all watches. Each was sent every event up to `revision`. */
   leaveAll(): Watch[] {
-    const all = [...this.#groups.values()].flatMap((watches) => [...watches]);
+    const all = [...this.groups.values()].flatMap((watches) => [...watches]);
     for (const watch of all) {
       watch.sentRevision = this.revision;
       this.leave(watch);
     }
+    invariant(this.groups.size === 0, 'the hub has watches after all have left');
     return all;
   }
 
-  /** Notes one commit's events for the watches that select them; `flush` hands them over. */
+  /** Queues the events of one commit for the watches that select them; `flush` delivers them. */
   collect(events: readonly WatchEvent[]): void {
-    if (this.#groups.size === 0) return;
+    if (this.groups.size === 0 || events.length === 0) return;
+    invariant(events[0]!.revision > this.revision, 'events are collected that were flushed');
+    verify(
+      () => events.every(({ revision }) => revision === events[0]!.revision),
+      'the events of one commit have several revisions',
+    );
     for (const event of events) {
       const { key } = event;
-      this.#collectFor('', event);
+      this.collectFor('', event);
       for (let at = key.indexOf('/', 1); at >= 0; at = key.indexOf('/', at + 1)) {
-        this.#collectFor(key.slice(0, at), event);
+        this.collectFor(key.slice(0, at), event);
       }
-      this.#collectFor(key, event);
+      this.collectFor(key, event);
     }
   }
 
-  /** Everything up to `revision` was collected. A callback that throws ends its own watch only. */
+  /**
+   * Delivers the collected events, which are all up to `revision`. A callback that throws ends its
+   * own watch only.
+   */
   flush(revision: Revision, onCallbackError: (watch: Watch, error: unknown) => void): void {
+    invariant(revision >= this.revision, 'the revision of the hub goes back', {
+      from: this.revision,
+      to: revision,
+    });
     this.revision = revision;
-    const touched = this.#touched.splice(0);
+    const touched = this.touched.splice(0);
     for (const watch of touched) {
       const events = watch.pending.splice(0);
       if (watch.closed || events.length === 0) continue;
+      const newest = events[events.length - 1]!.revision;
+      invariant(newest <= revision, 'an event is delivered before its revision');
+      verify(() => isOrdered(events), 'events are delivered out of order');
       try {
         watch.options.onEvents(events, revision);
       } catch (error) {
@@ -127,18 +153,23 @@ export class WatchHub {
     }
   }
 
-  #collectFor(group: string, event: WatchEvent): void {
-    const watches = this.#groups.get(group);
+  private collectFor(group: string, event: WatchEvent): void {
+    const watches = this.groups.get(group);
     if (!watches) return;
     for (const watch of watches) {
       if (!watch.selects(event.key)) continue;
-      if (watch.pending.length === 0) this.#touched.push(watch);
+      if (watch.pending.length === 0) this.touched.push(watch);
       watch.pending.push(event);
     }
   }
 }
 
-/** The last segment boundary at or before the end of the prefix: where its watch is filed. */
+/** Whether the revisions of `events` never decrease. */
+function isOrdered(events: readonly WatchEvent[]): boolean {
+  return events.every(({ revision }, at) => at === 0 || events[at - 1]!.revision <= revision);
+}
+
+/** Returns the group of a prefix: the whole segments before its end. */
 function groupOf(prefix: string): string {
   return prefix.endsWith('/') ? prefix.slice(0, -1) : prefix;
 }

@@ -7,8 +7,8 @@ const good: EtcdOptions = {
 };
 const pem = Buffer.from('pem');
 
-describe('options of external etcd', () => {
-  it('are completed', () => {
+describe('resolveEtcdOptions', () => {
+  it('adds the defaults', () => {
     expect(resolveEtcdOptions(good)).toMatchObject({
       addresses: ['a:2379', '[::1]:2379'],
       secure: true,
@@ -16,9 +16,9 @@ describe('options of external etcd', () => {
     });
   });
 
-  it('are refused with the reason', () => {
+  it('rejects invalid options with the reason', () => {
     const bad: [Partial<EtcdOptions>, RegExp][] = [
-      [{ endpoints: [] }, /no etcd server/],
+      [{ endpoints: [] }, /at least one etcd server/],
       [{ endpoints: ['a:2379'] }, /a:2379/],
       [{ endpoints: ['https://a'] }, /https:\/\/a/],
       [{ endpoints: ['https://a:2379/path'] }, /path/],

@@ -1,26 +1,33 @@
-/** How an external etcd is reached, and what an operator may set. */
-import { COMPACTION_INTERVAL_MS, HISTORY_RETENTION_MS, RING_BYTES_MAX } from '../limits.js';
+/** Connection and settings of the store over an external etcd. */
+import { compactionIntervalMs, historyRetentionMs, ringBytesMax } from '../limits.js';
 
 export interface EtcdTls {
-  /** PEM authorities that the servers' certificates must come from; without it the system's. */
+  /** PEM authorities of the servers' certificates. Default: those of the system. */
   readonly authorityPem?: Buffer;
-  /** PEM pair to show to the servers; both or neither. */
+  /** PEM client certificate and key; both or neither. */
   readonly certificatePem?: Buffer;
   readonly keyPem?: Buffer;
 }
 
 export interface EtcdOptions {
-  /** Client URLs of members of one etcd cluster: all `https://host:port` or all `http://host:port`. */
+  /**
+   * Client URLs of members of one etcd cluster: all `https://host:port` or all `http://host:port`.
+   */
   readonly endpoints: readonly string[];
-  /** What the store's keys begin with in etcd, as `/registry`. Without a slash at the end. */
+  /** Prefix of the store's keys in etcd, such as `/registry`, without a trailing slash. */
   readonly prefix: string;
   readonly tls?: EtcdTls;
-  /** History for watches and exact reads. Higher: more disk in etcd; lower: more clients list again. */
+  /**
+   * How long history is retained for watches and exact reads. Higher: more disk in etcd. Lower:
+   * more clients list again.
+   */
   readonly historyRetentionMs?: number;
-  /** Between two compactions, by whichever API server comes first. Higher: history is kept that much
-   *  longer; lower: more writes of the key they agree by. */
+  /**
+   * Time between two compactions, by any of the API servers. Higher: history is retained longer.
+   * Lower: more writes of the shared key.
+   */
   readonly compactionIntervalMs?: number;
-  /** Recent changes kept in memory. Higher: more memory; lower: resuming watches read from etcd. */
+  /** Recent changes in memory. Higher: more memory. Lower: more resuming watches read from etcd. */
   readonly recentEventsMax?: number;
   readonly recentBytesMax?: number;
 }
@@ -32,19 +39,20 @@ export interface ResolvedEtcdOptions extends Required<Omit<EtcdOptions, 'tls'>> 
   readonly secure: boolean;
 }
 
-const RECENT_EVENTS_MAX = 32_768;
+const recentEventsMax = 32_768;
 
-/** The defaults with what is given. Throws RangeError for what cannot be used, naming it. */
+/** Returns the options with defaults. Throws RangeError for invalid options. */
 export function resolveEtcdOptions(given: EtcdOptions): ResolvedEtcdOptions {
   const options = {
-    historyRetentionMs: HISTORY_RETENTION_MS,
-    compactionIntervalMs: COMPACTION_INTERVAL_MS,
-    recentEventsMax: RECENT_EVENTS_MAX,
-    recentBytesMax: RING_BYTES_MAX,
+    historyRetentionMs,
+    compactionIntervalMs,
+    recentEventsMax,
+    recentBytesMax: ringBytesMax,
     tls: {},
     ...given,
   };
-  if (options.endpoints.length === 0) throw new RangeError('no etcd server is given');
+  if (options.endpoints.length === 0)
+    throw new RangeError('endpoints: at least one etcd server is required');
   if (!/^(\/[^/\s]+)+$/.test(options.prefix)) {
     throw new RangeError(
       `${JSON.stringify(options.prefix)} is no prefix of keys in etcd: it begins with a slash and does not end in one`,

@@ -4,9 +4,10 @@ import { type EtcdOptions, resolveEtcdOptions } from './etcd-options.js';
 import { EtcdStore, type EtcdStoreDependencies } from './etcd-store.js';
 
 /**
- * Connects to any of the servers, reads everything below the prefix and follows the changes. Rejects
- * with RangeError for options that cannot be used, with StoreError `Unavailable` when no server answers
- * within half a minute, and with `Corrupt` when the prefix holds what this store did not write.
+ * * Connects to any of the servers, reads everything below the prefix and follows the changes.
+ *   Rejects with RangeError for invalid options, with StoreError `Unavailable` if no server
+ *   responds within half a minute, and with `Corrupt` if the prefix has values that this store did
+ *   not write.
  */
 export async function openEtcdStore(
   options: EtcdOptions,

@@ -1,12 +1,12 @@
-/** Tells whether etcd can be reached, and whether its changes still arrive when nobody reads. */
+/** Checks periodically that etcd responds and that its changes arrive, also without readers. */
 import type { Clock, Logger, Timer } from '@orch/component';
-import { PROBE_INTERVAL_MS } from './limits.js';
+import { probeIntervalMs } from './limits.js';
 
 export class Probe {
-  /** Why the last one failed. */
+  /** Error of the last check. */
   failure: string | undefined;
-  #timer: Timer | undefined;
-  #stopped = false;
+  private timer: Timer | undefined;
+  private stopped = false;
 
   constructor(
     private readonly clock: Clock,
@@ -15,24 +15,24 @@ export class Probe {
   ) {}
 
   start(): void {
-    this.#timer = this.clock.setTimer(PROBE_INTERVAL_MS, () => void this.#run());
+    this.timer = this.clock.setTimer(probeIntervalMs, () => void this.run());
   }
 
   stop(): void {
-    this.#stopped = true;
-    this.#timer?.cancel();
+    this.stopped = true;
+    this.timer?.cancel();
   }
 
-  async #run(): Promise<void> {
+  private async run(): Promise<void> {
     try {
       await this.check();
-      if (this.failure !== undefined) this.logger.info({}, 'etcd answers again');
+      if (this.failure !== undefined) this.logger.info({}, 'etcd responds again');
       this.failure = undefined;
     } catch (error) {
-      if (this.#stopped) return;
-      if (this.failure === undefined) this.logger.warn({ error }, 'etcd does not answer');
+      if (this.stopped) return;
+      if (this.failure === undefined) this.logger.warn({ error }, 'etcd does not respond');
       this.failure = error instanceof Error ? error.message : String(error);
     }
-    if (!this.#stopped) this.start();
+    if (!this.stopped) this.start();
   }
 }

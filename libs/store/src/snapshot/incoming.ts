@@ -1,25 +1,32 @@
 /**
- * A state that comes in, built in a directory of its own beside the one in use. Invariant: `finish`
- * resolves only when the whole of it has come, every record was read back from disk and matches its
+ * A state that is being received, in a directory beside the one in use. Invariant: `finish`
+ * resolves only if the state is complete, every record was read back from disk and matches its
  * checksums, and the facts agree with the records.
  */
-import type { LoopClock } from '@orch/component';
-import { type Disk, type IncomingSnapshot, LogError, type LogIndex, type Row } from '@orch/raft';
+import { invariant, type LoopClock } from '@orch/component';
+import {
+  asLogIndex,
+  type Disk,
+  type IncomingSnapshot,
+  LogError,
+  type LogIndex,
+  type Row,
+} from '@orch/raft';
 import { type Facts, StateMachine } from '../core/state-machine.js';
-import { STATE_BATCH_BYTES_MAX } from '../limits.js';
-import { restoreState } from '../shell/recovery.js';
-import { StateDatabase } from '../shell/state-database.js';
+import { stateBatchBytesMax } from '../limits.js';
+import { restoreState } from '../state/recovery.js';
+import { StateDatabase } from '../state/state-database.js';
 import type { StoreOptions } from '../store-options.js';
 import { StoreError } from '../versioned-store.js';
 import { StateStreamReader } from './state-stream.js';
 
 export class IncomingState implements IncomingSnapshot {
-  /** What has come, in memory, once it is finished. */
+  /** The received state in memory, after `finish`. */
   machine: StateMachine | undefined;
-  readonly #stream = new StateStreamReader();
-  #rows: Row[] = [];
-  #rowBytes = 0;
-  #closed = false;
+  private readonly stream = new StateStreamReader();
+  private rows: Row[] = [];
+  private rowBytes = 0;
+  private closed = false;
 
   private constructor(
     readonly directory: string,
@@ -29,7 +36,7 @@ export class IncomingState implements IncomingSnapshot {
     private readonly options: StoreOptions,
   ) {}
 
-  /** Whatever is in `directory` is dropped. */
+  /** Deletes the content of `directory`. */
   static async open(
     directory: string,
     disk: Disk,
@@ -43,18 +50,18 @@ export class IncomingState implements IncomingSnapshot {
 
   async write(chunk: Buffer): Promise<void> {
     await asLogError(async () => {
-      for (const row of this.#stream.take(chunk)) {
-        this.#rows.push(row);
-        this.#rowBytes += row[0].length + row[1].length;
+      for (const row of this.stream.take(chunk)) {
+        this.rows.push(row);
+        this.rowBytes += row[0].length + row[1].length;
       }
-      if (this.#rowBytes >= STATE_BATCH_BYTES_MAX) await this.#flush();
+      if (this.rowBytes >= stateBatchBytesMax) await this.flush();
     });
   }
 
   async finish(): Promise<{ readonly appliedIndex: LogIndex }> {
     return asLogError(async () => {
-      const { facts, sweptRevision } = this.#stream.finish();
-      await this.#flush();
+      const { facts, sweptRevision } = this.stream.finish();
+      await this.flush();
       await this.database.noteSwept(sweptRevision);
       await this.database.writeFacts(facts);
       await this.database.sync();
@@ -63,17 +70,17 @@ export class IncomingState implements IncomingSnapshot {
       await restoreState(machine, this.database, { facts, proposers }, this.clock);
       this.machine = machine;
       await this.database.writeCheckpoint({ facts, proposers: machine.proposers.encodeAll() });
-      return { appliedIndex: facts.appliedIndex as LogIndex };
+      return { appliedIndex: asLogIndex(facts.appliedIndex) };
     });
   }
 
   /**
-   * Makes it the beginning of another cluster: history is gone, the revision is `byRevisions` further, and
-   * no proposer is known. After `finish`.
+   * Makes the state the start of another cluster: drops the history and the proposers and moves the
+   * revision ahead by `byRevisions`. To be called after `finish`.
    */
   async moveAhead(byRevisions: number): Promise<Facts> {
     const { machine } = this;
-    if (!machine) throw new Error('invariant broken: an unfinished state is moved ahead');
+    invariant(machine !== undefined, 'an unfinished state is moved ahead');
     const revision = machine.revision + byRevisions;
     const facts: Facts = {
       ...machine.facts,
@@ -87,33 +94,33 @@ export class IncomingState implements IncomingSnapshot {
     return facts;
   }
 
-  /** Hands the directory over, closed, with a note of where it comes from. */
+  /** Closes the directory after recording the snapshot that it comes from. */
   async seal(point: Parameters<StateDatabase['noteInstalled']>[0]): Promise<void> {
     await this.database.noteInstalled(point);
-    await this.#close();
+    await this.close();
   }
 
   async discard(): Promise<void> {
     this.machine = undefined;
-    await this.#close();
+    await this.close();
     await this.disk.removeDirectory(this.directory);
   }
 
-  async #close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+  private async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
     await this.database.close();
   }
 
-  async #flush(): Promise<void> {
-    const rows = this.#rows;
-    this.#rows = [];
-    this.#rowBytes = 0;
+  private async flush(): Promise<void> {
+    const rows = this.rows;
+    this.rows = [];
+    this.rowBytes = 0;
     await this.database.writeRows(rows);
   }
 }
 
-/** The log knows its own kind of error only. */
+/** Converts an error for the log, which handles LogError only. */
 async function asLogError<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -1,11 +1,11 @@
 import { ManualClock, SimDisk } from '@orch/raft';
 import { expect, it } from 'vitest';
-import { EMPTY_FACTS, StateMachine } from '../core/state-machine.js';
-import { StateDatabase } from '../shell/state-database.js';
-import { StateWriter } from '../shell/state-writer.js';
+import { emptyFacts, StateMachine } from '../core/state-machine.js';
+import { StateDatabase } from '../state/state-database.js';
+import { StateWriter } from '../state/state-writer.js';
 import { openOutgoing } from './outgoing.js';
 
-it('is of a database that says what it holds', async () => {
+it('openOutgoing rejects a database without facts', async () => {
   const clock = new ManualClock();
   const faults = { syncMs: [0, 0], writeMs: [0, 0], readMs: [0, 0] } as const;
   const disk = new SimDisk({ clock, random: () => 0.5, faults });
@@ -23,9 +23,9 @@ it('is of a database that says what it holds', async () => {
   await expect(openOutgoing({ machine, writer, database })).rejects.toMatchObject({
     code: 'Corrupt',
   });
-  await database.writeFacts(EMPTY_FACTS);
+  await database.writeFacts(emptyFacts);
   const outgoing = await openOutgoing({ machine, writer, database });
-  expect(outgoing.facts).toEqual(EMPTY_FACTS);
+  expect(outgoing.facts).toEqual(emptyFacts);
   await outgoing.close();
   await database.close();
   expect(fatal).toEqual([]);

@@ -1,7 +1,7 @@
-/** A consistent view of a state database, streamed at the reader's pace while writes go on. */
-import { type LogIndex, type OutgoingSnapshot, type Rows } from '@orch/raft';
+/** Streams a consistent view of a state database at the reader's pace, during writes. */
+import { asLogIndex, type OutgoingSnapshot, type Rows } from '@orch/raft';
 import type { Facts } from '../core/state-machine.js';
-import type { LiveState } from '../shell/live-state.js';
+import type { LiveState } from '../state/live-state.js';
 import { StoreError } from '../versioned-store.js';
 import { writeStateStream } from './state-stream.js';
 
@@ -10,8 +10,8 @@ export interface OutgoingState extends OutgoingSnapshot {
 }
 
 /**
- * Everything applied before the call is in it. When the state is replaced before the result is closed,
- * its `next` rejects. Throws StoreError (Corrupt) where the database does not say what it holds.
+ * Streams everything applied before the call. If the state is replaced before the stream is closed,
+ * its `next` rejects. Throws StoreError `Corrupt` if the facts of the database are missing.
  */
 export async function openOutgoing({
   machine,
@@ -27,13 +27,13 @@ export async function openOutgoing({
   };
   try {
     const facts = await database.readFacts(view);
-    // Written before anything else is.
+    // Written before anything else.
     if (!facts) throw new StoreError('Corrupt', 'the facts of the state are missing');
     sources.push(database.proposerRows(view), database.versionRows(0, facts.revision, view));
     const sweptRevision = await database.readSwept(view);
     const chunks = writeStateStream({ facts, sweptRevision }, [...sources]);
     return {
-      appliedIndex: facts.appliedIndex as LogIndex,
+      appliedIndex: asLogIndex(facts.appliedIndex),
       facts,
       async next() {
         const { value } = await chunks.next();

@@ -2,7 +2,14 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@orch/component';
-import { FileDisk, MEMORY_MEMBER, type Member, MemoryDisk, MemoryLog } from '@orch/raft';
+import {
+  branded,
+  FileDisk,
+  type Member,
+  MemoryDisk,
+  MemoryReplicatedLog,
+  memoryMember,
+} from '@orch/raft';
 import { ClassicLevel } from 'classic-level';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Command, encodeCommand } from '../core/command.js';
@@ -13,30 +20,32 @@ import {
   commit,
   exact,
   put,
-  QUORUM,
   quietLogger,
+  quorumRead,
   read,
   showList,
   until,
-  WAIT_MS,
   WatchRecorder,
+  waitMs,
 } from '../testing/harness.js';
 import type { Revision, StoreError } from '../versioned-store.js';
 
-const ANY = read({ kind: 'any' });
-const OTHERS: Member[] = ['b1', 'b2'].map((id) => ({
-  ...MEMORY_MEMBER,
-  id: id.padStart(16, '0'),
-  name: id,
-}));
+const anyRead = read({ kind: 'any' });
+const otherMembers: Member[] = branded(
+  ['b1', 'b2'].map((id) => ({
+    ...memoryMember,
+    id: id.padStart(16, '0'),
+    name: id,
+  })),
+);
 
 interface Replica {
-  readonly log: MemoryLog;
+  readonly log: MemoryReplicatedLog;
   readonly store: ReplicatedStore;
   readonly fatal: Error[];
 }
 
-describe('a state that is replaced by a snapshot', () => {
+describe('state replaced by a snapshot', () => {
   let parent: string;
   const open: ReplicatedStore[] = [];
 
@@ -50,8 +59,8 @@ describe('a state that is replaced by a snapshot', () => {
   });
 
   function replica(name: string, disk = new MemoryDisk(), options: Partial<StoreOptions> = {}) {
-    const log = new MemoryLog(disk);
-    log.configuration = { voters: [MEMORY_MEMBER, ...OTHERS], learners: [] };
+    const log = new MemoryReplicatedLog(disk);
+    log.configuration = { voters: [memoryMember, ...otherMembers], learners: [] };
     const fatal: Error[] = [];
     const store = createStore({
       directory: join(parent, name, 'state'),
@@ -101,7 +110,7 @@ describe('a state that is replaced by a snapshot', () => {
     return lists;
   }
 
-  it('is the other one afterwards: content, history, hashes, and after a restart', async () => {
+  it('has the content, history and hashes of the snapshot, also after a restart', async () => {
     const [leader, behind] = await ahead(20, 60);
     await leader.store.compact(30 as Revision);
     const { chunks } = await leader.log.takeSnapshot();
@@ -110,8 +119,8 @@ describe('a state that is replaced by a snapshot', () => {
     const same = async (store: ReplicatedStore) => {
       expect(store.status()).toMatchObject({ revision: 80, compactedRevision: 30 });
       expect(await allLists(store)).toEqual(await allLists(leader.store));
-      const content = await leader.store.contentHash(75 as Revision, WAIT_MS);
-      expect(await store.contentHash(75 as Revision, WAIT_MS)).toEqual(content);
+      const content = await leader.store.contentHash(75 as Revision, waitMs);
+      expect(await store.contentHash(75 as Revision, waitMs)).toEqual(content);
     };
     expect(behind.store.stateHash()).toEqual(leader.store.stateHash());
     await same(behind.store);
@@ -122,7 +131,7 @@ describe('a state that is replaced by a snapshot', () => {
     expect((await commit(again.store, put('core/pods/ns/new', 'x'))).revision).toBe(81);
   });
 
-  it('keeps watches gapless, and ends those that history does not reach', async () => {
+  it('continues watches without a gap or ends them when history does not reach back', async () => {
     const [leader, behind] = await ahead(20, 60);
     const reference = new WatchRecorder(leader.store, 'core/pods/', 0);
     await reference.reached(80);
@@ -148,7 +157,7 @@ describe('a state that is replaced by a snapshot', () => {
     expect(overtaken.ended).toMatchObject({ code: 'Compacted', revision: 50 });
   });
 
-  it('answers those who wait, and says when a result was missed', async () => {
+  it('settles waiting readers and commits and reports a missed result', async () => {
     const behind = await started('behind');
     await write(behind.store, 0, 5);
     const proposed: Buffer[] = [];
@@ -159,7 +168,7 @@ describe('a state that is replaced by a snapshot', () => {
     };
     behind.log.hold();
     const taken = behind.store
-      .commit([put('core/pods/ns/taken', 'x')], WAIT_MS)
+      .commit([put('core/pods/ns/taken', 'x')], waitMs)
       .catch((error: StoreError) => error.code);
     const waiting = behind.store.get(
       'core/pods/ns/p1',
@@ -176,10 +185,10 @@ describe('a state that is replaced by a snapshot', () => {
     expect((await waiting).revision).toBeGreaterThanOrEqual(12);
     behind.log.release();
     expect((await still).revision).toBe(17);
-    expect((await behind.store.get('core/pods/ns/taken', QUORUM)).entry?.revision).toBe(6);
+    expect((await behind.store.get('core/pods/ns/taken', quorumRead)).entry?.revision).toBe(6);
   });
 
-  it('stays as it is when what comes is damaged, cut short or given up', async () => {
+  it('is unchanged when the snapshot is damaged, truncated or aborted', async () => {
     const [leader, behind] = await ahead(10, 20);
     await commit(leader.store, put('core/pods/ns/large', 'x'.repeat(700_000)));
     const { chunks } = await leader.log.takeSnapshot();
@@ -196,7 +205,7 @@ describe('a state that is replaced by a snapshot', () => {
     expect(behind.store.stateHash()).toEqual(leader.store.stateHash());
   });
 
-  it('is sent as of one moment while writes go on', async () => {
+  it('is sent as of one revision during writes', async () => {
     const [leader, behind] = await ahead(10, 500);
     const writing = write(leader.store, 510, 300);
     const { chunks, appliedIndex } = await leader.log.takeSnapshot();
@@ -204,12 +213,12 @@ describe('a state that is replaced by a snapshot', () => {
     await behind.log.giveSnapshot(chunks);
     const { revision } = behind.store.stateHash();
     expect(behind.store.stateHash().appliedIndex).toBe(appliedIndex);
-    expect(await behind.store.contentHash(revision, WAIT_MS)).toEqual(
-      await leader.store.contentHash(revision, WAIT_MS),
+    expect(await behind.store.contentHash(revision, waitMs)).toEqual(
+      await leader.store.contentHash(revision, waitMs),
     );
   });
 
-  it('comes when the database is damaged and others have the state', async () => {
+  it('is fetched when the database is damaged and others have the state', async () => {
     const leader = await started('leader');
     await write(leader.store, 0, 60);
     const disk = new MemoryDisk();
@@ -228,23 +237,25 @@ describe('a state that is replaced by a snapshot', () => {
     const { log, store } = replica('behind', behind.log.disk);
     await store.start();
     expect(store.status()).toMatchObject({ ready: false, revision: 0 });
-    expect(store.status().reason).toMatch(/awaited from the leader/);
-    await expect(store.get('core/pods/ns/p1', ANY)).rejects.toMatchObject({ code: 'Unavailable' });
+    expect(store.status().reason).toMatch(/waiting for a snapshot from the leader/);
+    await expect(store.get('core/pods/ns/p1', anyRead)).rejects.toMatchObject({
+      code: 'Unavailable',
+    });
     await log.giveSnapshot((await leader.log.takeSnapshot()).chunks);
     expect(await allLists(store)).toEqual(await allLists(leader.store));
     await until(() => store.status().ready, 'the store is ready');
 
     const sole = replica('sole', behind.log.disk);
-    sole.log.configuration = { voters: [MEMORY_MEMBER], learners: [] };
+    sole.log.configuration = { voters: [memoryMember], learners: [] };
     await expect(sole.store.start()).rejects.toMatchObject({
       code: 'Corrupt',
-      message: expect.stringContaining('revision 27 is not whole') as string,
+      message: expect.stringContaining('revision 27 is incomplete') as string,
     });
   });
 
-  describe('because it has diverged', () => {
+  describe('after a divergence', () => {
     /** Commands of another member in this replica's log. */
-    function member(log: MemoryLog, id: string) {
+    function member(log: MemoryReplicatedLog, id: string) {
       const nonce = id.padStart(16, 'c');
       log.append(
         encodeCommand({ kind: 'register', id: { proposer: nonce, sequence: 0 }, timeMs: 1 }),
@@ -274,10 +285,10 @@ describe('a state that is replaced by a snapshot', () => {
       expect(indexes.slice(0, 2)).toEqual([10, 20]);
     });
 
-    it('stops at once when a majority of the others agree, and fetches the state', async () => {
+    it('stops when a majority of the others agree, and fetches the state', async () => {
       const { log, store, fatal } = await started('one');
       await write(store, 0, 10);
-      const [first, second] = [member(log, OTHERS[0]!.id), member(log, OTHERS[1]!.id)];
+      const [first, second] = [member(log, otherMembers[0]!.id), member(log, otherMembers[1]!.id)];
       await write(store, 10, 10);
       const { appliedIndex, hash } = store.stateHash();
       const own = Number.parseInt(hash, 16);
@@ -295,7 +306,7 @@ describe('a state that is replaced by a snapshot', () => {
 
       const again = replica('one', log.disk);
       await again.store.start();
-      expect(again.store.status().reason).toMatch(/awaited from the leader/);
+      expect(again.store.status().reason).toMatch(/waiting for a snapshot from the leader/);
       const leader = await started('leader', new MemoryDisk());
       for (let at = 0; at < 40; at += 1) leader.log.appendEmpty();
       await write(leader.store, 0, 30);

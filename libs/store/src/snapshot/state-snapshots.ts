@@ -1,8 +1,11 @@
 /**
- * How the log gets at the state as a whole. Invariants: at most one state comes in at a time; on disk a
- * crash leaves the old state or the new one; in memory both change within one turn of the loop.
+ * Sends and receives the whole state for the log. Invariants: at most one state is received at a
+ * time; a crash leaves the old state or the new one on disk; memory and disk change to the new
+ * state in one turn of the event loop.
  */
+
 import type { LoopClock } from '@orch/component';
+import { invariant } from '@orch/component';
 import {
   type Disk,
   type IncomingSnapshot,
@@ -12,19 +15,19 @@ import {
   type SnapshotPoint,
 } from '@orch/raft';
 import type { StateMachine } from '../core/state-machine.js';
-import type { LiveState } from '../shell/live-state.js';
-import { StateDatabase } from '../shell/state-database.js';
+import type { LiveState } from '../state/live-state.js';
+import { StateDatabase } from '../state/state-database.js';
 import type { StoreOptions } from '../store-options.js';
 import { IncomingState } from './incoming.js';
 import { openOutgoing } from './outgoing.js';
 
-/** What has the state in use, and changes it. */
+/** Owns the state in use. */
 export interface StateOwner {
-  /** Undefined while there is none that could be read. */
+  /** Returns the state; undefined while none can be read. */
   readonly live: () => LiveState | undefined;
-  /** Nothing is written, swept or read from disk any more; the database is closed. */
+  /** Stops writes, sweeps and reads from disk and closes the database. */
   readonly suspend: () => Promise<void>;
-  /** This is the state from now on. */
+  /** Puts the new state into use. */
   readonly replace: (machine: StateMachine, database: StateDatabase) => void;
 }
 
@@ -35,14 +38,14 @@ export interface StateSnapshotsContext {
   readonly options: StoreOptions;
 }
 
-/** Where a state that comes in is built. */
+/** Returns the directory of a state that is being received. */
 export function incomingDirectory(stateDirectory: string): string {
   return `${stateDirectory}.incoming`;
 }
 
 export class StateSnapshots implements SnapshotHandlers {
-  #incoming: IncomingState | undefined;
-  #installing: Promise<void> | undefined;
+  private incoming: IncomingState | undefined;
+  private installing: Promise<void> | undefined;
 
   constructor(
     private readonly context: StateSnapshotsContext,
@@ -51,43 +54,45 @@ export class StateSnapshots implements SnapshotHandlers {
 
   async open(): Promise<OutgoingSnapshot> {
     const live = this.owner.live();
-    if (!live) throw new LogError('Stopped', 'there is no state to be sent now');
+    if (!live) throw new LogError('Stopped', 'no state can be sent now');
     return openOutgoing(live);
   }
 
   async receive(): Promise<IncomingSnapshot> {
     const { directory, disk, clock, options } = this.context;
-    // One that is being installed lies where the next one is built. Its failure is told to the log.
-    await Promise.allSettled([this.#installing]);
-    await this.#incoming?.discard();
+    // The directory is in use during an installation. The log gets the error of the installation.
+    await Promise.allSettled([this.installing]);
+    await this.incoming?.discard();
     const incoming = incomingDirectory(directory);
-    this.#incoming = await IncomingState.open(incoming, disk, clock, options);
-    return this.#incoming;
+    this.incoming = await IncomingState.open(incoming, disk, clock, options);
+    return this.incoming;
   }
 
   install(point: SnapshotPoint): Promise<void> {
-    this.#installing = this.#install(point);
-    return this.#installing;
+    this.installing = this.replaceState(point);
+    return this.installing;
   }
 
-  /** Finishes what is under way and drops a state that came in and was not installed. */
+  /** Completes an installation in progress and deletes a received state that was not installed. */
   async stop(): Promise<void> {
-    // Its failure is told to the log.
-    await Promise.allSettled([this.#installing]);
-    await this.#incoming?.discard();
+    // The log gets its error.
+    await Promise.allSettled([this.installing]);
+    await this.incoming?.discard();
   }
 
-  async #install(point: SnapshotPoint): Promise<void> {
+  private async replaceState(point: SnapshotPoint): Promise<void> {
     const { directory, disk } = this.context;
-    const incoming = this.#incoming;
+    const incoming = this.incoming;
     const machine = incoming?.machine;
-    if (!incoming || !machine || machine.appliedIndex !== point.index) {
-      throw new Error(`invariant broken: no finished snapshot of entry ${point.index} to install`);
-    }
+    invariant(
+      incoming !== undefined && machine?.appliedIndex === point.index,
+      'no finished snapshot of this entry can be installed',
+      { index: point.index, received: machine?.appliedIndex },
+    );
     await incoming.seal(point);
     await this.owner.suspend();
     await disk.replaceDirectory(incoming.directory, directory);
-    this.#incoming = undefined;
+    this.incoming = undefined;
     this.owner.replace(machine, await StateDatabase.open(disk, directory));
   }
 }

@@ -14,15 +14,15 @@ import type {
 } from '../versioned-store.js';
 
 export interface StoreHarness {
-  /** Opens the store (again), with everything committed before. The one opened before was stopped. */
+  /** Opens the store (again) with all earlier commits. The store opened before must be stopped. */
   open(): Promise<VersionedStore>;
-  /** Stops what is open and removes every trace. */
+  /** Stops the open store and removes its files. */
   destroy(): Promise<void>;
 }
 
-export const WAIT_MS = 5_000;
+export const waitMs = 5_000;
 
-/** Keeps quiet but for what a test must not overlook. */
+/** Logs warnings and errors only. */
 export const quietLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,
@@ -44,11 +44,11 @@ export function objectAt(text: string, revision: number): string {
   return `{"rv":"${revision}","text":"${text}"}`;
 }
 
-export function read(consistency: ReadConsistency, timeoutMs = WAIT_MS) {
+export function read(consistency: ReadConsistency, timeoutMs = waitMs) {
   return { consistency, timeoutMs };
 }
 
-export const QUORUM = read({ kind: 'quorum' });
+export const quorumRead = read({ kind: 'quorum' });
 
 export function exact(revision: number) {
   return read({ kind: 'exact', revision: revision as Revision });
@@ -59,7 +59,7 @@ export async function commit(
   store: VersionedStore,
   ...operations: Operation[]
 ): Promise<CommitResult & { succeeded: true }> {
-  const result = await store.commit(operations, WAIT_MS);
+  const result = await store.commit(operations, waitMs);
   if (!result.succeeded) throw new Error(`operation ${result.failedOperation} failed`);
   return result;
 }
@@ -77,28 +77,28 @@ export function showEvent(event: WatchEvent): string {
   return `${event.revision} ${event.kind} ${event.key} ${show(event.previous)} -> ${show(event.entry)}`;
 }
 
-/** Resolves once `condition` holds; rejects after `WAIT_MS`. */
+/** Resolves once `condition` holds; rejects after `waitMs`. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
-  const giveUpMs = performance.now() + WAIT_MS;
+  const giveUpMs = performance.now() + waitMs;
   while (!condition()) {
-    if (performance.now() > giveUpMs) throw new Error(`waited in vain until ${what}`);
+    if (performance.now() > giveUpMs) throw new Error(`timed out after ${waitMs} ms until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
 
-/** A watch that notes everything it is given, and checks each call by itself. */
+/** A watch that records all events and checks each call. */
 export class WatchRecorder {
   readonly events: WatchEvent[] = [];
   ended: StoreError | undefined;
   readonly handle: WatchHandle;
-  #lastRevision: number;
+  private lastRevision: number;
 
   constructor(store: VersionedStore, prefix: string, afterRevision: number) {
-    this.#lastRevision = afterRevision;
+    this.lastRevision = afterRevision;
     this.handle = store.watch({
       prefix,
       afterRevision: afterRevision as Revision,
-      onEvents: (events, revision) => this.#note(events, revision),
+      onEvents: (events, revision) => this.note(events, revision),
       onEnd: (error) => {
         this.ended = error;
       },
@@ -114,14 +114,22 @@ export class WatchRecorder {
     return this.events.map(showEvent);
   }
 
-  #note(events: readonly WatchEvent[], revision: number): void {
+  private note(events: readonly WatchEvent[], revision: number): void {
     const first = events[0];
     const last = events.at(-1);
     if (!first || !last) throw new Error('a watch was called without events');
-    if (first.revision <= this.#lastRevision || last.revision > revision) {
+    if (first.revision <= this.lastRevision || last.revision > revision) {
       throw new Error(`revisions ${first.revision} to ${last.revision} are out of order`);
     }
-    this.#lastRevision = revision;
+    this.lastRevision = revision;
     this.events.push(...events);
   }
+}
+
+/** Resolves with the code of the StoreError that `promise` rejects with, or `succeeded`. */
+export function codeOf(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => 'succeeded',
+    (error: StoreError) => error.code,
+  );
 }

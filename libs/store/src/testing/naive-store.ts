@@ -16,16 +16,16 @@ interface Change {
 }
 
 export class NaiveStore {
-  readonly #states: ReadonlyMap<string, Version>[] = [new Map()];
-  readonly #changes: Change[] = [];
+  private readonly states: ReadonlyMap<string, Version>[] = [new Map()];
+  private readonly changes: Change[] = [];
 
   get revision(): number {
-    return this.#states.length - 1;
+    return this.states.length - 1;
   }
 
   /** False when an expectation does not hold. */
   commit(operations: readonly Operation[]): boolean {
-    const before = this.#states.at(-1)!;
+    const before = this.states.at(-1)!;
     for (const { key, expect } of operations) {
       const current = before.get(key)?.revision;
       if (expect?.kind === 'absent' && current !== undefined) return false;
@@ -33,15 +33,15 @@ export class NaiveStore {
     }
     const revision = this.revision + 1;
     const after = new Map(before);
-    const changes = operations.flatMap((operation) => this.#change(after, operation, revision));
+    const changes = operations.flatMap((operation) => this.change(after, operation, revision));
     if (changes.length === 0) return true;
-    this.#states.push(after);
-    this.#changes.push(...changes);
+    this.states.push(after);
+    this.changes.push(...changes);
     return true;
   }
 
   list(prefix: string, revision: number): string[] {
-    return [...this.#states[revision]!.values()]
+    return [...this.states[revision]!.values()]
       .filter(({ key }) => key.startsWith(prefix))
       .sort((left, right) => (left.key < right.key ? -1 : 1))
       .map(show);
@@ -49,7 +49,7 @@ export class NaiveStore {
 
   /** `prefix` ends in a slash. */
   events(prefix: string, afterRevision: number): string[] {
-    return this.#changes
+    return this.changes
       .filter(({ revision, version }) => revision > afterRevision && version.key.startsWith(prefix))
       .map(
         ({ revision, kind, previous, version }) =>
@@ -57,7 +57,7 @@ export class NaiveStore {
       );
   }
 
-  #change(state: Map<string, Version>, operation: Operation, revision: number): Change[] {
+  private change(state: Map<string, Version>, operation: Operation, revision: number): Change[] {
     if (operation.kind === 'check') return [];
     const { key } = operation;
     const previous = state.get(key);

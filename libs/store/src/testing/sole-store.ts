@@ -5,7 +5,7 @@ import { createInThreadStore, type InThreadStoreOptions } from '../in-thread-sto
 import type { ReplicatedStore } from '../replicated-store.js';
 import { quietLogger, until } from './harness.js';
 
-const PEER_URL = 'https://127.0.0.1:6480';
+const peerUrl = 'https://127.0.0.1:6480';
 
 /** Started, and brought up to date from its log. */
 export async function openSole(
@@ -23,9 +23,9 @@ export async function openSole(
     },
     identity: {
       memberName: 'default',
-      peerUrl: PEER_URL,
+      peerUrl,
       clientUrl: 'https://127.0.0.1:6443',
-      initialMembers: [{ name: 'default', peerUrl: PEER_URL }],
+      initialMembers: [{ name: 'default', peerUrl: peerUrl }],
       initialState: 'new',
       clusterToken: 'cluster',
     },

@@ -1,6 +1,6 @@
 /**
- * Three replicas with their stores in one process, on real disks, over a network in memory: for tests of
- * what holds whoever leads. Elections are quick, so that starts are.
+ * Three replicas with their stores in one process, on real disks, over a network in memory, with
+ * short election timeouts.
  */
 import { join } from 'node:path';
 import { type Logger, systemClock } from '@orch/component';
@@ -9,7 +9,7 @@ import { createInThreadStore, type StoreAndLog } from '../in-thread-store.js';
 import type { StoreOptions } from '../store-options.js';
 import { quietLogger, until } from './harness.js';
 
-const MEMBERS: InitialMember[] = ['a', 'b', 'c'].map((name, at) => ({
+const members: InitialMember[] = ['a', 'b', 'c'].map((name, at) => ({
   name,
   peerUrl: `https://10.0.0.${at + 1}:6480`,
 }));
@@ -17,14 +17,14 @@ const MEMBERS: InitialMember[] = ['a', 'b', 'c'].map((name, at) => ({
 export class ThreeStores {
   readonly network = new SimNetwork({ clock: systemClock, random: Math.random });
   readonly fatal: Error[] = [];
-  /** What was logged as an error. */
+  /** Logged errors. */
   readonly errors: string[] = [];
-  readonly #running = new Map<string, StoreAndLog>();
+  private readonly running = new Map<string, StoreAndLog>();
 
-  readonly #logger: Logger = {
+  private readonly logger: Logger = {
     ...quietLogger,
     error: (_fields: unknown, message?: string) => void this.errors.push(message ?? ''),
-    child: () => this.#logger,
+    child: () => this.logger,
   };
 
   constructor(
@@ -35,20 +35,20 @@ export class ThreeStores {
 
   /** All that do not run begin to; resolves when every one of them is ready. */
   async start(): Promise<void> {
-    for (const { name } of MEMBERS) if (!this.#running.has(name)) await this.begin(name);
-    for (const { store } of this.#running.values()) {
+    for (const { name } of members) if (!this.running.has(name)) await this.begin(name);
+    for (const { store } of this.running.values()) {
       await until(() => store.status().ready, 'the store is ready');
     }
   }
 
   async begin(name: string): Promise<StoreAndLog> {
-    const { peerUrl } = MEMBERS.find((member) => member.name === name)!;
+    const { peerUrl } = members.find((member) => member.name === name)!;
     const made = createInThreadStore({
       dataDirectory: join(this.directory, name),
       disk: new FileDisk(),
       clock: systemClock,
       random: Math.random,
-      logger: this.#logger,
+      logger: this.logger,
       onFatal: (error) => this.fatal.push(error),
       options: this.options,
       tuning: { heartbeatMs: 20, electionMs: 200, logKeepEntries: this.logKeepEntries },
@@ -57,22 +57,22 @@ export class ThreeStores {
         memberName: name,
         peerUrl,
         clientUrl: '',
-        initialMembers: MEMBERS,
+        initialMembers: members,
         initialState: 'new',
         clusterToken: 'cluster',
       },
     });
-    this.#running.set(name, made);
+    this.running.set(name, made);
     await made.store.start();
     return made;
   }
 
   get names(): string[] {
-    return [...this.#running.keys()];
+    return [...this.running.keys()];
   }
 
   of(name: string): StoreAndLog {
-    return this.#running.get(name)!;
+    return this.running.get(name)!;
   }
 
   /** Resolves with its name once there is one. */
@@ -89,7 +89,7 @@ export class ThreeStores {
 
   async stop(name: string): Promise<void> {
     await this.of(name).store.stop();
-    this.#running.delete(name);
+    this.running.delete(name);
   }
 
   async stopAll(): Promise<void> {

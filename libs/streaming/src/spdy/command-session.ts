@@ -1,4 +1,6 @@
-/** The server's side of a remote command over SPDY: one stream for each direction, told by a header. */
+/**
+ * The server side of a remote command over SPDY: one stream per direction, identified by a header.
+ */
 import type { Readable, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { closeTimeoutMs, streamCreationTimeoutMs } from '../limits.js';
@@ -16,10 +18,10 @@ import type { SpdyStream } from './stream.js';
 
 type StreamType = 'stdin' | 'stdout' | 'stderr' | 'error' | 'resize';
 
-/** The longest size of a terminal, as text, that can come. */
+/** Length of the text of a terminal size. */
 const sizeBytesMax = 256;
 
-/** Resolves when the client has opened every stream it asked for; rejects when it does not in time. */
+/** Resolves when the client has opened all requested streams; rejects after a time limit. */
 export function commandStreams(
   session: SpdySession,
   protocol: CommandProtocol,
@@ -34,13 +36,13 @@ export function commandStreams(
       reject(new Error(message));
     };
     const timer = setTimeout(
-      () => fail('the client did not open its streams in time'),
+      () => fail(`the client did not open its streams within ${streamCreationTimeoutMs} ms`),
       streamCreationTimeoutMs,
     );
-    session.once('close', () => fail('the client has gone'));
+    session.once('close', () => fail('the client has disconnected'));
     session.on('stream', (stream) => {
-      const type = stream.headers.streamtype as StreamType;
-      if (!expected.includes(type) || streams.has(type)) {
+      const type = expected.find((candidate) => candidate === stream.headers.streamtype);
+      if (type === undefined || streams.has(type)) {
         stream.destroy();
         return;
       }
@@ -66,7 +68,7 @@ class CommandSession implements CommandStreams {
   readonly stdout: Writable | undefined;
   readonly stderr: Writable | undefined;
   private readonly error: SpdyStream;
-  private readonly left = new AbortController();
+  private readonly disconnected = new AbortController();
   private size: TerminalSize | undefined;
   private resized: ((size: TerminalSize) => void) | undefined;
 
@@ -79,14 +81,14 @@ class CommandSession implements CommandStreams {
     this.stdout = streams.get('stdout');
     this.stderr = streams.get('stderr');
     this.error = streams.get('error')!;
-    // The client ends its half of these at once; without a reader it would never be seen.
+    // The client ends its half of these immediately; it must be read for the end to be noticed.
     for (const type of ['stdout', 'stderr', 'error'] as const) streams.get(type)?.resume();
     this.readSizes(streams.get('resize'));
-    session.once('close', () => this.left.abort());
+    session.once('close', () => this.disconnected.abort());
   }
 
-  get gone(): AbortSignal {
-    return this.left.signal;
+  get closed(): AbortSignal {
+    return this.disconnected.signal;
   }
 
   onResize(listener: (size: TerminalSize) => void): void {
@@ -95,21 +97,21 @@ class CommandSession implements CommandStreams {
   }
 
   async finish(status: CommandStatus): Promise<void> {
-    if (this.left.signal.aborted) return;
+    if (this.disconnected.signal.aborted) return;
     const closed = new Promise<void>((resolve) => this.session.once('close', () => resolve()));
-    const cut = setTimeout(() => this.session.destroy(), closeTimeoutMs);
+    const timer = setTimeout(() => this.session.destroy(), closeTimeoutMs);
     this.stdin?.resume();
     this.error.end(encodeStatus(status, this.protocol.version));
-    const outputs = [this.stdout, this.stderr, this.error].filter((one) => one !== undefined);
+    const outputs = [this.stdout, this.stderr, this.error].filter((output) => output !== undefined);
     for (const output of outputs) output.end();
-    // Rejections are those of a client that has gone.
+    // Rejections mean that the client has disconnected.
     await Promise.allSettled(outputs.map((output) => finished(output, { readable: false })));
     this.session.close();
     await closed;
-    clearTimeout(cut);
+    clearTimeout(timer);
   }
 
-  /** One JSON text after the other, each on a line or in a frame of its own. */
+  /** Reads a sequence of JSON texts, which are separated by lines or frames. */
   private readSizes(stream: SpdyStream | undefined): void {
     let text = '';
     stream?.on('data', (chunk: Buffer) => {

@@ -1,7 +1,8 @@
 /**
- * The server's side of port-forward over SPDY: each connection is a pair of streams, one for its bytes
- * and one for its error, which carry the same request id.
+ * The server side of port-forward over SPDY: a connection consists of a data stream and an error
+ * stream with the same request id.
  */
+import { errorMessage } from '@orch/component';
 import { type Forward, parsePort } from '../forwarding.js';
 import { streamCreationTimeoutMs } from '../limits.js';
 import type { SpdySession } from './session.js';
@@ -13,10 +14,10 @@ interface Pair {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Resolves when the session has ended. */
+/** Serves the connections of the session. Resolves when the session has ended. */
 export function serveForwardSession(session: SpdySession, forward: Forward): Promise<void> {
   const pairs = new Map<string, Pair>();
-  const gone = new AbortController();
+  const closed = new AbortController();
   const drop = (id: string) => {
     const pair = pairs.get(id);
     clearTimeout(pair?.timer);
@@ -48,36 +49,39 @@ export function serveForwardSession(session: SpdySession, forward: Forward): Pro
     pair[type] = stream;
     if (!pair.data || !pair.error) return;
     drop(id);
-    void join(pair.data, pair.error, port, forward, gone.signal);
+    void serveConnection(pair.data, pair.error, port, forward, closed.signal);
   });
   return new Promise((resolve) => {
     session.once('close', () => {
-      gone.abort();
+      closed.abort();
       for (const id of [...pairs.keys()]) drop(id);
       resolve();
     });
   });
 }
 
-/** Clients of old give none: their data stream follows its error stream at once. */
+/**
+ * Returns the request id. Old clients send none; their data stream directly follows the error
+ * stream.
+ */
 function requestId({ id, headers }: SpdyStream, type: 'data' | 'error'): string {
   return headers.requestid ?? `stream ${type === 'error' ? id : id - 2}`;
 }
 
-async function join(
+async function serveConnection(
   data: SpdyStream,
   error: SpdyStream,
   port: number,
   forward: Forward,
   signal: AbortSignal,
 ): Promise<void> {
-  // The client ends its half at once; without a reader it would never be seen.
+  // The client ends its half immediately; it must be read for the end to be noticed.
   error.resume();
   try {
     await forward({ port, data, error }, signal);
     error.end();
   } catch (cause) {
-    error.end((cause as Error).message);
+    error.end(errorMessage(cause));
     data.end();
     data.resume();
   }

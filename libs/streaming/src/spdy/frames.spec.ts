@@ -15,7 +15,7 @@ function parseIn(pieces: readonly Buffer[]): Frame[] {
   return pieces.flatMap((piece) => [...parser.push(piece)]);
 }
 
-/** The bytes cut at these places. */
+/** The bytes split at these places. */
 function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   const sorted = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length].sort(
     (a, b) => a - b,
@@ -50,7 +50,7 @@ function joined(frames: readonly Frame[]): unknown[] {
 const headersOf = fc.dictionary(fc.stringMatching(/^[a-z-]{1,20}$/), fc.string({ maxLength: 200 }));
 
 describe('frames', () => {
-  it('come out the same however the bytes arrive', () => {
+  it('are decoded independently of the chunks in which they arrive', () => {
     const frame = fc.oneof(
       fc
         .record({ type: fc.integer({ min: 1, max: 9 }), payload: fc.uint8Array({ maxLength: 60 }) })
@@ -67,16 +67,16 @@ describe('frames', () => {
     );
   });
 
-  it('refuse another version and what is too long', () => {
+  it('are rejected with another version or if they are too long', () => {
     const other = controlFrame(1, 0, Buffer.alloc(4));
     other[1] = 2;
     expect(() => parseIn([other])).toThrow(SpdyError);
     const long = controlFrame(1, 0, Buffer.alloc(4));
     long.writeUIntBE(0xffffff, 5, 3);
-    expect(() => parseIn([long])).toThrow('too long');
+    expect(() => parseIn([long])).toThrow('longer than 65536 bytes');
   });
 
-  it('meet random bytes with frames or an error of the protocol', () => {
+  it('are decoded from random bytes, or a SpdyError is thrown', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         try {
@@ -90,11 +90,11 @@ describe('frames', () => {
 });
 
 describe('headers', () => {
-  it('know the dictionary of the protocol', () => {
+  it('use the dictionary of the protocol', () => {
     expect(headerDictionary.length).toBe(1423);
   });
 
-  it('come back from what this side sends', async () => {
+  it('survive encoding and decoding', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(headersOf, { maxLength: 5 }), async (all) => {
         const deflater = new HeaderDeflater();
@@ -109,7 +109,7 @@ describe('headers', () => {
     );
   });
 
-  it('are read where they were compressed with the dictionary', async () => {
+  it('are decoded if they are compressed with the dictionary', async () => {
     const deflate = createDeflate({ dictionary: headerDictionary });
     const inflater = new HeaderInflater();
     const all: Record<string, string>[] = [{ streamtype: 'error', port: '80' }, { url: '/' }];
@@ -122,7 +122,7 @@ describe('headers', () => {
     inflater.close();
   });
 
-  it('that would become much memory are refused', async () => {
+  it('are rejected if they are too long after decompression', async () => {
     const deflate = createDeflate({ dictionary: headerDictionary });
     deflate.write(Buffer.alloc(10_000_000));
     await new Promise<void>((done) => deflate.flush(constants.Z_SYNC_FLUSH, done));
@@ -130,7 +130,7 @@ describe('headers', () => {
     await expect(inflater.inflate(deflate.read() as Buffer)).rejects.toThrow(SpdyError);
   });
 
-  it('meet random bytes with headers or an error of the protocol', () => {
+  it('are decoded from random bytes, or a SpdyError is thrown', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         try {

@@ -1,6 +1,7 @@
 /**
- * Frames of SPDY/3.1: bytes to frames and back. Pure. Control frames come out whole; the payload of a
- * data frame comes out in the pieces it arrived in, so that no large frame is held.
+ * Encodes and decodes frames of SPDY/3.1. Pure. Control frames are decoded as a whole; the payload
+ * of a data frame is passed on in the pieces in which it arrives, so that large frames are not
+ * buffered.
  * Source: the published draft of SPDY/3.1, sections 2.2 and 2.6.
  */
 import { controlFrameBytesMax } from '../limits.js';
@@ -16,7 +17,7 @@ export const frameTypes = {
   windowUpdate: 9,
 } as const;
 
-/** The sender of the frame sends nothing more on this stream. */
+/** The frame is the last one of its sender on this stream. */
 export const flagFin = 0x01;
 
 export const resetCodes = {
@@ -41,23 +42,23 @@ export interface DataPiece {
   readonly kind: 'data';
   readonly streamId: number;
   readonly data: Buffer;
-  /** The last piece of a frame that ends the stream. */
+  /** Whether this is the last piece of a frame that ends the stream. */
   readonly fin: boolean;
 }
 
 export type Frame = ControlFrame | DataPiece;
 
-/** The other side does not keep to the protocol. */
+/** The peer violates the protocol. */
 export class SpdyError extends Error {
   override readonly name = 'SpdyError';
 }
 
 export class FrameParser {
   private pending: Buffer = Buffer.alloc(0);
-  /** The data frame under way. */
+  /** The data frame that is being received. */
   private open: { readonly streamId: number; readonly fin: boolean; bytesLeft: number } | undefined;
 
-  /** Frames that are complete with this chunk. Throws SpdyError. */
+  /** Yields the frames that this chunk completes. Throws SpdyError. */
   *push(chunk: Buffer): Generator<Frame> {
     this.pending = this.pending.length === 0 ? chunk : Buffer.concat([this.pending, chunk]);
     for (;;) {
@@ -67,7 +68,7 @@ export class FrameParser {
     }
   }
 
-  /** Undefined for the head of a data frame. */
+  /** Reads the next frame; returns undefined for the head of a data frame. */
   private nextFrame(): Frame | 'incomplete' | undefined {
     if (this.pending.length < headBytes) return 'incomplete';
     const length = this.pending.readUIntBE(5, 3);
@@ -79,8 +80,11 @@ export class FrameParser {
       this.take(headBytes);
       return undefined;
     }
-    if ((first & ~controlBit) !== version) throw new SpdyError('a frame of another version');
-    if (length > controlFrameBytesMax) throw new SpdyError('a control frame is too long');
+    if ((first & ~controlBit) !== version)
+      throw new SpdyError('a frame has an unsupported version');
+    if (length > controlFrameBytesMax) {
+      throw new SpdyError(`a control frame is longer than ${controlFrameBytesMax} bytes`);
+    }
     if (this.pending.length < headBytes + length) return 'incomplete';
     const type = this.pending.readUInt16BE(2);
     const payload = this.take(headBytes + length).subarray(headBytes);
@@ -113,7 +117,7 @@ export function controlFrame(type: number, flags: number, payload: Buffer): Buff
   return Buffer.concat([head, payload]);
 }
 
-/** The head; the data follows it. */
+/** Returns the head of a data frame, without the data. */
 export function dataFrameHead(streamId: number, byteCount: number, fin: boolean): Buffer {
   const head = Buffer.allocUnsafe(headBytes);
   head.writeUInt32BE(streamId, 0);
@@ -122,14 +126,14 @@ export function dataFrameHead(streamId: number, byteCount: number, fin: boolean)
   return head;
 }
 
-/** Payloads that are nothing but numbers of 32 bits. */
+/** Encodes a payload of 32-bit numbers. */
 export function numbers(...values: number[]): Buffer {
   const payload = Buffer.allocUnsafe(values.length * 4);
   for (const [index, value] of values.entries()) payload.writeUInt32BE(value, index * 4);
   return payload;
 }
 
-/** A stream's id at `offset`. Throws SpdyError for a payload that is too short. */
+/** Reads a stream id at `offset`. Throws SpdyError if the payload is too short. */
 export function streamIdAt(payload: Buffer, offset = 0): number {
   if (payload.length < offset + 4) throw new SpdyError('a control frame is too short');
   return payload.readUInt32BE(offset) & 0x7fff_ffff;

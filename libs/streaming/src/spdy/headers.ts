@@ -1,7 +1,8 @@
 /**
- * Header blocks of SPDY/3.1. All blocks of one direction are one zlib stream with a dictionary that both
- * sides know. What comes in is inflated with it. What goes out is put into stored blocks, which are a
- * zlib stream as well: our headers are few, and so they need no dictionary, state or waiting.
+ * Header blocks of SPDY/3.1. All blocks of a direction form one zlib stream with a predefined
+ * dictionary. Received blocks are inflated with it. Sent blocks are stored uncompressed, which is a
+ * valid zlib stream and needs no dictionary, no state and no waiting, because the sent headers are
+ * few.
  * Source: the published draft of SPDY/3.1, sections 2.6.10 and 2.6.10.1.
  */
 import { constants, createInflate, type Inflate } from 'node:zlib';
@@ -10,7 +11,7 @@ import { SpdyError } from './frames.js';
 
 export type StreamHeaders = Readonly<Record<string, string>>;
 
-/** Each is preceded by its length. */
+/** The words of the dictionary, each of which is preceded by its length. */
 const dictionaryWords =
   'options head post put delete trace accept accept-charset accept-encoding accept-language ' +
   'accept-ranges age allow authorization cache-control connection content-base content-encoding ' +
@@ -21,7 +22,7 @@ const dictionaryWords =
   'user-agent vary via warning www-authenticate method get status 200_OK version HTTP/1.1 url ' +
   'public set-cookie keep-alive origin';
 
-/** These follow as they are. */
+/** The rest of the dictionary, without lengths. */
 const dictionaryEnd =
   '100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505' +
   '203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request' +
@@ -43,19 +44,19 @@ function lengthFirst(text: string): Buffer {
   return Buffer.concat([length, bytes]);
 }
 
-/** Names, which are lower case on the wire, and values. Throws SpdyError. */
+/** Decodes a header block to values by lower-case names. Throws SpdyError. */
 export function parseHeaders(block: Buffer): StreamHeaders {
-  let at = 0;
+  let offset = 0;
   const number = (): number => {
-    if (at + 4 > block.length) throw new SpdyError('a header block is too short');
-    at += 4;
-    return block.readUInt32BE(at - 4);
+    if (offset + 4 > block.length) throw new SpdyError('a header block is too short');
+    offset += 4;
+    return block.readUInt32BE(offset - 4);
   };
   const text = (): string => {
     const length = number();
-    if (length > block.length - at) throw new SpdyError('a header block is too short');
-    at += length;
-    return block.toString('utf8', at - length, at);
+    if (length > block.length - offset) throw new SpdyError('a header block is too short');
+    offset += length;
+    return block.toString('utf8', offset - length, offset);
   };
   const count = number();
   if (count > headerCountMax) throw new SpdyError(`more than ${headerCountMax} headers`);
@@ -78,21 +79,21 @@ export function formatHeaders(headers: StreamHeaders): Buffer {
   return Buffer.concat([count, ...parts]);
 }
 
-/** Zlib's first bytes: deflate with a window of 32 KiB, no dictionary. */
+/** The zlib header: deflate with a window of 32 KiB and no dictionary. */
 const zlibHead = Buffer.of(0x78, 0x01);
 const storedBytesMax = 0xffff;
-/** An empty block: some readers give out what came before only when they see it. */
+/** An empty block, which some readers need to return the preceding data. */
 const flush = Buffer.of(0, 0, 0, 0xff, 0xff);
 
 export class HeaderDeflater {
   private begun = false;
 
-  /** Every block goes out, in this order. */
+  /** Encodes a block. All blocks must be sent in this order. */
   deflate(block: Buffer): Buffer {
     const parts: Buffer[] = this.begun ? [] : [zlibHead];
     this.begun = true;
-    for (let at = 0; at < block.length; at += storedBytesMax) {
-      const bytes = block.subarray(at, at + storedBytesMax);
+    for (let offset = 0; offset < block.length; offset += storedBytesMax) {
+      const bytes = block.subarray(offset, offset + storedBytesMax);
       const head = Buffer.alloc(5);
       head.writeUInt16LE(bytes.length, 1);
       head.writeUInt16LE(~bytes.length & 0xffff, 3);
@@ -102,6 +103,8 @@ export class HeaderDeflater {
     return Buffer.concat(parts);
   }
 }
+
+const tooLong = `the headers of a stream are longer than ${headerBytesMax} bytes`;
 
 export class HeaderInflater {
   private readonly inflater: Inflate;
@@ -117,13 +120,13 @@ export class HeaderInflater {
     this.inflater.on('data', (chunk: Buffer) => {
       this.byteCount += chunk.length;
       if (this.byteCount <= headerBytesMax) this.chunks.push(chunk);
-      else this.inflater.destroy(new SpdyError('the headers of a stream are too long'));
+      else this.inflater.destroy(new SpdyError(tooLong));
     });
     this.inflater.on('error', (error) => this.fail?.(error));
-    this.inflater.on('end', () => this.fail?.(new Error('the stream of headers has ended')));
+    this.inflater.on('end', () => this.fail?.(new Error('the zlib stream has ended')));
   }
 
-  /** One block after the other, each awaited. Rejects with SpdyError. */
+  /** Decodes a block. The caller must await each call before the next. Rejects with SpdyError. */
   inflate(block: Buffer): Promise<Buffer> {
     this.chunks = [];
     this.byteCount = 0;
@@ -131,10 +134,10 @@ export class HeaderInflater {
       this.fail = (cause) => reject(new SpdyError('headers cannot be decompressed', { cause }));
       this.inflater.write(block, (error) => {
         if (error) return;
-        // What is still held comes out as data now.
+        // Reading emits the buffered output as data.
         while (this.inflater.read() !== null);
         if (this.byteCount <= headerBytesMax) resolve(Buffer.concat(this.chunks));
-        else reject(new SpdyError('the headers of a stream are too long'));
+        else reject(new SpdyError(tooLong));
       });
     });
   }

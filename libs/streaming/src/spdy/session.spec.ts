@@ -44,8 +44,8 @@ async function sessions(): Promise<{ client: SpdySession; server: SpdySession }>
   return { client: new SpdySession(near, 'client'), server: new SpdySession(far, 'server') };
 }
 
-describe('a session', () => {
-  it('carries both directions of several streams, each ending on its own', async () => {
+describe('SpdySession', () => {
+  it('transfers both directions of several streams, which end independently', async () => {
     const { client, server } = await sessions();
     server.on('stream', (stream) => {
       void text(stream).then((said) => stream.end(`${stream.headers.name}: ${said}`));
@@ -63,7 +63,7 @@ describe('a session', () => {
     expect(client.streamCount).toBe(0);
   });
 
-  it('carries a megabyte each way and stays bounded while nobody reads', async () => {
+  it('transfers a megabyte in each direction and bounds its buffers without a reader', async () => {
     const { client, server } = await sessions();
     const opened = new Promise<SpdyStream>((done) => server.once('stream', done));
     const stream = client.open({});
@@ -86,7 +86,7 @@ describe('a session', () => {
     await writing;
   });
 
-  it('ends its streams when the connection is gone', async () => {
+  it('ends its streams when the connection is closed', async () => {
     const { client, server } = await sessions();
     const opened = new Promise<SpdyStream>((done) => server.once('stream', done));
     client.open({});
@@ -97,7 +97,7 @@ describe('a session', () => {
     expect(stream.destroyed).toBe(true);
   });
 
-  it('survives whatever comes', async () => {
+  it('survives random input', async () => {
     const deflater = new HeaderDeflater();
     const block = deflater.deflate(formatHeaders({ streamtype: 'data', port: '80' }));
     const frame = fc.oneof(

@@ -1,8 +1,8 @@
 /**
- * A SPDY/3.1 connection: streams over one duplex of bytes. Clients of the interface neither grant nor
- * heed windows, so the bytes of a stream wait for nothing but the connection: when the reader of one
- * stream is full, nothing more is read until it goes on. Invariant: whatever the other side sends ends
- * at worst this session.
+ * A SPDY/3.1 connection: streams multiplexed over one duplex. Upstream clients do not use
+ * flow-control windows, so back-pressure applies to the whole connection: when the buffer of one
+ * stream is full, reading stops until it drains. Invariant: invalid input affects only this
+ * session.
  */
 import { EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
@@ -29,9 +29,9 @@ import {
 import { SpdyStream, type StreamSession } from './stream.js';
 
 export interface SpdyEvents {
-  /** The other side has opened a stream; it is accepted already. */
+  /** The peer has opened a stream, which is already accepted. */
   stream: [SpdyStream];
-  /** The connection is gone, for this reason if it was not orderly. */
+  /** The connection is closed; the error is undefined for an orderly close. */
   close: [Error | undefined];
 }
 
@@ -39,7 +39,10 @@ const streamIdMax = 0x7fff_ffff;
 
 type Side = 'client' | 'server';
 
-/** Ids of the two sides, for streams and pings alike, never meet. */
+/**
+ * Returns the first id of a side. Ids of streams and pings are odd for clients and even for
+ * servers.
+ */
 function firstId(side: Side): number {
   return side === 'client' ? 1 : 2;
 }
@@ -58,7 +61,7 @@ export class SpdySession extends EventEmitter<SpdyEvents> implements StreamSessi
   private isBlocked = false;
   private isClosed = false;
 
-  /** `side`: of this end. */
+  /** `side` is the role of this end. */
   constructor(
     private readonly transport: Duplex,
     private readonly side: Side,
@@ -76,7 +79,7 @@ export class SpdySession extends EventEmitter<SpdyEvents> implements StreamSessi
     return this.streams.size;
   }
 
-  /** Opens a stream. Throws SpdyError when there are too many. */
+  /** Opens a stream. Throws SpdyError if there are too many. */
   open(headers: StreamHeaders): SpdyStream {
     if (this.isClosed || this.streams.size >= streamsPerSessionMax || this.nextId > streamIdMax) {
       throw new SpdyError('no more streams can be opened');
@@ -90,7 +93,7 @@ export class SpdySession extends EventEmitter<SpdyEvents> implements StreamSessi
     return stream;
   }
 
-  /** Says that it is over and ends the connection once all is written. */
+  /** Sends a GOAWAY frame and closes the connection after all data is written. */
   close(): void {
     if (this.isClosed) return;
     this.send(controlFrame(frameTypes.goAway, 0, numbers(this.lastPeerId, 0)));
@@ -107,10 +110,10 @@ export class SpdySession extends EventEmitter<SpdyEvents> implements StreamSessi
       return;
     }
     this.transport.cork();
-    let goesOn = this.transport.write(dataFrameHead(streamId, data.length, fin));
-    if (data.length > 0) goesOn = this.transport.write(data);
+    let isWritable = this.transport.write(dataFrameHead(streamId, data.length, fin));
+    if (data.length > 0) isWritable = this.transport.write(data);
     this.transport.uncork();
-    if (goesOn) done();
+    if (isWritable) done();
     else this.waitingForDrain.push(done);
   }
 
@@ -147,7 +150,7 @@ export class SpdySession extends EventEmitter<SpdyEvents> implements StreamSessi
         }
       }
     } catch (error) {
-      reason = error as Error;
+      reason = error instanceof Error ? error : new Error(String(error));
     }
     this.finish(reason);
   }
@@ -160,7 +163,7 @@ export class SpdySession extends EventEmitter<SpdyEvents> implements StreamSessi
     this.isClosed = true;
     clearInterval(this.pingTimer);
     this.inflater.close();
-    for (const stream of [...this.streams.values()]) stream.cutOff('the connection is gone');
+    for (const stream of [...this.streams.values()]) stream.abort('the connection is closed');
     this.drained();
     if (!this.transport.destroyed) this.transport.destroy();
     this.emit('close', reason);
@@ -169,7 +172,7 @@ export class SpdySession extends EventEmitter<SpdyEvents> implements StreamSessi
   private takeData(streamId: number, data: Buffer, fin: boolean): Promise<void> | undefined {
     const stream = this.streams.get(streamId);
     if (stream) return stream.receive(data, fin);
-    // It may have been given up a moment ago.
+    // The stream may have been closed in the meantime.
     if (fin || data.length > 0) this.reset(streamId, resetCodes.invalidStream);
     return undefined;
   }
@@ -183,25 +186,27 @@ export class SpdySession extends EventEmitter<SpdyEvents> implements StreamSessi
       case frameTypes.headers:
         return this.moreHeaders(frame);
       case frameTypes.rstStream:
-        this.streams.get(streamIdAt(payload))?.cutOff('the other side has reset the stream');
+        this.streams.get(streamIdAt(payload))?.abort('the peer has reset the stream');
         return undefined;
       case frameTypes.ping:
         this.pinged(payload);
         return undefined;
       default:
-        // Settings, windows, farewells and what is not known: nothing follows from them.
+        // Settings, window updates, GOAWAY and unknown frames are ignored.
         return undefined;
     }
   }
 
-  /** Blocks must all go through the inflater, those of streams that are refused too. */
+  /**
+   * Handles a new stream. The inflater must process every header block, also of rejected streams.
+   */
   private async opened({ payload, flags }: ControlFrame): Promise<void> {
     const streamId = streamIdAt(payload);
     if (payload.length < 10) throw new SpdyError('a control frame is too short');
     const headers = parseHeaders(await this.inflater.inflate(payload.subarray(10)));
-    const isTheirs = streamId % 2 === (this.side === 'server' ? 1 : 0);
-    if (!isTheirs || streamId <= this.lastPeerId) {
-      throw new SpdyError(`stream ${streamId} cannot be opened`);
+    const isPeerId = streamId % 2 === (this.side === 'server' ? 1 : 0);
+    if (!isPeerId || streamId <= this.lastPeerId) {
+      throw new SpdyError(`stream ${streamId} has an invalid id`);
     }
     this.lastPeerId = streamId;
     if (this.streams.size >= streamsPerSessionMax || this.listenerCount('stream') === 0) {
@@ -231,7 +236,7 @@ export class SpdySession extends EventEmitter<SpdyEvents> implements StreamSessi
   }
 
   private ping(): void {
-    // What is not read cannot be heard: a connection that is gone fails on what is written to it.
+    // While reading is blocked, a dead connection is detected by failing writes only.
     this.silentMs = this.isBlocked ? 0 : this.silentMs + pingIntervalMs;
     if (this.silentMs > silenceMsMax) {
       this.destroy();

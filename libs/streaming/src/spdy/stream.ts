@@ -1,10 +1,10 @@
-/** One stream of a SPDY session: a duplex whose halves end each on its own. */
+/** A stream of a SPDY session: a duplex whose halves end independently. */
 import { Duplex } from 'node:stream';
 import { streamBufferBytesMax } from '../limits.js';
 import { resetCodes } from './frames.js';
 import type { StreamHeaders } from './headers.js';
 
-/** What a stream does to its session. */
+/** The operations of a session that its streams use. */
 export interface StreamSession {
   sendData(streamId: number, data: Buffer, fin: boolean, done: () => void): void;
   reset(streamId: number, code: number): void;
@@ -22,11 +22,11 @@ export class SpdyStream extends Duplex {
     private readonly session: StreamSession,
   ) {
     super({ readableHighWaterMark: streamBufferBytesMax, allowHalfOpen: true });
-    // A stream that is cut off is seen by its end; not everybody listens for errors.
+    // An aborted stream is noticed by its end; an error listener is optional.
     this.on('error', () => undefined);
   }
 
-  /** From the session; a promise when the reader has enough for now. */
+  /** Receives data from the session. Returns a promise if reading must pause until it resolves. */
   receive(data: Buffer, fin: boolean): Promise<void> | undefined {
     if (this.destroyed || this.hasEnded) return undefined;
     const wantsMore = data.length === 0 || this.push(data);
@@ -40,8 +40,11 @@ export class SpdyStream extends Duplex {
     });
   }
 
-  /** The other side has given the stream up, or the session is gone: nothing is to be sent for it. */
-  cutOff(reason: string): void {
+  /**
+   * Destroys the stream without sending a frame, because the peer has reset it or the session is
+   * closed.
+   */
+  abort(reason: string): void {
     this.hasEnded = true;
     this.hasFinished = true;
     this.destroy(new Error(reason));

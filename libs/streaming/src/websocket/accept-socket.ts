@@ -1,6 +1,6 @@
 /**
- * Answers a request for a WebSocket. Invariant: whoever is refused has not been written to, so that the
- * caller can still say why in its own words.
+ * Accepts WebSocket requests. Invariant: nothing is written to a rejected connection, so that the
+ * caller can send an error response.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -9,18 +9,18 @@ import { type WebSocket, WebSocketServer } from 'ws';
 export interface WebSocketRequest {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
-  /** What the client has sent already. */
+  /** Data that the client has already sent. */
   readonly head: Buffer;
 }
 
-/** The request is not one for a WebSocket, or its client has left. */
+/** The request is not a valid WebSocket request, or its client has disconnected. */
 export class HandshakeError extends Error {
   override readonly name = 'HandshakeError';
 }
 
 /**
- * `protocol`: as told to the client, empty for none. A client that sends a longer message than
- * `messageBytesMax` is cut off. Throws HandshakeError.
+ * Accepts the WebSocket. `protocol` is the negotiated subprotocol, empty for none. A message longer
+ * than `messageBytesMax` closes the connection. Throws HandshakeError.
  */
 export function acceptWebSocket(
   { request, socket, head }: WebSocketRequest,
@@ -33,18 +33,21 @@ export function acceptWebSocket(
     perMessageDeflate: false,
     maxPayload: messageBytesMax,
   });
-  const outcome: { accepted?: WebSocket; refusal: string } = { refusal: 'the client has left' };
-  // The library takes no names with a slash, which one of ours has: the choice is told past it.
+  const outcome: { accepted?: WebSocket; failure: string } = {
+    failure: 'the client has disconnected',
+  };
+  // One protocol has a slash in its name, which the library rejects; the response header is added
+  // manually.
   delete request.headers['sec-websocket-protocol'];
   server.on('headers', (headers) => {
     if (protocol !== '') headers.push(`Sec-WebSocket-Protocol: ${protocol}`);
   });
   server.on('wsClientError', (error) => {
-    outcome.refusal = error.message;
+    outcome.failure = error.message;
   });
   server.handleUpgrade(request, socket, head, (accepted) => {
     outcome.accepted = accepted;
   });
-  if (!outcome.accepted) throw new HandshakeError(outcome.refusal);
+  if (!outcome.accepted) throw new HandshakeError(outcome.failure);
   return outcome.accepted;
 }

@@ -1,4 +1,4 @@
-/** The server's side of a WebSocket that carries one stream of bytes to the client, and nothing back. */
+/** The server side of a WebSocket that sends one byte stream to the client. */
 import type { Readable } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { keepAlive } from './keep-alive.js';
@@ -8,25 +8,25 @@ const closeNormal = 1000;
 const closeFailed = 1011;
 
 /**
- * Sends what comes as it comes, at the pace of the client, whose own messages are dropped. Resolves when
- * the source has ended or failed, which the close code tells, or when the client has left, with which the
- * source is destroyed.
+ * Sends the data of `source` with back-pressure, and ignores messages of the client. Resolves when
+ * the source has ended or failed, which determines the close code, or when the client has
+ * disconnected, which destroys the source.
  */
 export async function sendStream(
   socket: WebSocket,
   source: Readable,
   base64: boolean,
 ): Promise<void> {
-  // A client that has yet to take what was sent cannot answer.
+  // A client with unreceived data cannot respond to pings.
   socket.on(
     'message',
     keepAlive(socket, () => socket.bufferedAmount > 0),
   );
-  // Its end follows; there is nobody to tell.
+  // The close event follows.
   socket.on('error', () => socket.terminate());
   socket.once('close', () => source.destroy());
   try {
-    // Clients take the first message as the sign that the stream is there.
+    // Clients wait for the first message as a sign that the stream is open.
     await sendMessage(socket, base64 ? '' : Buffer.alloc(0));
     for await (const chunk of source) {
       const bytes = chunk as Buffer;
@@ -34,6 +34,7 @@ export async function sendStream(
     }
     socket.close(closeNormal);
   } catch {
-    socket.close(closeFailed); // without effect where it is the client that has gone
+    // Has no effect if the client has disconnected.
+    socket.close(closeFailed);
   }
 }

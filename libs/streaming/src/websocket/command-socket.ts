@@ -1,7 +1,7 @@
 /**
- * The server's side of a remote command over a WebSocket. Invariant: at most `streamBufferBytesMax` of
- * standard input wait for the command; while they do, nothing is read from the socket, so neither are
- * new sizes of the terminal. A frame the protocol does not know ends the connection, nothing else.
+ * The server side of a remote command over a WebSocket. Invariant: at most `streamBufferBytesMax`
+ * of standard input are buffered; while the buffer is full, nothing is read from the socket,
+ * including terminal sizes. An invalid message closes the connection.
  */
 import { Readable, Writable } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
@@ -29,11 +29,11 @@ export class CommandSocket implements CommandStreams {
   readonly stdin: Readable | undefined;
   readonly stdout: Writable | undefined;
   readonly stderr: Writable | undefined;
-  private readonly left = new AbortController();
+  private readonly disconnected = new AbortController();
   private inputHasEnded = false;
   private size: TerminalSize | undefined;
   private resized: ((size: TerminalSize) => void) | undefined;
-  private readonly heard: () => void;
+  private readonly resetKeepAlive: () => void;
 
   constructor(
     private readonly socket: WebSocket,
@@ -43,18 +43,18 @@ export class CommandSocket implements CommandStreams {
     if (request.stdin) this.stdin = this.input();
     if (request.stdout) this.stdout = this.output(channels.stdout);
     if (request.stderr) this.stderr = this.output(channels.stderr);
-    this.heard = keepAlive(socket, () => socket.isPaused);
+    this.resetKeepAlive = keepAlive(socket, () => socket.isPaused);
     socket.on('message', (data) => this.receive(data));
-    // Its end follows; there is nobody to tell.
+    // The close event follows.
     socket.on('error', () => socket.terminate());
     socket.once('close', () => this.end());
-    // Clients take the first message as the sign that the streams are there.
+    // Clients wait for the first message as a sign that the streams are open.
     const first = this.stdout ? channels.stdout : this.stderr ? channels.stderr : channels.error;
     socket.send(encodeMessage(first, Buffer.alloc(0), protocol.base64));
   }
 
-  get gone(): AbortSignal {
-    return this.left.signal;
+  get closed(): AbortSignal {
+    return this.disconnected.signal;
   }
 
   onResize(listener: (size: TerminalSize) => void): void {
@@ -67,12 +67,13 @@ export class CommandSocket implements CommandStreams {
     if (socket.readyState !== socket.OPEN) return;
     socket.resume();
     const text = encodeStatus(status, protocol.version);
-    await this.send(channels.error, text).catch(() => undefined); // has gone: nobody to tell
+    // A rejection means that the client has disconnected.
+    await this.send(channels.error, text).catch(() => undefined);
     const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-    const cut = setTimeout(() => socket.terminate(), closeTimeoutMs);
+    const timer = setTimeout(() => socket.terminate(), closeTimeoutMs);
     socket.close(1000);
     await closed;
-    clearTimeout(cut);
+    clearTimeout(timer);
   }
 
   private input(): Readable {
@@ -83,7 +84,7 @@ export class CommandSocket implements CommandStreams {
         if (socket.isPaused) socket.resume();
       },
       destroy: (_error, done) => {
-        // What still comes for it is dropped.
+        // Further input is discarded.
         if (socket.isPaused) socket.resume();
         done(null);
       },
@@ -104,7 +105,7 @@ export class CommandSocket implements CommandStreams {
   }
 
   private receive(data: RawData): void {
-    this.heard();
+    this.resetKeepAlive();
     try {
       const message = decodeMessage(bytesOf(data), this.protocol.base64);
       if (message) this.take(message.channel, message.data);
@@ -137,6 +138,6 @@ export class CommandSocket implements CommandStreams {
   private end(): void {
     this.endInput();
     for (const output of [this.stdout, this.stderr]) output?.destroy();
-    this.left.abort();
+    this.disconnected.abort();
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The server's side of port-forward over a WebSocket: for each port one connection, with a channel for
- * its bytes and one for its error. Each channel begins with its port number, least significant byte
- * first. There is no way to say that one direction has ended: a connection ends with the socket.
+ * The server side of port-forward over a WebSocket: one connection per port, with a data channel
+ * and an error channel. Each channel begins with its port number, least significant byte first. The
+ * protocol cannot end one direction: a connection ends with the socket.
  */
 import { Duplex, Writable } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
@@ -12,15 +12,15 @@ import { ChannelError, decodeMessage, encodeMessage } from './channel-codec.js';
 import { keepAlive } from './keep-alive.js';
 import { bytesOf, sendMessage } from './messages.js';
 
-/** Resolves when every connection has ended and the socket is closed. */
+/** Serves the ports. Resolves when every connection has ended and the socket is closed. */
 export async function serveForwardSocket(
   socket: WebSocket,
   protocol: CommandProtocol,
   ports: readonly number[],
   forward: Forward,
 ): Promise<void> {
-  const gone = new AbortController();
-  const heard = keepAlive(socket, () => socket.isPaused);
+  const disconnected = new AbortController();
+  const resetKeepAlive = keepAlive(socket, () => socket.isPaused);
   const send = (channel: number, data: Buffer) =>
     sendMessage(socket, encodeMessage(channel, data, protocol.base64));
   const connections = ports.map((_port, index) =>
@@ -28,15 +28,15 @@ export async function serveForwardSocket(
   );
   const closed = new Promise<void>((resolve) => {
     socket.once('close', () => {
-      gone.abort();
+      disconnected.abort();
       for (const connection of connections) connection.destroy();
       resolve();
     });
   });
-  // Its end follows; there is nobody to tell.
+  // The close event follows.
   socket.on('error', () => socket.terminate());
   socket.on('message', (data) => {
-    heard();
+    resetKeepAlive();
     receive(socket, protocol, connections, data);
   });
   const work = ports.map(async (port, index) => {
@@ -49,16 +49,16 @@ export async function serveForwardSocket(
       },
     });
     const data = connections[index]!;
-    await forward({ port, data, error }, gone.signal).catch((cause: Error) =>
+    await forward({ port, data, error }, disconnected.signal).catch((cause: Error) =>
       send(index * 2 + 1, Buffer.from(cause.message)),
     );
     data.destroy();
   });
   await Promise.allSettled(work);
   if (socket.readyState === socket.OPEN) socket.close(1000);
-  const cut = setTimeout(() => socket.terminate(), closeTimeoutMs);
+  const timer = setTimeout(() => socket.terminate(), closeTimeoutMs);
   await closed;
-  clearTimeout(cut);
+  clearTimeout(timer);
 }
 
 function dataStream(socket: WebSocket, send: (data: Buffer) => Promise<void>): Duplex {
@@ -77,7 +77,8 @@ function dataStream(socket: WebSocket, send: (data: Buffer) => Promise<void>): D
       done(null);
     },
   });
-  stream.on('error', () => undefined); // a socket that closed while it was written to
+  // Errors mean that the socket was closed during a write.
+  stream.on('error', () => undefined);
   return stream;
 }
 

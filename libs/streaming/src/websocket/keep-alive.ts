@@ -1,23 +1,28 @@
-/** Asks the other side of a WebSocket now and then whether it is there, and cuts it off when it is not. */
+/**
+ * Pings the peer of a WebSocket periodically, and terminates the connection if it does not respond.
+ */
 import type { WebSocket } from 'ws';
 import { pingIntervalMs, silenceMsMax } from '../limits.js';
 
-/** Returns a function to be called for whatever comes; ends with the socket. */
+/**
+ * Starts pinging until the socket closes. Returns a function that must be called for each received
+ * message.
+ */
 export function keepAlive(socket: WebSocket, isPaused: () => boolean): () => void {
   let silentMs = 0;
-  const heard = () => {
+  const reset = () => {
     silentMs = 0;
   };
   const timer = setInterval(() => {
     if (socket.readyState !== socket.OPEN) return;
-    // What is not read cannot be heard: a paused socket fails on what is written to it.
+    // While the socket is paused, a dead connection is detected by failing writes only.
     silentMs = isPaused() ? 0 : silentMs + pingIntervalMs;
     if (silentMs > silenceMsMax) socket.terminate();
     else socket.ping();
   }, pingIntervalMs);
   timer.unref();
-  socket.on('pong', heard);
-  socket.on('ping', heard);
+  socket.on('pong', reset);
+  socket.on('ping', reset);
   socket.once('close', () => clearInterval(timer));
-  return heard;
+  return reset;
 }

@@ -1,4 +1,4 @@
-/** Small helpers around whole messages of a WebSocket. */
+/** Helpers for WebSocket messages. */
 import type { RawData, WebSocket } from 'ws';
 
 export function bytesOf(data: RawData): Buffer {
@@ -6,7 +6,7 @@ export function bytesOf(data: RawData): Buffer {
   return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
 }
 
-/** Resolves when the message has left for the network; rejects when the socket is closed. */
+/** Sends a message. Resolves when it is written to the network; rejects if the socket is closed. */
 export function sendMessage(socket: WebSocket, message: Buffer | string): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.send(message, (error) => (error ? reject(error) : resolve()));

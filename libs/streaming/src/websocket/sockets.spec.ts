@@ -38,7 +38,7 @@ afterEach(() => {
   http.close();
 });
 
-/** Both ends, the client's with what has come so far. */
+/** Returns both ends of a connection, and the messages that the client has received so far. */
 async function pair(): Promise<{ near: WebSocket; far: WebSocket; messages: Buffer[] }> {
   const { port } = http.address() as AddressInfo;
   const near = new WebSocket(`ws://127.0.0.1:${port}`);
@@ -59,7 +59,7 @@ function said(messages: readonly Buffer[], channel: number, base64 = false): str
 }
 
 describe('channel messages', () => {
-  it('come back as they were sent', () => {
+  it('survive encoding and decoding', () => {
     fc.assert(
       fc.property(
         fc.nat(9),
@@ -73,7 +73,7 @@ describe('channel messages', () => {
     );
   });
 
-  it('are refused when they are no base64', () => {
+  it('are rejected with invalid base64', () => {
     expect(() => decodeMessage(Buffer.from('0a%'), true)).toThrow(ChannelError);
     expect(() => decodeMessage(Buffer.from('xYQ=='), true)).toThrow(ChannelError);
     expect(decodeMessage(Buffer.alloc(0), false)).toBeUndefined();
@@ -108,13 +108,13 @@ describe('a command over a WebSocket', () => {
     expect(await input).toBe('hello');
   });
 
-  it('says nothing about success before version 4', async () => {
+  it('sends no status for success before version 4', async () => {
     const { far, messages } = await pair();
     await new CommandSocket(far, protocol(1), everything).finish(commandSucceeded);
     expect(said(messages, channels.error)).toBe('');
   });
 
-  it('takes no more than the command reads', async () => {
+  it('pauses the client while the command does not read', async () => {
     const { near, far } = await pair();
     const streams = new CommandSocket(far, protocol(5), everything);
     const chunk = encodeMessage(channels.stdin, Buffer.alloc(64 * 1024), false);
@@ -127,7 +127,7 @@ describe('a command over a WebSocket', () => {
     expect(byteCount).toBe(512 * 64 * 1024);
   });
 
-  it('takes nothing for an input that its client has ended', async () => {
+  it('ignores input after the client has closed it', async () => {
     const { near, far } = await pair();
     const streams = new CommandSocket(far, protocol(5), everything);
     const resized = new Promise((done) => streams.onResize(done));
@@ -139,16 +139,16 @@ describe('a command over a WebSocket', () => {
     expect(await text(streams.stdin!)).toBe('all');
   });
 
-  it('knows that its client has gone', async () => {
+  it('notices that its client has disconnected', async () => {
     const { near, far } = await pair();
     const streams = new CommandSocket(far, protocol(5), everything);
     near.terminate();
-    await once(streams.gone, 'abort');
+    await once(streams.closed, 'abort');
     await streams.finish(commandSucceeded);
     expect(streams.stdout!.destroyed).toBe(true);
   });
 
-  it('survives whatever comes', async () => {
+  it('survives random input', async () => {
     const message = fc.oneof(
       fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)),
       fc.string({ maxLength: 40 }),
@@ -168,7 +168,7 @@ describe('a command over a WebSocket', () => {
           for (const one of messages) near.send(one);
           near.close();
           await new Promise<void>((done) => far.once('close', () => done()));
-          expect(streams.gone.aborted).toBe(true);
+          expect(streams.closed.aborted).toBe(true);
         },
       ),
       { numRuns: 60 },
@@ -186,7 +186,7 @@ describe('ports over a WebSocket', () => {
     }
   };
 
-  it('have two channels each, which begin with the port', async () => {
+  it('have two channels each, which begin with the port number', async () => {
     const { near, far, messages } = await pair();
     const closed = once(near, 'close');
     const served = serveForwardSocket(far, protocol(4), [80, 81, 82], echo);
@@ -202,7 +202,7 @@ describe('ports over a WebSocket', () => {
     expect(said(messages, 5)).toBe(`${number(82)}careful`);
   });
 
-  it('end with their client, whatever it has sent', async () => {
+  it('end with their client after any input', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 30 })), async (frames) => {
         const { near, far } = await pair();

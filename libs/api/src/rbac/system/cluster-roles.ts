@@ -1,6 +1,6 @@
 /**
- * Cluster roles that every cluster begins with, and who has them. Source: the bootstrap objects of the
- * interface's facts.
+ * Initial cluster roles and bindings of a cluster. Source: the bootstrap objects in the recorded
+ * fixtures.
  */
 import type { ClusterRole, ClusterRoleBinding, Subject } from '@orch/types/rbac.authorization/v1';
 import { componentRules } from './component-roles.js';
@@ -9,7 +9,7 @@ import { account, aggregationLabel, bindingOf, groupOf, objectOf, user } from '.
 import { system } from './rule.js';
 import { userRules } from './user-roles.js';
 
-/** Each is part of the one before. */
+/** Each one includes the next. */
 const aggregates = ['admin', 'edit', 'view'] as const;
 
 const labelFor = (aggregate: string) => ({ [aggregationLabel(aggregate)]: 'true' });
@@ -61,7 +61,7 @@ function holders(): [role: string, ...subjects: Subject[]][] {
     [`system:${system('dns')}`, account(system('dns'))],
     [`system:${system('scheduler')}`, scheduler],
     ['system:volume-scheduler', scheduler],
-    // What nodes may do is decided node by node: nobody has it as a whole.
+    // The node authorizer decides for each node: the role has no subjects.
     ['system:node'],
   ];
 }

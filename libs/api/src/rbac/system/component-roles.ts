@@ -1,4 +1,4 @@
-/** Rules of the roles for the parts of a cluster and what it runs with, by the name after `system:`. */
+/** Rules of the roles of cluster components and add-ons, by the name after `system:`. */
 import { dialect } from '@orch/component';
 import type { PolicyRule } from '@orch/types/rbac.authorization/v1';
 import { eventWrites, rule, system } from './rule.js';
@@ -80,30 +80,7 @@ export function componentRules(): Readonly<Record<string, PolicyRule[]>> {
       rule('proxy', 'core', 'nodes'),
       rule('*', 'core', 'nodes/log nodes/metrics nodes/proxy nodes/spec nodes/stats'),
     ],
-    node: [
-      rule('create', 'authentication', 'tokenreviews'),
-      rule('create', 'authorization', 'localsubjectaccessreviews subjectaccessreviews'),
-      rule(reads, 'core', 'services'),
-      rule('create get list watch', 'core', 'nodes'),
-      rule('patch update', 'core', 'nodes/status'),
-      rule('patch update', 'core', 'nodes'),
-      rule('create patch update', 'core', 'events'),
-      rule(reads, 'core', 'pods'),
-      rule('create delete', 'core', 'pods'),
-      rule('patch update', 'core', 'pods/status'),
-      rule('create', 'core', 'pods/eviction'),
-      rule(reads, 'core', 'configmaps secrets'),
-      rule('get', 'core', 'persistentvolumeclaims persistentvolumes'),
-      rule('get', 'core', 'endpoints'),
-      rule('create get list watch', 'certificates', 'certificatesigningrequests'),
-      rule('create delete get patch update', 'coordination', 'leases'),
-      rule('get', 'storage', 'volumeattachments'),
-      rule('create', 'core', 'serviceaccounts/token'),
-      rule('get patch update', 'core', 'persistentvolumeclaims/status'),
-      rule(reads, 'storage', 'csidrivers'),
-      rule('create delete get patch update', 'storage', 'csinodes'),
-      rule(reads, 'node', 'runtimeclasses'),
-    ],
+    node: nodeRules(),
     'node-bootstrapper': [
       rule('create get list watch', 'certificates', 'certificatesigningrequests'),
     ],
@@ -131,4 +108,32 @@ export function componentRules(): Readonly<Record<string, PolicyRule[]>> {
       rule('get list patch update watch', 'core', 'persistentvolumeclaims'),
     ],
   };
+}
+
+/** What every node agent may do; the node authorizer restricts it to the objects of its node. */
+export function nodeRules(): PolicyRule[] {
+  return [
+    rule('create', 'authentication', 'tokenreviews'),
+    rule('create', 'authorization', 'localsubjectaccessreviews subjectaccessreviews'),
+    rule(reads, 'core', 'services'),
+    rule('create get list watch', 'core', 'nodes'),
+    rule('patch update', 'core', 'nodes/status'),
+    rule('patch update', 'core', 'nodes'),
+    rule('create patch update', 'core', 'events'),
+    rule(reads, 'core', 'pods'),
+    rule('create delete', 'core', 'pods'),
+    rule('patch update', 'core', 'pods/status'),
+    rule('create', 'core', 'pods/eviction'),
+    rule(reads, 'core', 'configmaps secrets'),
+    rule('get', 'core', 'persistentvolumeclaims persistentvolumes'),
+    rule('get', 'core', 'endpoints'),
+    rule('create get list watch', 'certificates', 'certificatesigningrequests'),
+    rule('create delete get patch update', 'coordination', 'leases'),
+    rule('get', 'storage', 'volumeattachments'),
+    rule('create', 'core', 'serviceaccounts/token'),
+    rule('get patch update', 'core', 'persistentvolumeclaims/status'),
+    rule(reads, 'storage', 'csidrivers'),
+    rule('create delete get patch update', 'storage', 'csinodes'),
+    rule(reads, 'node', 'runtimeclasses'),
+  ];
 }

@@ -1,4 +1,4 @@
-/** Rules of the roles for the accounts that control loops run as, by account. */
+/** Rules of the roles of controllers, by service account. */
 import { dialect } from '@orch/component';
 import type { PolicyRule } from '@orch/types/rbac.authorization/v1';
 import { eventWrites, rule, system } from './rule.js';

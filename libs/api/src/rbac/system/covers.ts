@@ -1,14 +1,14 @@
-/** What of some rules is not allowed by others: compared verb by verb and resource by resource. */
+/** Computes which permissions a set of rules lacks, verb by verb and resource by resource. */
 import type { PolicyRule } from '@orch/types/rbac.authorization/v1';
 
 const all = '*';
 
-/** The parts of `wanted`, one verb on one thing each, that no rule of `held` allows by itself. */
+/** The parts of `wanted`, one verb on one target each, that no rule in `held` allows. */
 export function missingRules(
   held: readonly PolicyRule[],
-  wanted: readonly PolicyRule[],
+  required: readonly PolicyRule[],
 ): PolicyRule[] {
-  return wanted.flatMap(partsOf).filter((part) => !held.some((rule) => allows(rule, part)));
+  return required.flatMap(partsOf).filter((part) => !held.some((rule) => allows(rule, part)));
 }
 
 interface Part extends PolicyRule {
@@ -44,18 +44,18 @@ function allows(rule: PolicyRule, part: Part): boolean {
   );
 }
 
-function holds(held: readonly string[] | undefined, wanted: string | undefined): boolean {
-  return held?.some((one) => one === all || one === wanted) ?? false;
+function holds(held: readonly string[] | undefined, required: string | undefined): boolean {
+  return held?.some((entry) => entry === all || entry === required) ?? false;
 }
 
-/** A subresource may be held for all resources. */
-function holdsResource(held: readonly string[] | undefined, wanted: string): boolean {
-  const slash = wanted.indexOf('/');
+/** A subresource may be granted for all resources. */
+function holdsResource(held: readonly string[] | undefined, required: string): boolean {
+  const slash = required.indexOf('/');
   return (
-    holds(held, wanted) || (slash >= 0 && (held?.includes(all + wanted.slice(slash)) ?? false))
+    holds(held, required) || (slash >= 0 && (held?.includes(all + required.slice(slash)) ?? false))
   );
 }
 
 function leadsTo(held: string, url: string): boolean {
-  return held === url || (held.endsWith(all) && url.startsWith(held.slice(0, -1)));
+  return held === url || (held.endsWith(all) && url.startsWith(held.replace(/\*+$/, '')));
 }

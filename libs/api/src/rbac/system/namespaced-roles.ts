@@ -1,4 +1,4 @@
-/** Roles inside system namespaces, and who has them. */
+/** Initial roles and bindings in system namespaces. */
 import { dialect } from '@orch/component';
 import type { PolicyRule, RoleBinding, Subject } from '@orch/types/rbac.authorization/v1';
 import { account, bindingOf, objectOf, user } from './objects.js';

@@ -1,14 +1,14 @@
-/** What all roles and bindings that a cluster begins with have in common. */
+/** Shared parts of the initial roles and bindings. */
 import { dialect } from '@orch/component';
 import type { ClusterRoleBinding, Subject } from '@orch/types/rbac.authorization/v1';
 import { rbacGroup } from '../policy-rules.js';
 
 const group = () => dialect().group(rbacGroup);
 
-/** `"false"` on an object: an operator keeps it, and the server leaves it alone. */
+/** `"false"`: an operator maintains the object, and the server does not change it. */
 export const rbacAutoUpdateAnnotation = () => dialect().key('autoupdate', rbacGroup);
 
-/** Of a role whose rules belong to `admin`, `edit` or `view`. */
+/** Label of a role whose rules are aggregated to `admin`, `edit` or `view`. */
 export const aggregationLabel = (name: string) => `${group()}/aggregate-to-${name}`;
 
 export function objectOf(
@@ -44,7 +44,7 @@ export function bindingOf(
 
 export const user = (name: string): Subject => ({ kind: 'User', apiGroup: group(), name });
 export const groupOf = (name: string): Subject => ({ kind: 'Group', apiGroup: group(), name });
-/** A service account of the system. */
+/** A service account of the system namespace. */
 export const account = (name: string): Subject => ({
   kind: 'ServiceAccount',
   name,

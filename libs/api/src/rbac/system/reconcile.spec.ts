@@ -9,7 +9,7 @@ import {
   rbacAutoUpdateAnnotation,
   user,
 } from './objects.js';
-import { bindsOther, isReconciled, reconcileBinding, reconcileRole } from './reconcile.js';
+import { isAutoUpdated, isRoleRefChanged, reconcileBinding, reconcileRole } from './reconcile.js';
 import { rule, urls } from './rule.js';
 
 describe('missing rules', () => {
@@ -30,45 +30,45 @@ describe('missing rules', () => {
   ])('are %s', (_what, held, missing) => {
     expect(missingRules(held, [rule('get list', 'core', 'pods')])).toEqual(missing);
   });
-  it('know subresources held for all resources, and addresses by their beginning', () => {
+  it('consider subresource wildcards and URL prefixes', () => {
     const held = [rule('get', '*', '*/scale'), urls('get', '/api/*')];
     expect(missingRules(held, [rule('get', 'apps', 'deployments/scale')])).toEqual([]);
     expect(missingRules(held, [rule('get', 'apps', 'deployments')])).toHaveLength(1);
     expect(missingRules(held, [urls('get', '/api/v1')])).toEqual([]);
     expect(missingRules(held, [urls('get', '/apis')])).toEqual([urls('get', '/apis')]);
   });
-  it('of names are those that are not held', () => {
-    const wanted = [rule('get', 'core', 'secrets', ['a', 'b'])];
-    expect(missingRules([rule('get', 'core', 'secrets', ['a'])], wanted)).toEqual([
+  it('of named objects exclude granted names', () => {
+    const desiredRules = [rule('get', 'core', 'secrets', ['a', 'b'])];
+    expect(missingRules([rule('get', 'core', 'secrets', ['a'])], desiredRules)).toEqual([
       rule('get', 'core', 'secrets', ['b']),
     ]);
-    expect(missingRules([rule('get', 'core', 'secrets')], wanted)).toEqual([]);
+    expect(missingRules([rule('get', 'core', 'secrets')], desiredRules)).toEqual([]);
   });
 });
 
 describe('reconciling', () => {
-  const wanted: ClusterRole = {
+  const desired: ClusterRole = {
     ...objectOf('ClusterRole', 'r'),
     rules: [rule('get', 'core', 'pods')],
   };
 
-  it('adds rules, labels and annotations, and keeps what others have set', () => {
+  it('adds rules, labels and annotations, and keeps existing values', () => {
     const role: ClusterRole = {
       metadata: { name: 'r', labels: { 'orch.io/bootstrapping': 'mine', a: 'b' } },
       rules: [rule('list', 'core', 'nodes')],
       aggregationRule: { clusterRoleSelectors: [{}] },
     };
-    reconcileRole(role, wanted);
+    reconcileRole(role, desired);
     expect(role.rules).toEqual([rule('list', 'core', 'nodes'), rule('get', 'core', 'pods')]);
     expect(role.metadata?.labels).toEqual({ 'orch.io/bootstrapping': 'mine', a: 'b' });
-    expect(role.metadata?.annotations).toEqual(wanted.metadata?.annotations);
+    expect(role.metadata?.annotations).toEqual(desired.metadata?.annotations);
     expect(role).not.toHaveProperty('aggregationRule');
   });
-  it('adds the selectors of an aggregate and keeps others and the rules', () => {
+  it('adds aggregation selectors and keeps others and the rules', () => {
     const selector = (value: string) => ({ matchLabels: { value } });
     const role: ClusterRole = {
       metadata: { name: 'r' },
-      rules: wanted.rules!,
+      rules: desired.rules!,
       aggregationRule: { clusterRoleSelectors: [selector('theirs')] },
     };
     const aggregate = {
@@ -80,25 +80,25 @@ describe('reconciling', () => {
       selector('theirs'),
       selector('ours'),
     ]);
-    expect(role.rules).toEqual(wanted.rules);
+    expect(role.rules).toEqual(desired.rules);
   });
-  it('changes nothing where nothing is missing', () => {
-    const role = structuredClone(wanted);
-    reconcileRole(role, wanted);
-    expect(role).toEqual(wanted);
+  it('changes nothing if nothing is missing', () => {
+    const role = structuredClone(desired);
+    reconcileRole(role, desired);
+    expect(role).toEqual(desired);
   });
-  it('adds subjects and keeps those of others', () => {
+  it('adds subjects and keeps existing ones', () => {
     const binding: ClusterRoleBinding = bindingOf('ClusterRole', 'r', [user('u'), account('a')]);
     reconcileBinding(binding, bindingOf('ClusterRole', 'r', [account('a'), groupOf('g')]));
     expect(binding.subjects).toEqual([user('u'), account('a'), groupOf('g')]);
   });
-  it('tells what an operator keeps and what gives another role', () => {
-    const kept = structuredClone(wanted);
-    kept.metadata!.annotations![rbacAutoUpdateAnnotation()] = 'false';
-    expect(isReconciled(kept)).toBe(false);
-    expect(isReconciled({ metadata: { name: 'r' } })).toBe(true);
+  it('detects opted-out objects and changed role references', () => {
+    const copy = structuredClone(desired);
+    copy.metadata!.annotations![rbacAutoUpdateAnnotation()] = 'false';
+    expect(isAutoUpdated(copy)).toBe(false);
+    expect(isAutoUpdated({ metadata: { name: 'r' } })).toBe(true);
     const binding = bindingOf('ClusterRole', 'r', []);
-    expect(bindsOther(binding, bindingOf('ClusterRole', 's', [], { name: 'r' }))).toBe(true);
-    expect(bindsOther(binding, bindingOf('ClusterRole', 'r', [user('u')]))).toBe(false);
+    expect(isRoleRefChanged(binding, bindingOf('ClusterRole', 's', [], { name: 'r' }))).toBe(true);
+    expect(isRoleRefChanged(binding, bindingOf('ClusterRole', 'r', [user('u')]))).toBe(false);
   });
 });

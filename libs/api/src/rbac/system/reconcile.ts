@@ -1,6 +1,6 @@
 /**
- * Brings a stored role or binding to where a start of the server wants it: what is missing is added, what
- * operators have added stays, and what they have marked as their own is left alone.
+ * Reconciles a stored role or binding with the initial one at server start: adds missing parts,
+ * keeps additions of operators, and skips objects that opted out.
  */
 import { semanticallyEqual } from '@orch/apimachinery';
 import type { ObjectMeta } from '@orch/types/meta/v1';
@@ -17,20 +17,20 @@ import { rbacAutoUpdateAnnotation } from './objects.js';
 type AnyRole = ClusterRole | Role;
 type AnyBinding = ClusterRoleBinding | RoleBinding;
 
-/** May the server change it? */
-export function isReconciled({ metadata }: AnyRole | AnyBinding): boolean {
+/** Reports whether the server may update the object. */
+export function isAutoUpdated({ metadata }: AnyRole | AnyBinding): boolean {
   return metadata?.annotations?.[rbacAutoUpdateAnnotation()] !== 'false';
 }
 
-/** Changes `role`, a copy of what is stored. */
-export function reconcileRole(role: AnyRole, wanted: AnyRole): void {
-  addMetadata(role.metadata, wanted.metadata);
-  const missing = missingRules(role.rules ?? [], wanted.rules ?? []);
+/** Mutates `role`, a copy of the stored object. */
+export function reconcileRole(role: AnyRole, desired: AnyRole): void {
+  addMetadata(role.metadata, desired.metadata);
+  const missing = missingRules(role.rules ?? [], desired.rules ?? []);
   if (missing.length > 0) role.rules = [...(role.rules ?? []), ...missing];
-  reconcileAggregation(role, wanted);
+  reconcileAggregation(role, desired);
 }
 
-/** A role that is to have rules of its own aggregates no others. */
+/** A role with rules of its own must not aggregate others. */
 function reconcileAggregation(role: ClusterRole, { aggregationRule }: ClusterRole): void {
   if (!aggregationRule) {
     delete role.aggregationRule;
@@ -38,25 +38,27 @@ function reconcileAggregation(role: ClusterRole, { aggregationRule }: ClusterRol
   }
   const held = role.aggregationRule?.clusterRoleSelectors ?? [];
   const missing = (aggregationRule.clusterRoleSelectors ?? []).filter(
-    (selector) => !held.some((one) => semanticallyEqual(one, selector)),
+    (selector) => !held.some((existing) => semanticallyEqual(existing, selector)),
   );
   role.aggregationRule = { clusterRoleSelectors: [...held, ...missing] };
 }
 
-/** Changes `binding`, a copy of what is stored. Its role cannot be changed: see `bindsOther`. */
+/**
+ * Mutates `binding`, a copy of the stored object. Its role is immutable: see `isRoleRefChanged`.
+ */
 export function reconcileBinding(
   binding: AnyBinding,
   { metadata, subjects = [] }: AnyBinding,
 ): void {
   addMetadata(binding.metadata, metadata);
   const held = binding.subjects ?? [];
-  const missing = subjects.filter((subject) => !held.some((one) => isSame(one, subject)));
+  const missing = subjects.filter((subject) => !held.some((existing) => isSame(existing, subject)));
   if (missing.length > 0) binding.subjects = [...held, ...missing];
 }
 
-/** Does it give another role? Then it has to be made anew. */
-export function bindsOther(binding: AnyBinding, wanted: AnyBinding): boolean {
-  return !semanticallyEqual(binding.roleRef, wanted.roleRef);
+/** Reports whether the role differs; such a binding must be created again. */
+export function isRoleRefChanged(binding: AnyBinding, desired: AnyBinding): boolean {
+  return !semanticallyEqual(binding.roleRef, desired.roleRef);
 }
 
 function isSame(left: Subject, right: Subject): boolean {
@@ -68,9 +70,9 @@ function isSame(left: Subject, right: Subject): boolean {
   );
 }
 
-/** Labels and annotations that somebody has given another value keep it. */
-function addMetadata(metadata: ObjectMeta | undefined, wanted: ObjectMeta | undefined): void {
+/** Existing values of labels and annotations stay. */
+function addMetadata(metadata: ObjectMeta | undefined, desired: ObjectMeta | undefined): void {
   if (!metadata) return;
-  metadata.labels = { ...wanted?.labels, ...metadata.labels };
-  metadata.annotations = { ...wanted?.annotations, ...metadata.annotations };
+  metadata.labels = { ...desired?.labels, ...metadata.labels };
+  metadata.annotations = { ...desired?.annotations, ...metadata.annotations };
 }

@@ -1,10 +1,10 @@
-/** The short form in which the rules of system roles are written down. */
+/** A short notation for the rules of system roles. */
 import { dialect } from '@orch/component';
 import type { PolicyRule } from '@orch/types/rbac.authorization/v1';
 
 export const system = (name: string): string => dialect().systemName(name);
 
-/** Lists are texts with spaces between; `groups` are heads, such as `core`. */
+/** Lists are separated by spaces; `groups` are heads, such as `core`. */
 export function rule(
   verbs: string,
   groups: string,

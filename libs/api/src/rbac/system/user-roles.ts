@@ -1,4 +1,4 @@
-/** Rules of the roles for people and for everybody; `admin`, `edit` and `view` are put together from them. */
+/** Rules of the roles for users; `admin`, `edit` and `view` aggregate them. */
 import type { PolicyRule } from '@orch/types/rbac.authorization/v1';
 import { rule, urls } from './rule.js';
 

@@ -1,4 +1,7 @@
-/** A type with one field of every sort, random objects of it, and a world with that type only. */
+/**
+ * A type with one field of every kind, random objects of it, and a versioned type with only that
+ * type.
+ */
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../patch/json-values.js';
 import { type FieldSet, pathsOf } from '../field-set.js';
@@ -55,7 +58,7 @@ function itemWith(key: Record<string, fc.Arbitrary<Json>>): fc.Arbitrary<JsonObj
 const keyed = { selector: (it: JsonObject) => String(it.name), minLength: 1, maxLength: 3 };
 const numbered = { selector: (it: JsonObject) => String(it.port), minLength: 1, maxLength: 3 };
 
-/** Members are left out at random; lists never hold the same key twice, nothing is empty. */
+/** Omits members at random; lists have no duplicate keys, and no member is empty. */
 export const arbitraryParts: fc.Arbitrary<JsonObject> = fc.record(
   {
     text: word,
@@ -72,7 +75,7 @@ export const arbitraryParts: fc.Arbitrary<JsonObject> = fc.record(
   { requiredKeys: [] },
 ) as fc.Arbitrary<JsonObject>;
 
-/** One version, nothing to convert, nothing set back. */
+/** One version, no conversion, no reset fields. */
 export const partsType: VersionedType = {
   shape: (version) => (version === 'v1' ? partsShape : undefined),
   convert: (object) => object,
@@ -80,7 +83,7 @@ export const partsType: VersionedType = {
   empty: () => ({}),
 };
 
-/** The paths of a set as texts, for a naive twin. */
+/** The paths of a set as text, for a naive model. */
 export function textsOf(set: FieldSet): string[] {
   return [...pathsOf(set)].map((path) => JSON.stringify(path)).sort();
 }

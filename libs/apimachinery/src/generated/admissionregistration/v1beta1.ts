@@ -22,14 +22,14 @@ export interface Rule {
 }
 
 /**
- * Services that are asked about writes, and may refuse them.
+ * Configures webhooks that may reject requests.
  * @deprecated since 1.16, removed in 1.22: use admissionregistration/v1.ValidatingWebhookConfiguration.
  */
 export interface ValidatingWebhookConfiguration {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Which services are asked about which writes. */
+  /** The webhooks and the requests they receive. */
   webhooks?: ValidatingWebhook[];
 }
 
@@ -42,14 +42,14 @@ export interface ValidatingWebhookConfigurationList {
 }
 
 /**
- * Services that are asked about writes, and may change what is written.
+ * Configures webhooks that may change or reject requests.
  * @deprecated since 1.16, removed in 1.22: use admissionregistration/v1.MutatingWebhookConfiguration.
  */
 export interface MutatingWebhookConfiguration {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Which services are asked about which writes. */
+  /** The webhooks and the requests they receive. */
   webhooks?: MutatingWebhook[];
 }
 
@@ -62,50 +62,50 @@ export interface MutatingWebhookConfigurationList {
 }
 
 export interface ValidatingWebhook {
-  /** Full name such as `checks.example.com`. */
+  /** Fully qualified name, such as `checks.example.com`. */
   name: string;
-  /** Where it is asked. */
+  /** Address of the webhook. */
   clientConfig: WebhookClientConfig;
-  /** Writes that it is asked about. */
+  /** Requests that the webhook receives. */
   rules?: RuleWithOperations[];
-  /** What becomes of the write when it cannot be asked. */
+  /** What happens to the request if the webhook cannot be called. */
   failurePolicy?: FailurePolicyType;
-  /** Whether writes in other versions of a kind count. */
+  /** Whether rules also match requests for other versions of the same kind. */
   matchPolicy?: MatchPolicyType;
-  /** Only objects in these namespaces. */
+  /** Limits the webhook to objects in the selected namespaces. */
   namespaceSelector?: metaV1.LabelSelector;
-  /** Only objects with these labels. */
+  /** Limits the webhook to objects with matching labels. */
   objectSelector?: metaV1.LabelSelector;
-  /** What a call does beyond its answer. */
+  /** Side effects of a call, apart from its response. */
   sideEffects?: SideEffectClass;
-  /** Time that an answer may take. */
+  /** Timeout in seconds. */
   timeoutSeconds?: number;
-  /** Versions of the question that it understands, preferred first. */
+  /** Versions of AdmissionReview that the webhook accepts, preferred first. */
   admissionReviewVersions?: string[];
 }
 
 export interface MutatingWebhook {
-  /** Full name such as `labels.example.com`. */
+  /** Fully qualified name, such as `labels.example.com`. */
   name: string;
-  /** Where it is asked. */
+  /** Address of the webhook. */
   clientConfig: WebhookClientConfig;
-  /** Writes that it is asked about. */
+  /** Requests that the webhook receives. */
   rules?: RuleWithOperations[];
-  /** What becomes of the write when it cannot be asked. */
+  /** What happens to the request if the webhook cannot be called. */
   failurePolicy?: FailurePolicyType;
-  /** Whether writes in other versions of a kind count. */
+  /** Whether rules also match requests for other versions of the same kind. */
   matchPolicy?: MatchPolicyType;
-  /** Only objects in these namespaces. */
+  /** Limits the webhook to objects in the selected namespaces. */
   namespaceSelector?: metaV1.LabelSelector;
-  /** Only objects with these labels. */
+  /** Limits the webhook to objects with matching labels. */
   objectSelector?: metaV1.LabelSelector;
-  /** What a call does beyond its answer. */
+  /** Side effects of a call, apart from its response. */
   sideEffects?: SideEffectClass;
-  /** Time that an answer may take. */
+  /** Timeout in seconds. */
   timeoutSeconds?: number;
-  /** Versions of the question that it understands, preferred first. */
+  /** Versions of AdmissionReview that the webhook accepts, preferred first. */
   admissionReviewVersions?: string[];
-  /** Whether it is asked again when a later one has changed the object. */
+  /** Whether the webhook is called again if a later one changes the object. */
   reinvocationPolicy?: ReinvocationPolicyType;
 }
 
@@ -114,12 +114,12 @@ export interface RuleWithOperations extends Rule {
 }
 
 export interface WebhookClientConfig {
-  /** Where the service is, outside of the cluster. Not together with `service`. */
+  /** URL of a webhook outside the cluster. Mutually exclusive with `service`. */
   url?: string;
-  /** The service in the cluster. */
+  /** Service in the cluster. */
   service?: ServiceReference;
   /**
-   * Authority of its certificate, in PEM.
+   * PEM bundle of the authorities that may sign the webhook's certificate.
    * Base64.
    */
   caBundle?: string;

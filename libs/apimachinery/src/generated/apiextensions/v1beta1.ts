@@ -76,15 +76,15 @@ export interface CustomResourceDefinitionNames {
 }
 
 export interface CustomResourceDefinitionCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: CustomResourceDefinitionConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: ConditionStatus;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 
@@ -95,16 +95,16 @@ export interface CustomResourceDefinitionStatus {
 }
 
 /**
- * A kind of objects that the cluster gets beyond those it comes with.
+ * A kind of objects that is added to the API.
  * @deprecated since 1.16, removed in 1.22: use apiextensions/v1.CustomResourceDefinition.
  */
 export interface CustomResourceDefinition {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Its names, scope and versions. */
+  /** Names, scope and versions of the kind. */
   spec: CustomResourceDefinitionSpec;
-  /** Whether it is served, and under which names. */
+  /** Whether the kind is served, and its accepted names. */
   status?: CustomResourceDefinitionStatus;
 }
 

@@ -21,53 +21,53 @@ export interface ServiceReference {
 }
 
 export interface APIServiceSpec {
-  /** Who serves it; this server when absent. */
+  /** Service that serves the group version. If absent, this server does. */
   service?: ServiceReference;
-  /** The group. */
+  /** Name of the group. */
   group?: string;
-  /** The version. */
+  /** Name of the version. */
   version?: string;
-  /** Believe any certificate of the service. */
+  /** Skip verification of the service's certificate. */
   insecureSkipTLSVerify?: boolean;
   /**
-   * Authority of the service's certificate, in PEM.
+   * PEM bundle of the authorities that may sign the service's certificate.
    * Base64.
    */
   caBundle?: string;
-  /** Rank of the group: higher comes first. */
+  /** Priority of the group in discovery. Higher groups come first. */
   groupPriorityMinimum: number;
-  /** Rank of the version in its group. */
+  /** Priority of the version within its group. Higher versions come first. */
   versionPriority: number;
 }
 
 export interface APIServiceCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: APIServiceConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: ConditionStatus;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 
 export interface APIServiceStatus {
-  /** Whether it can be used. */
+  /** Whether the service is available. */
   conditions?: APIServiceCondition[];
 }
 
 /**
- * A group version of the API and who serves it: this server, or a service in the cluster.
+ * Registers the server of an API group version: this server, or a service in the cluster.
  * @deprecated since 1.19: use apiregistration/v1.APIService.
  */
 export interface APIService {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The group version, its rank in discovery, and the service. */
+  /** Group version, discovery priority and service. */
   spec?: APIServiceSpec;
-  /** Whether it can be used. */
+  /** Whether the service is available. */
   status?: APIServiceStatus;
 }

@@ -21,79 +21,79 @@ export type DaemonSetConditionType = string;
 
 export type ReplicaSetConditionType = 'ReplicaFailure' | (string & {});
 
-/** Keeps pods with names that stay, in order, each with claims of its own. */
+/** Runs pods in order, each with a stable name and its own claims. */
 export interface StatefulSet {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** How many pods, what they look like and which claims they get. */
+  /** Number and template of the pods, and their claims. */
   spec?: StatefulSetSpec;
-  /** How many there are, and of which revision. */
+  /** Observed pods and revisions. */
   status?: StatefulSetStatus;
 }
 
 export interface StatefulSetUpdateStrategy {
-  /** `RollingUpdate` replaces pods from the last to the first; `OnDelete` waits until somebody deletes them. */
+  /** `RollingUpdate` replaces pods from the last to the first. `OnDelete` replaces a pod only after a user deletes it. */
   type?: StatefulSetUpdateStrategyType;
-  /** Which pods, for `RollingUpdate`. */
+  /** Settings for `RollingUpdate`. */
   rollingUpdate?: RollingUpdateStatefulSetStrategy;
 }
 
 export interface RollingUpdateStatefulSetStrategy {
-  /** Pods with a lower number keep the old template. */
+  /** Pods with an ordinal below this number keep the old template. */
   partition?: number;
 }
 
 export interface StatefulSetSpec {
-  /** Pods that are wanted. */
+  /** Desired number of pods. */
   replicas?: number;
-  /** Labels of the pods that count. Must fit those of the template. */
+  /** Selects the pods to count. Must match the labels of the template. */
   selector?: metaV1.LabelSelector;
-  /** What the pods look like. */
+  /** Template of the pods. */
   template: coreV1.PodTemplateSpec;
-  /** Claims that every pod gets for itself and keeps. */
+  /** Claims that are created for every pod and retained when it is deleted. */
   volumeClaimTemplates?: coreV1.PersistentVolumeClaim[];
-  /** Headless service that gives the pods their names in DNS. */
+  /** Headless service that gives the pods their DNS names. */
   serviceName: string;
-  /** Whether pods are started and ended one after the other or all at once. */
+  /** Whether pods are started and stopped one by one or in parallel. */
   podManagementPolicy?: PodManagementPolicyType;
-  /** How pods are changed over to a new template. */
+  /** How pods are updated to a new template. */
   updateStrategy?: StatefulSetUpdateStrategy;
-  /** Old revisions that are kept to go back to. */
+  /** Number of old revisions to keep for rollbacks. */
   revisionHistoryLimit?: number;
 }
 
 export interface StatefulSetStatus {
-  /** Generation of the object that the status is about. */
+  /** Generation of the object that this status describes. */
   observedGeneration?: number;
-  /** Pods that there are. */
+  /** Number of pods. */
   replicas: number;
-  /** Those that are ready. */
+  /** Number of ready pods. */
   readyReplicas?: number;
-  /** Those of the current revision. */
+  /** Number of pods of the current revision. */
   currentReplicas?: number;
-  /** Those of the newest revision. */
+  /** Number of pods of the newest revision. */
   updatedReplicas?: number;
-  /** Revision of pods that are not changed over yet. */
+  /** Revision of the pods that are not updated yet. */
   currentRevision?: string;
-  /** Newest revision. */
+  /** The newest revision. */
   updateRevision?: string;
-  /** Counts names of revisions that were taken already. */
+  /** Number of name collisions of revisions. */
   collisionCount?: number;
-  /** What is to be told beyond numbers. */
+  /** Conditions that the numbers do not show. */
   conditions?: StatefulSetCondition[];
 }
 
 export interface StatefulSetCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: StatefulSetConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: coreV1.ConditionStatus;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 
@@ -104,81 +104,81 @@ export interface StatefulSetList {
   items: StatefulSet[];
 }
 
-/** Keeps a number of pods of a template, and changes them over to a new template step by step. */
+/** Runs a number of replicas of a pod, and updates them gradually to a new template. */
 export interface Deployment {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** How many pods, what they look like, how they are changed over. */
+  /** Number, template and update strategy of the pods. */
   spec?: DeploymentSpec;
-  /** How far it has got. */
+  /** Progress of the rollout. */
   status?: DeploymentStatus;
 }
 
 export interface DeploymentSpec {
-  /** Pods that are wanted. */
+  /** Desired number of pods. */
   replicas?: number;
-  /** Labels of the pods that count. Must fit those of the template. */
+  /** Selects the pods to count. Must match the labels of the template. */
   selector?: metaV1.LabelSelector;
-  /** What the pods look like. Restart policy `Always`. */
+  /** Template of the pods. Its restart policy must be `Always`. */
   template: coreV1.PodTemplateSpec;
-  /** How pods of an old template give way to those of the new one. */
+  /** How pods of an old template are replaced. */
   strategy?: DeploymentStrategy;
-  /** Time that a new pod has to be ready without a stop to count as available. */
+  /** Seconds that a new pod must stay ready before it counts as available. */
   minReadySeconds?: number;
-  /** Old replica sets that are kept to go back to. */
+  /** Number of old replica sets to keep for rollbacks. */
   revisionHistoryLimit?: number;
-  /** Changes of the template wait. */
+  /** If true, template changes are not rolled out. */
   paused?: boolean;
-  /** Time without progress after which it is told to have failed. */
+  /** Seconds without progress after which the rollout is reported as failed. */
   progressDeadlineSeconds?: number;
 }
 
 export interface DeploymentStrategy {
-  /** `RollingUpdate` changes over little by little, `Recreate` ends all old pods first. */
+  /** `RollingUpdate` replaces pods gradually. `Recreate` deletes all old pods first. */
   type?: DeploymentStrategyType;
-  /** How much at a time, for `RollingUpdate`. */
+  /** Settings for `RollingUpdate`. */
   rollingUpdate?: RollingUpdateDeployment;
 }
 
 export interface RollingUpdateDeployment {
-  /** Pods that may be missing meanwhile, as number or share. `25%` when absent; rounded down. */
+  /** How many pods may be unavailable during the update, as a number or percentage (rounded down). Default: `25%`. */
   maxUnavailable?: utilIntstr.IntOrString;
-  /** Pods that may be too many meanwhile, as number or share. `25%` when absent; rounded up. */
+  /** How many pods may exist beyond the desired number during the update, as a number or percentage (rounded up). Default: `25%`. */
   maxSurge?: utilIntstr.IntOrString;
 }
 
 export interface DeploymentStatus {
-  /** Generation of the object that the status is about. */
+  /** Generation of the object that this status describes. */
   observedGeneration?: number;
-  /** Pods of any template. */
+  /** Number of pods of all templates. */
   replicas?: number;
-  /** Pods of the newest template. */
+  /** Number of pods of the newest template. */
   updatedReplicas?: number;
-  /** Pods that are ready. */
+  /** Number of ready pods. */
   readyReplicas?: number;
-  /** Pods that have been ready for `minReadySeconds`. */
+  /** Number of pods that have been ready for `minReadySeconds`. */
   availableReplicas?: number;
-  /** Pods that are still missing. */
+  /** Number of pods that are missing or not available. */
   unavailableReplicas?: number;
-  /** Whether it gets on, and whether enough pods are available. */
+  /** Whether the rollout progresses, and whether enough pods are available. */
   conditions?: DeploymentCondition[];
-  /** Counts names of replica sets that were taken already. */
+  /** Number of name collisions of replica sets. */
   collisionCount?: number;
 }
 
 export interface DeploymentCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: DeploymentConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: coreV1.ConditionStatus;
-  /** When it was looked at last. */
+  /** Time of the last update of the condition. */
   lastUpdateTime?: metaV1.Time;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 
@@ -190,76 +190,76 @@ export interface DeploymentList {
 }
 
 export interface DaemonSetUpdateStrategy {
-  /** `RollingUpdate` replaces pods by itself; `OnDelete` waits until somebody deletes them. */
+  /** `RollingUpdate` replaces pods automatically. `OnDelete` replaces a pod only after a user deletes it. */
   type?: DaemonSetUpdateStrategyType;
-  /** How much at a time, for `RollingUpdate`. */
+  /** Settings for `RollingUpdate`. */
   rollingUpdate?: RollingUpdateDaemonSet;
 }
 
 export interface RollingUpdateDaemonSet {
-  /** Nodes that may be without a pod meanwhile, as number or share. 1 when absent. */
+  /** How many nodes may lack an available pod during the update, as a number or percentage. Default: 1. */
   maxUnavailable?: utilIntstr.IntOrString;
-  /** Nodes that may have two meanwhile. */
+  /** How many nodes may run an old and a new pod during the update. */
   maxSurge?: utilIntstr.IntOrString;
 }
 
 export interface DaemonSetSpec {
-  /** Labels of the pods that count. Must fit those of the template. */
+  /** Selects the pods to count. Must match the labels of the template. */
   selector?: metaV1.LabelSelector;
-  /** What the pods look like; its node selector and affinity choose the nodes. */
+  /** Template of the pods. Its node selector and affinity choose the nodes. */
   template: coreV1.PodTemplateSpec;
-  /** How pods are changed over to a new template. */
+  /** How pods are updated to a new template. */
   updateStrategy?: DaemonSetUpdateStrategy;
-  /** Time that a new pod has to be ready without a stop to count as available. */
+  /** Seconds that a new pod must stay ready before it counts as available. */
   minReadySeconds?: number;
-  /** Old revisions that are kept to go back to. */
+  /** Number of old revisions to keep for rollbacks. */
   revisionHistoryLimit?: number;
 }
 
 export interface DaemonSetStatus {
-  /** Nodes that have a pod and should. */
+  /** Number of nodes that have a pod as desired. */
   currentNumberScheduled: number;
-  /** Nodes that have a pod and should not. */
+  /** Number of nodes that have a pod and should not. */
   numberMisscheduled: number;
-  /** Nodes that should have a pod. */
+  /** Number of nodes that should have a pod. */
   desiredNumberScheduled: number;
-  /** Nodes whose pod is ready. */
+  /** Number of nodes whose pod is ready. */
   numberReady: number;
-  /** Generation of the object that the status is about. */
+  /** Generation of the object that this status describes. */
   observedGeneration?: number;
-  /** Nodes with a pod of the newest template. */
+  /** Number of nodes with a pod of the newest template. */
   updatedNumberScheduled?: number;
-  /** Nodes whose pod has been ready for `minReadySeconds`. */
+  /** Number of nodes whose pod has been ready for `minReadySeconds`. */
   numberAvailable?: number;
-  /** Nodes that lack such a pod. */
+  /** Number of nodes without an available pod. */
   numberUnavailable?: number;
-  /** Counts names of revisions that were taken already. */
+  /** Number of name collisions of revisions. */
   collisionCount?: number;
-  /** What is to be told beyond numbers. */
+  /** Conditions that the numbers do not show. */
   conditions?: DaemonSetCondition[];
 }
 
 export interface DaemonSetCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: DaemonSetConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: coreV1.ConditionStatus;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 
-/** Keeps one pod of a template on every node that it fits. */
+/** Runs one pod of a template on every matching node. */
 export interface DaemonSet {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** What the pods look like and how they are changed over. */
+  /** Template and update strategy of the pods. */
   spec?: DaemonSetSpec;
-  /** On how many nodes it runs. */
+  /** Number of nodes by the state of their pod. */
   status?: DaemonSetStatus;
 }
 
@@ -270,14 +270,14 @@ export interface DaemonSetList {
   items: DaemonSet[];
 }
 
-/** Keeps a number of pods of one template. Made by deployments. */
+/** Runs a number of pods from one template. Usually created by a deployment. */
 export interface ReplicaSet {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** How many pods, and what they look like. */
+  /** Number and template of the pods. */
   spec?: ReplicaSetSpec;
-  /** How many there are. */
+  /** Observed number of pods. */
   status?: ReplicaSetStatus;
 }
 
@@ -289,52 +289,52 @@ export interface ReplicaSetList {
 }
 
 export interface ReplicaSetSpec {
-  /** Pods that are wanted. */
+  /** Desired number of pods. */
   replicas?: number;
-  /** Time that a new pod has to be ready without a stop to count as available. */
+  /** Seconds that a new pod must stay ready before it counts as available. */
   minReadySeconds?: number;
-  /** Labels of the pods that count. Must fit those of the template. */
+  /** Selects the pods to count. Must match the labels of the template. */
   selector?: metaV1.LabelSelector;
-  /** What new pods look like. */
+  /** Template of new pods. */
   template?: coreV1.PodTemplateSpec;
 }
 
 export interface ReplicaSetStatus {
-  /** Pods that were seen last. */
+  /** Number of pods at the last observation. */
   replicas: number;
-  /** Those of them that have all labels of the template. */
+  /** Number of these pods that have all labels of the template. */
   fullyLabeledReplicas?: number;
-  /** Those that are ready. */
+  /** Number of ready pods. */
   readyReplicas?: number;
-  /** Those that have been ready for `minReadySeconds`. */
+  /** Number of pods that have been ready for `minReadySeconds`. */
   availableReplicas?: number;
-  /** Generation of the object that the status is about. */
+  /** Generation of the object that this status describes. */
   observedGeneration?: number;
-  /** What is to be told beyond numbers. */
+  /** Conditions that the numbers do not show. */
   conditions?: ReplicaSetCondition[];
 }
 
 export interface ReplicaSetCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: ReplicaSetConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: coreV1.ConditionStatus;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 
-/** A template as it was, kept by daemon sets and stateful sets to go back to. */
+/** A snapshot of a template for rollbacks of daemon sets and stateful sets. */
 export interface ControllerRevision {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The state that was kept. */
+  /** The recorded state. */
   data?: utilRuntime.RawExtension;
-  /** Its number; the highest is the newest. */
+  /** Number of the revision. The highest is the newest. */
   revision: number;
 }
 

@@ -2,32 +2,32 @@
 
 import type * as metaV1 from '../meta/v1.js';
 
-/** A question: whose token is this? Answered in the status, never stored. */
+/** Authenticates a token. The status holds the result; nothing is stored. */
 export interface TokenReview {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The token. */
+  /** Token to authenticate. */
   spec: TokenReviewSpec;
-  /** Who it is. */
+  /** User of the token. */
   status?: TokenReviewStatus;
 }
 
 export interface TokenReviewSpec {
   /** The token. */
   token?: string;
-  /** For whom it has to be; this server when empty. */
+  /** Expected audiences. This server if empty. */
   audiences?: string[];
 }
 
 export interface TokenReviewStatus {
-  /** Whether it was believed. */
+  /** Whether the token is valid. */
   authenticated?: boolean;
-  /** Whose it is. */
+  /** User of the token. */
   user?: UserInfo;
-  /** Those of the question that it is for. */
+  /** Audiences of the request that the token is valid for. */
   audiences?: string[];
-  /** Why it could not be checked. */
+  /** Why the token could not be checked. */
   error?: string;
 }
 
@@ -38,7 +38,7 @@ export interface UserInfo {
   extra?: Record<string, ExtraValue>;
 }
 
-/** Asks for a token of a service account. The answer has it; nothing is stored. */
+/** Requests a token for a service account. The response holds the token; nothing is stored. */
 export interface TokenRequest {
   apiVersion?: string;
   kind?: string;
@@ -48,18 +48,18 @@ export interface TokenRequest {
 }
 
 export interface TokenRequestSpec {
-  /** For whom the token is to be. */
+  /** Intended audiences of the token. */
   audiences?: string[];
-  /** How long it is to be good for. */
+  /** Requested lifetime of the token in seconds. */
   expirationSeconds?: number;
-  /** The token is good for as long as this object exists. */
+  /** The token becomes invalid when this object is deleted. */
   boundObjectRef?: BoundObjectReference;
 }
 
 export interface TokenRequestStatus {
   /** The token. */
   token: string;
-  /** When it ends. */
+  /** Time at which the token expires. */
   expirationTimestamp?: metaV1.Time;
 }
 

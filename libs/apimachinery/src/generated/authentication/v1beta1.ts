@@ -3,34 +3,34 @@
 import type * as metaV1 from '../meta/v1.js';
 
 /**
- * A question: whose token is this? Answered in the status, never stored.
+ * Authenticates a token. The status holds the result; nothing is stored.
  * @deprecated since 1.19: use authentication/v1.TokenReview.
  */
 export interface TokenReview {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The token. */
+  /** Token to authenticate. */
   spec: TokenReviewSpec;
-  /** Who it is. */
+  /** User of the token. */
   status?: TokenReviewStatus;
 }
 
 export interface TokenReviewSpec {
   /** The token. */
   token?: string;
-  /** For whom it has to be; this server when empty. */
+  /** Expected audiences. This server if empty. */
   audiences?: string[];
 }
 
 export interface TokenReviewStatus {
-  /** Whether it was believed. */
+  /** Whether the token is valid. */
   authenticated?: boolean;
-  /** Whose it is. */
+  /** User of the token. */
   user?: UserInfo;
-  /** Those of the question that it is for. */
+  /** Audiences of the request that the token is valid for. */
   audiences?: string[];
-  /** Why it could not be checked. */
+  /** Why the token could not be checked. */
   error?: string;
 }
 

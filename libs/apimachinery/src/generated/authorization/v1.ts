@@ -2,102 +2,102 @@
 
 import type * as metaV1 from '../meta/v1.js';
 
-/** A question: may this user do this? Answered in the status, never stored. */
+/** Checks whether a user may perform an action. The status holds the result; nothing is stored. */
 export interface SubjectAccessReview {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Who, and what. */
+  /** User and action to check. */
   spec: SubjectAccessReviewSpec;
-  /** The answer. */
+  /** Result of the review. */
   status?: SubjectAccessReviewStatus;
 }
 
-/** A question: may I do this? Answered in the status, never stored. */
+/** Checks whether the requester may perform an action. The status holds the result; nothing is stored. */
 export interface SelfSubjectAccessReview {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** What. */
+  /** Action to check. */
   spec: SelfSubjectAccessReviewSpec;
-  /** The answer. */
+  /** Result of the review. */
   status?: SubjectAccessReviewStatus;
 }
 
-/** As SubjectAccessReview, in one namespace: who may ask can be said for each. */
+/** Like SubjectAccessReview, but for one namespace, so that the permission to use it can be granted per namespace. */
 export interface LocalSubjectAccessReview {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Who, and what, in the namespace of the request. */
+  /** User and action to check, in the namespace of the request. */
   spec: SubjectAccessReviewSpec;
-  /** The answer. */
+  /** Result of the review. */
   status?: SubjectAccessReviewStatus;
 }
 
 export interface ResourceAttributes {
-  /** Namespace; all when empty, for resources that have one. */
+  /** Namespace. All namespaces if empty and the resource is namespaced. */
   namespace?: string;
-  /** What is done; `*` is everything. */
+  /** Verb of the request. `*` means all verbs. */
   verb?: string;
-  /** Group of the resource; `*` is every one. */
+  /** Group of the resource. `*` means all groups. */
   group?: string;
-  /** Version of the group; `*` is every one. */
+  /** Version of the group. `*` means all versions. */
   version?: string;
-  /** The resource; `*` is every one. */
+  /** Plural of the resource. `*` means all resources. */
   resource?: string;
-  /** The subresource. */
+  /** Subresource. */
   subresource?: string;
-  /** Name of the object; all when empty. */
+  /** Name of the object. All objects if empty. */
   name?: string;
 }
 
 export interface NonResourceAttributes {
-  /** The path. */
+  /** Path of the URL. */
   path?: string;
-  /** What is done, such as `get`. */
+  /** Verb of the request, such as `get`. */
   verb?: string;
 }
 
 export interface SubjectAccessReviewSpec {
-  /** A request on a resource. Not together with `nonResourceAttributes`. */
+  /** Attributes of a resource request. Mutually exclusive with `nonResourceAttributes`. */
   resourceAttributes?: ResourceAttributes;
-  /** A request on another path. */
+  /** Attributes of a request for a non-resource path. */
   nonResourceAttributes?: NonResourceAttributes;
-  /** Who. */
+  /** Name of the user. */
   user?: string;
-  /** Groups of that user. */
+  /** Groups of the user. */
   groups?: string[];
   extra?: Record<string, ExtraValue>;
   uid?: string;
 }
 
 export interface SelfSubjectAccessReviewSpec {
-  /** A request on a resource. Not together with `nonResourceAttributes`. */
+  /** Attributes of a resource request. Mutually exclusive with `nonResourceAttributes`. */
   resourceAttributes?: ResourceAttributes;
-  /** A request on another path. */
+  /** Attributes of a request for a non-resource path. */
   nonResourceAttributes?: NonResourceAttributes;
 }
 
 export interface SubjectAccessReviewStatus {
-  /** Yes or no. */
+  /** Whether the action is allowed. */
   allowed: boolean;
-  /** A rule says no, whatever others say. */
+  /** Whether the action is denied explicitly, whatever other authorizers say. */
   denied?: boolean;
-  /** Why, for people. */
+  /** Explanation for users. */
   reason?: string;
-  /** What went wrong while it was looked up; the answer may hold all the same. */
+  /** Error during the evaluation. The result can still be correct. */
   evaluationError?: string;
 }
 
-/** A question: what may I do in this namespace? Answered in the status, never stored. */
+/** Lists the actions that the requester may perform in a namespace. The status holds the result; nothing is stored. */
 export interface SelfSubjectRulesReview {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The namespace. */
+  /** Namespace to check. */
   spec: SelfSubjectRulesReviewSpec;
-  /** The answer. */
+  /** Result of the review. */
   status?: SubjectRulesReviewStatus;
 }
 

@@ -15,36 +15,36 @@ export interface CrossVersionObjectReference {
 }
 
 export interface HorizontalPodAutoscalerSpec {
-  /** The workload. */
+  /** Workload to scale. */
   scaleTargetRef: CrossVersionObjectReference;
-  /** The least. 1 when absent. */
+  /** Minimum number of replicas. Default: 1. */
   minReplicas?: number;
-  /** The most. */
+  /** Maximum number of replicas. */
   maxReplicas: number;
-  /** Processor time that is aimed for, as share of what the pods ask for. */
+  /** Target CPU utilization, as a percentage of the requests of the pods. */
   targetCPUUtilizationPercentage?: number;
 }
 
 export interface HorizontalPodAutoscalerStatus {
-  /** Generation of the object that the status is about. */
+  /** Generation of the object that this status describes. */
   observedGeneration?: number;
-  /** When the number was changed last. */
+  /** Time of the last change of the number of replicas. */
   lastScaleTime?: metaV1.Time;
-  /** Pods that were seen last. */
+  /** Number of replicas at the last observation. */
   currentReplicas: number;
-  /** Pods that were decided on. */
+  /** Number of replicas that the autoscaler last computed. */
   desiredReplicas: number;
   currentCPUUtilizationPercentage?: number;
 }
 
-/** Sets the number of replicas of a workload by how busy its pods are. */
+/** Scales a workload by the load of its pods. */
 export interface HorizontalPodAutoscaler {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Which workload, between which bounds, by which measure. */
+  /** Workload, bounds and target metrics. */
   spec?: HorizontalPodAutoscalerSpec;
-  /** What was seen and decided last. */
+  /** Last observation and decision. */
   status?: HorizontalPodAutoscalerStatus;
 }
 
@@ -55,7 +55,7 @@ export interface HorizontalPodAutoscalerList {
   items: HorizontalPodAutoscaler[];
 }
 
-/** The number of replicas of a workload, the same for all kinds that have one. */
+/** Number of replicas of a workload, with the same shape for all kinds. */
 export interface Scale {
   apiVersion?: string;
   kind?: string;
@@ -65,14 +65,14 @@ export interface Scale {
 }
 
 export interface ScaleSpec {
-  /** Pods that are wanted. */
+  /** Desired number of pods. */
   replicas?: number;
 }
 
 export interface ScaleStatus {
-  /** Pods that there are. */
+  /** Observed number of pods. */
   replicas: number;
-  /** Labels of the pods, as text. */
+  /** Label selector of the pods, as text. */
   selector?: string;
 }
 
@@ -129,15 +129,15 @@ export interface MetricStatus {
 }
 
 export interface HorizontalPodAutoscalerCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: HorizontalPodAutoscalerConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: coreV1.ConditionStatus;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 

@@ -15,29 +15,29 @@ export type MetricTargetType = 'Utilization' | 'Value' | 'AverageValue' | (strin
 export type HorizontalPodAutoscalerConditionType = 'ScalingActive' | 'AbleToScale' | 'ScalingLimited' | (string & {});
 
 /**
- * Sets the number of replicas of a workload by how busy its pods are.
+ * Scales a workload by the load of its pods.
  * @deprecated since 1.22.
  */
 export interface HorizontalPodAutoscaler {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Which workload, between which bounds, by which measure. */
+  /** Workload, bounds and target metrics. */
   spec?: HorizontalPodAutoscalerSpec;
-  /** What was seen and decided last. */
+  /** Last observation and decision. */
   status?: HorizontalPodAutoscalerStatus;
 }
 
 export interface HorizontalPodAutoscalerSpec {
-  /** The workload. */
+  /** Workload to scale. */
   scaleTargetRef: CrossVersionObjectReference;
-  /** The least. 1 when absent. */
+  /** Minimum number of replicas. Default: 1. */
   minReplicas?: number;
-  /** The most. */
+  /** Maximum number of replicas. */
   maxReplicas: number;
-  /** Measures; the one that asks for the most pods wins. */
+  /** Target metrics. The one that requires the most replicas decides. */
   metrics?: MetricSpec[];
-  /** How fast the number may change, up and down. */
+  /** Limits on how fast the number of replicas may change in each direction. */
   behavior?: HorizontalPodAutoscalerBehavior;
 }
 
@@ -113,28 +113,28 @@ export interface MetricTarget {
 }
 
 export interface HorizontalPodAutoscalerStatus {
-  /** Generation of the object that the status is about. */
+  /** Generation of the object that this status describes. */
   observedGeneration?: number;
-  /** When the number was changed last. */
+  /** Time of the last change of the number of replicas. */
   lastScaleTime?: metaV1.Time;
-  /** Pods that were seen last. */
+  /** Number of replicas at the last observation. */
   currentReplicas: number;
-  /** Pods that were decided on. */
+  /** Number of replicas that the autoscaler last computed. */
   desiredReplicas: number;
   currentMetrics?: MetricStatus[];
   conditions?: HorizontalPodAutoscalerCondition[];
 }
 
 export interface HorizontalPodAutoscalerCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: HorizontalPodAutoscalerConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: coreV1.ConditionStatus;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 

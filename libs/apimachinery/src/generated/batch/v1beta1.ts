@@ -17,21 +17,21 @@ export interface JobTemplate {
 export interface JobTemplateSpec {
   /** Labels and annotations of the jobs. */
   metadata?: metaV1.ObjectMeta;
-  /** What they run. */
+  /** Spec of the jobs. */
   spec?: batchV1.JobSpec;
 }
 
 /**
- * Makes jobs of a template at the times of a schedule.
+ * Creates jobs from a template on a schedule.
  * @deprecated since 1.21, removed in 1.25: use batch/v1.CronJob.
  */
 export interface CronJob {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** When, and which jobs. */
+  /** Schedule and template of the jobs. */
   spec?: CronJobSpec;
-  /** What was made. */
+  /** Created jobs. */
   status?: CronJobStatus;
 }
 
@@ -44,27 +44,27 @@ export interface CronJobList {
 }
 
 export interface CronJobSpec {
-  /** Times in cron form: minute, hour, day of the month, month, day of the week. */
+  /** Schedule in cron format: minute, hour, day of the month, month, day of the week. */
   schedule: string;
-  /** A job that could not be made in time is left out after that long. */
+  /** Seconds after which a job that missed its scheduled time is skipped. */
   startingDeadlineSeconds?: number;
-  /** Whether a new job waits for nobody, is left out while one runs, or takes its place. */
+  /** Whether a new job runs concurrently with the previous one, is skipped, or replaces it. */
   concurrencyPolicy?: ConcurrencyPolicy;
-  /** No jobs are made meanwhile. */
+  /** If true, no jobs are created. */
   suspend?: boolean;
-  /** What the jobs look like. */
+  /** Template of the jobs. */
   jobTemplate: JobTemplateSpec;
-  /** Jobs that ended well and are kept. */
+  /** Number of successful jobs to keep. */
   successfulJobsHistoryLimit?: number;
-  /** Jobs that ended badly and are kept. */
+  /** Number of failed jobs to keep. */
   failedJobsHistoryLimit?: number;
 }
 
 export interface CronJobStatus {
-  /** Jobs that are running. */
+  /** Running jobs. */
   active?: coreV1.ObjectReference[];
-  /** When a job was made last. */
+  /** Time at which the last job was scheduled. */
   lastScheduleTime?: metaV1.Time;
-  /** When a job ended well last. */
+  /** Time at which the last job succeeded. */
   lastSuccessfulTime?: metaV1.Time;
 }

@@ -7,59 +7,59 @@ export type RequestConditionType = 'Approved' | 'Denied' | 'Failed' | (string & 
 
 export type KeyUsage = 'signing' | 'digital signature' | 'content commitment' | 'key encipherment' | 'key agreement' | 'data encipherment' | 'cert sign' | 'crl sign' | 'encipher only' | 'decipher only' | 'any' | 'server auth' | 'client auth' | 'code signing' | 'email protection' | 's/mime' | 'ipsec end system' | 'ipsec tunnel' | 'ipsec user' | 'timestamping' | 'ocsp signing' | 'microsoft sgc' | 'netscape sgc' | (string & {});
 
-/** Asks a signer for a certificate. It has to be approved first. */
+/** Requests a certificate from a signer. An approver must approve it first. */
 export interface CertificateSigningRequest {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The request, the signer and the uses. Never changes. */
+  /** Request, signer and usages. Immutable. */
   spec: CertificateSigningRequestSpec;
-  /** Whether it was approved, and the certificate. */
+  /** Approval and certificate. */
   status?: CertificateSigningRequestStatus;
 }
 
 export interface CertificateSigningRequestSpec {
   /**
-   * The request in PEM.
+   * PKCS #10 request in PEM.
    * Base64.
    */
   request: string;
-  /** Who is to sign it. */
+  /** Name of the signer. */
   signerName: string;
-  /** What the certificate may be used for. */
+  /** Requested key usages of the certificate. */
   usages?: KeyUsage[];
-  /** Who asks. Set by the server. */
+  /** Name of the requester. Set by the server. */
   username?: string;
-  /** Identity of who asks. Set by the server. */
+  /** Uid of the requester. Set by the server. */
   uid?: string;
-  /** Groups of who asks. Set by the server. */
+  /** Groups of the requester. Set by the server. */
   groups?: string[];
-  /** What else is known of who asks. Set by the server. */
+  /** Extra attributes of the requester. Set by the server. */
   extra?: Record<string, ExtraValue>;
 }
 
 export interface CertificateSigningRequestStatus {
-  /** Approved, denied or failed. */
+  /** Whether the request was approved or denied, or has failed. */
   conditions?: CertificateSigningRequestCondition[];
   /**
-   * The certificate in PEM, with those that lead to the authority.
+   * Certificate chain in PEM.
    * Base64.
    */
   certificate?: string;
 }
 
 export interface CertificateSigningRequestCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: RequestConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: coreV1.ConditionStatus;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
-  /** When it was looked at last. */
+  /** Time of the last update of the condition. */
   lastUpdateTime?: metaV1.Time;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
 }
 

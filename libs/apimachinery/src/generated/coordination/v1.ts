@@ -2,25 +2,25 @@
 
 import type * as metaV1 from '../meta/v1.js';
 
-/** Who holds something, and until when. Leader election and heartbeats of nodes use it. */
+/** A lock with an expiry. Used for leader election and for node heartbeats. */
 export interface Lease {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The holder, and when it was last renewed. */
+  /** Holder and time of the last renewal. */
   spec?: LeaseSpec;
 }
 
 export interface LeaseSpec {
-  /** Who holds it. */
+  /** Identity of the holder. */
   holderIdentity?: string;
-  /** Others wait that long after the last renewal. */
+  /** Seconds after the last renewal at which others may take over. */
   leaseDurationSeconds?: number;
-  /** When it was taken. */
+  /** Time at which the holder acquired the lease. */
   acquireTime?: metaV1.MicroTime;
-  /** When it was renewed last. */
+  /** Time of the last renewal. */
   renewTime?: metaV1.MicroTime;
-  /** How often it has changed hands. */
+  /** Number of changes of the holder. */
   leaseTransitions?: number;
 }
 

@@ -104,7 +104,7 @@ export type ComponentConditionType = 'Healthy' | (string & {});
 
 export type ProcMountType = 'Default' | 'Unmasked' | (string & {});
 
-/** A directory or device of a pod. Exactly one source says what is in it. */
+/** A directory or block device for the containers of a pod. Exactly one source must be set. */
 export interface Volume extends VolumeSource {
   /** Unique among the volumes of the pod. */
   name: string;
@@ -113,7 +113,7 @@ export interface Volume extends VolumeSource {
 export interface VolumeSource {
   /** A path of the node. */
   hostPath?: HostPathVolumeSource;
-  /** An empty directory that goes with the pod. */
+  /** An empty directory with the lifetime of the pod. */
   emptyDir?: EmptyDirVolumeSource;
   gcePersistentDisk?: GCEPersistentDiskVolumeSource;
   awsElasticBlockStore?: AWSElasticBlockStoreVolumeSource;
@@ -147,16 +147,16 @@ export interface VolumeSource {
   portworxVolume?: PortworxVolumeSource;
   scaleIO?: ScaleIOVolumeSource;
   storageos?: StorageOSVolumeSource;
-  /** A volume of a driver that lives as long as the pod. */
+  /** A volume of a CSI driver with the lifetime of the pod. */
   csi?: CSIVolumeSource;
-  /** A claim that is made and deleted with the pod. */
+  /** A claim that is created and deleted with the pod. */
   ephemeral?: EphemeralVolumeSource;
 }
 
 export interface PersistentVolumeClaimVolumeSource {
-  /** The claim. */
+  /** Name of the claim. */
   claimName: string;
-  /** Refuse writes. */
+  /** Mount read-only. */
   readOnly?: boolean;
 }
 
@@ -185,33 +185,33 @@ export interface PersistentVolumeSource {
   csi?: CSIPersistentVolumeSource;
 }
 
-/** A piece of storage of the cluster. */
+/** Storage in the cluster. */
 export interface PersistentVolume {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Where and how large it is, and who may have it. */
+  /** Source, size and policies of the volume. */
   spec?: PersistentVolumeSpec;
-  /** Whether a claim has it. */
+  /** Whether the volume is bound to a claim. */
   status?: PersistentVolumeStatus;
 }
 
 export interface PersistentVolumeSpec extends PersistentVolumeSource {
-  /** Its size. */
+  /** Size of the volume. */
   capacity?: Record<string, utilResource.Quantity>;
-  /** Ways in which it can be mounted. */
+  /** Supported access modes. */
   accessModes?: PersistentVolumeAccessMode[];
-  /** Claim that has it. */
+  /** The claim that the volume is bound to. */
   claimRef?: ObjectReference;
-  /** What becomes of it when its claim goes. */
+  /** What happens to the volume when its claim is deleted. */
   persistentVolumeReclaimPolicy?: PersistentVolumeReclaimPolicy;
-  /** Class it belongs to. */
+  /** Storage class of the volume. */
   storageClassName?: string;
-  /** Options of the mount, such as `ro`. */
+  /** Mount options, such as `ro`. */
   mountOptions?: string[];
-  /** Directory or block device. */
+  /** Whether the volume is a directory or a block device. */
   volumeMode?: PersistentVolumeMode;
-  /** Nodes from which it can be reached. */
+  /** Nodes that can access the volume. */
   nodeAffinity?: VolumeNodeAffinity;
 }
 
@@ -220,11 +220,11 @@ export interface VolumeNodeAffinity {
 }
 
 export interface PersistentVolumeStatus {
-  /** Free, taken, released or failed. */
+  /** Whether the volume is available, bound, released or failed. */
   phase?: PersistentVolumePhase;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
 }
 
@@ -235,14 +235,14 @@ export interface PersistentVolumeList {
   items: PersistentVolume[];
 }
 
-/** A wish for storage, which a volume fulfils. */
+/** A request for storage, to which a volume is bound. */
 export interface PersistentVolumeClaim {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** What is wished for. */
+  /** Requested storage. */
   spec?: PersistentVolumeClaimSpec;
-  /** What was got. */
+  /** Bound storage. */
   status?: PersistentVolumeClaimStatus;
 }
 
@@ -254,59 +254,59 @@ export interface PersistentVolumeClaimList {
 }
 
 export interface PersistentVolumeClaimSpec {
-  /** Ways in which it is to be mounted. */
+  /** Required access modes. */
   accessModes?: PersistentVolumeAccessMode[];
-  /** Labels of volumes to choose from. */
+  /** Selects the volumes that may be bound. */
   selector?: metaV1.LabelSelector;
-  /** The least size, as the request `storage`. */
+  /** Minimum size, as the request `storage`. */
   resources?: ResourceRequirements;
-  /** Volume that was found, or that is wanted. */
+  /** Name of the bound volume, or of the volume to bind. */
   volumeName?: string;
-  /** Class to take or make the volume from. */
+  /** Storage class of the volume. */
   storageClassName?: string;
-  /** Directory or block device. */
+  /** Whether the volume is a directory or a block device. */
   volumeMode?: PersistentVolumeMode;
-  /** What a new volume is filled from. */
+  /** Source of the initial content of a new volume. */
   dataSource?: TypedLocalObjectReference;
 }
 
 export interface PersistentVolumeClaimCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: PersistentVolumeClaimConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: ConditionStatus;
-  /** When it was looked at last. */
+  /** Time of the last check. */
   lastProbeTime?: metaV1.Time;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 
 export interface PersistentVolumeClaimStatus {
-  /** Waiting, bound or lost. */
+  /** Whether the claim is pending, bound or lost. */
   phase?: PersistentVolumeClaimPhase;
-  /** Ways in which the volume can be mounted. */
+  /** Access modes of the volume. */
   accessModes?: PersistentVolumeAccessMode[];
   /** Size of the volume. */
   capacity?: Record<string, utilResource.Quantity>;
-  /** What happens to it, such as a change of size. */
+  /** Conditions such as a resize in progress. */
   conditions?: PersistentVolumeClaimCondition[];
 }
 
 export interface HostPathVolumeSource {
   /** Path on the node. */
   path: string;
-  /** What has to be there. */
+  /** What must exist at the path. */
   type?: HostPathType;
 }
 
 export interface EmptyDirVolumeSource {
-  /** `Memory` keeps it in memory; on the disk of the node when empty. */
+  /** `Memory` uses a RAM disk. If empty, the directory is on the node's disk. */
   medium?: StorageMedium;
-  /** The most that it may hold. */
+  /** Maximum size. */
   sizeLimit?: utilResource.Quantity;
 }
 
@@ -433,13 +433,13 @@ export interface GitRepoVolumeSource {
 }
 
 export interface SecretVolumeSource {
-  /** The secret. */
+  /** Name of the secret. */
   secretName?: string;
-  /** Keys to show; all when empty. */
+  /** Keys to include. All keys if empty. */
   items?: KeyToPath[];
-  /** Rights of the files. */
+  /** Permission bits of the files. */
   defaultMode?: number;
-  /** The secret need not exist. */
+  /** If true, the secret may be missing. */
   optional?: boolean;
 }
 
@@ -573,11 +573,11 @@ export interface StorageOSPersistentVolumeSource {
 }
 
 export interface ConfigMapVolumeSource extends LocalObjectReference {
-  /** Keys to show; all when empty. */
+  /** Keys to include. All keys if empty. */
   items?: KeyToPath[];
-  /** Rights of the files. */
+  /** Permission bits of the files. */
   defaultMode?: number;
-  /** The config map need not exist. */
+  /** If true, the config map may be missing. */
   optional?: boolean;
 }
 
@@ -605,11 +605,11 @@ export interface VolumeProjection {
 }
 
 export interface KeyToPath {
-  /** The key. */
+  /** Key to include. */
   key: string;
-  /** The file, relative to the mount. */
+  /** Path of the file, relative to the mount. */
   path: string;
-  /** Rights of the file. */
+  /** Permission bits of the file. */
   mode?: number;
 }
 
@@ -648,29 +648,29 @@ export interface PersistentVolumeClaimTemplate {
 }
 
 export interface ContainerPort {
-  /** By which services and probes may refer to it. */
+  /** Name that services and probes can refer to. */
   name?: string;
-  /** Port of the node that leads here. */
+  /** Port of the node that is forwarded to the container. */
   hostPort?: number;
   /** Port in the container. */
   containerPort: number;
   protocol?: Protocol;
-  /** Address of the node to listen at. */
+  /** Address of the node to bind the port to. */
   hostIP?: string;
 }
 
 export interface VolumeMount {
-  /** Volume of the pod. */
+  /** Name of a volume of the pod. */
   name: string;
-  /** Refuse writes. */
+  /** Mount read-only. */
   readOnly?: boolean;
-  /** Where it appears. Without `:`. */
+  /** Path in the container, without `:`. */
   mountPath: string;
-  /** Path inside the volume; its root when empty. */
+  /** Path in the volume. The root of the volume if empty. */
   subPath?: string;
-  /** Whether mounts made later are passed between node and container. */
+  /** Whether later mounts propagate between node and container. */
   mountPropagation?: MountPropagationMode;
-  /** As `subPath`, with `$(NAME)` for environment variables. */
+  /** Like `subPath`, with `$(NAME)` expanded from environment variables. */
   subPathExpr?: string;
 }
 
@@ -682,9 +682,9 @@ export interface VolumeDevice {
 export interface EnvVar {
   /** Name of the variable. */
   name: string;
-  /** Value; `$(NAME)` stands for variables before it. */
+  /** Value. `$(NAME)` is expanded from the variables before it. */
   value?: string;
-  /** Where the value is taken from. Not together with `value`. */
+  /** Source of the value. Mutually exclusive with `value`. */
   valueFrom?: EnvVarSource;
 }
 
@@ -740,15 +740,15 @@ export interface HTTPHeader {
 }
 
 export interface HTTPGetAction {
-  /** Path to ask for. */
+  /** Path of the request. */
   path?: string;
   /** Number or name of a port of the container. */
   port: utilIntstr.IntOrString;
-  /** Host to ask; the pod when empty. */
+  /** Host of the request. The pod if empty. */
   host?: string;
-  /** Protocol. `HTTP` when absent. */
+  /** Protocol. Default: `HTTP`. */
   scheme?: URIScheme;
-  /** Headers to send. */
+  /** Headers of the request. */
   httpHeaders?: HTTPHeader[];
 }
 
@@ -761,17 +761,17 @@ export interface ExecAction {
   command?: string[];
 }
 
-/** A question to a container that is asked again and again. */
+/** A periodic check of a container. */
 export interface Probe extends Handler {
-  /** Time after the start before it is asked first. */
+  /** Seconds between the start of the container and the first check. */
   initialDelaySeconds?: number;
-  /** Time that an answer may take. */
+  /** Timeout of a check in seconds. */
   timeoutSeconds?: number;
-  /** Time between questions. */
+  /** Seconds between checks. */
   periodSeconds?: number;
-  /** Good answers in a row that make it good. 1 for liveness and startup. */
+  /** Consecutive successes after which the probe succeeds. Must be 1 for liveness and startup probes. */
   successThreshold?: number;
-  /** Bad answers in a row that make it bad. */
+  /** Consecutive failures after which the probe fails. */
   failureThreshold?: number;
   terminationGracePeriodSeconds?: number;
 }
@@ -782,73 +782,73 @@ export interface Capabilities {
 }
 
 export interface ResourceRequirements {
-  /** The most that may be taken. */
+  /** Maximum amounts. */
   limits?: Record<string, utilResource.Quantity>;
-  /** What is set aside. As the limits where absent. */
+  /** Reserved amounts. The limits if absent. */
   requests?: Record<string, utilResource.Quantity>;
 }
 
-/** One program of a pod: image, command, resources and how its health is told. */
+/** A program in a pod: image, command, resources and health checks. */
 export interface Container {
   /** Unique among the containers of the pod. */
   name: string;
-  /** Image to run. A template may leave it to whoever uses the template. */
+  /** Image to run. A template may leave it empty for later. */
   image?: string;
-  /** Program to run in place of the image's. `$(NAME)` stands for environment variables. */
+  /** Command that overrides the entry point of the image. `$(NAME)` is expanded from environment variables. */
   command?: string[];
-  /** Arguments in place of the image's. */
+  /** Arguments that override those of the image. */
   args?: string[];
-  /** Directory to start in; the image's when empty. */
+  /** Working directory. The image's if empty. */
   workingDir?: string;
-  /** Ports that the container listens at. To name none closes none. */
+  /** Ports that the container listens on. For information: a port that is not listed is still reachable. */
   ports?: ContainerPort[];
   /** Config maps and secrets whose keys become environment variables. */
   envFrom?: EnvFromSource[];
-  /** Environment variables. They come before those of `envFrom`. */
+  /** Environment variables. They take precedence over `envFrom`. */
   env?: EnvVar[];
-  /** Processor time, memory and more that it asks for, and may take at most. */
+  /** Requests and limits for CPU, memory and other resources. */
   resources?: ResourceRequirements;
-  /** Volumes of the pod and where they appear. */
+  /** Volumes of the pod and their mount paths. */
   volumeMounts?: VolumeMount[];
-  /** Block devices and where they appear. */
+  /** Block devices and their paths. */
   volumeDevices?: VolumeDevice[];
-  /** Fails: the container is started again. */
+  /** If this probe fails, the container is restarted. */
   livenessProbe?: Probe;
-  /** Fails: services send nothing to the pod. */
+  /** If this probe fails, services send no traffic to the pod. */
   readinessProbe?: Probe;
-  /** Until it succeeds the other probes wait. */
+  /** Until this probe succeeds, the other probes do not run. */
   startupProbe?: Probe;
-  /** What to call after the start and before the end. */
+  /** Hooks that run after the start and before the stop. */
   lifecycle?: Lifecycle;
-  /** File whose content becomes the message of the ended container. */
+  /** File whose content becomes the termination message. */
   terminationMessagePath?: string;
-  /** Whether the end of the log serves as message where the file is empty. */
+  /** Whether the end of the log is the termination message if the file is empty. */
   terminationMessagePolicy?: TerminationMessagePolicy;
-  /** When the image is fetched. `Always` for the tag `latest` or none, else `IfNotPresent`. */
+  /** When the image is pulled. Default: `Always` for the tag `latest` or no tag, else `IfNotPresent`. */
   imagePullPolicy?: PullPolicy;
-  /** Rights of this container. */
+  /** Security settings of this container. */
   securityContext?: SecurityContext;
-  /** Keep the input open for clients that attach. */
+  /** Keep stdin open for clients that attach. */
   stdin?: boolean;
-  /** Close the input when the first client leaves. */
+  /** Close stdin when the first client disconnects. */
   stdinOnce?: boolean;
-  /** Give it a terminal. */
+  /** Allocate a terminal. */
   tty?: boolean;
 }
 
 export interface Handler {
-  /** Run a command in the container; exit code 0 is good. */
+  /** Runs a command in the container. Exit code 0 means success. */
   exec?: ExecAction;
-  /** Ask over HTTP; codes from 200 to 399 are good. */
+  /** Sends an HTTP request. Status codes from 200 to 399 mean success. */
   httpGet?: HTTPGetAction;
-  /** Open a connection. */
+  /** Opens a TCP connection. */
   tcpSocket?: TCPSocketAction;
 }
 
 export interface Lifecycle {
-  /** Called once the container has started; if it fails, the container is ended. */
+  /** Runs after the container has started. If it fails, the container is killed. */
   postStart?: Handler;
-  /** Called before the container is asked to end; part of the time that it has for that. */
+  /** Runs before the container is stopped, within the termination grace period. */
   preStop?: Handler;
 }
 
@@ -864,14 +864,14 @@ export interface ContainerStateRunning {
 export interface ContainerStateTerminated {
   /** Exit code of the process. */
   exitCode: number;
-  /** Signal that ended it. */
+  /** Signal that killed the process. */
   signal?: number;
   reason?: string;
-  /** What it said at its end. */
+  /** Termination message. */
   message?: string;
-  /** When it was started. */
+  /** Start time. */
   startedAt?: metaV1.Time;
-  /** When it ended. */
+  /** End time. */
   finishedAt?: metaV1.Time;
   containerID?: string;
 }
@@ -885,36 +885,36 @@ export interface ContainerState {
 export interface ContainerStatus {
   /** Name of the container. */
   name: string;
-  /** What it does now. */
+  /** Current state. */
   state?: ContainerState;
-  /** How it ended before. */
+  /** State before the last restart. */
   lastState?: ContainerState;
   /** Whether it passes its readiness probe. */
   ready: boolean;
-  /** How often it was started again. */
+  /** Number of restarts. */
   restartCount: number;
-  /** Image that it runs. */
+  /** Image of the container. */
   image: string;
-  /** Identity of that image. */
+  /** Id of the image. */
   imageID: string;
-  /** Identity of the container in the runtime. */
+  /** Id of the container in the runtime. */
   containerID?: string;
-  /** Whether it has passed its startup probe. */
+  /** Whether the startup probe has succeeded. */
   started?: boolean;
 }
 
 export interface PodCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: PodConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: ConditionStatus;
-  /** When it was looked at last. */
+  /** Time of the last check. */
   lastProbeTime?: metaV1.Time;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 
@@ -923,9 +923,9 @@ export interface NodeSelector {
 }
 
 export interface NodeSelectorTerm {
-  /** Conditions on labels. */
+  /** Requirements on labels. */
   matchExpressions?: NodeSelectorRequirement[];
-  /** Conditions on fields, such as `metadata.name`. */
+  /** Requirements on fields, such as `metadata.name`. */
   matchFields?: NodeSelectorRequirement[];
 }
 
@@ -944,13 +944,13 @@ export interface TopologySelectorLabelRequirement {
   values?: string[];
 }
 
-/** Nodes and neighbours that a pod wants or shuns. */
+/** Constraints on nodes and on other pods nearby. */
 export interface Affinity {
-  /** Nodes, by label. */
+  /** Requirements and preferences for nodes. */
   nodeAffinity?: NodeAffinity;
-  /** Near such pods. */
+  /** Pods to be placed near. */
   podAffinity?: PodAffinity;
-  /** Not near such pods. */
+  /** Pods to be placed away from. */
   podAntiAffinity?: PodAntiAffinity;
 }
 
@@ -970,13 +970,13 @@ export interface WeightedPodAffinityTerm {
 }
 
 export interface PodAffinityTerm {
-  /** The pods. */
+  /** Selects the pods. */
   labelSelector?: metaV1.LabelSelector;
-  /** Namespaces of these pods; the pod's own when empty. */
+  /** Namespaces of these pods. The pod's own if empty. */
   namespaces?: string[];
-  /** Label of nodes that says what is near. */
+  /** Node label that defines the topology: nodes with the same value are near. */
   topologyKey: string;
-  /** Further namespaces, by label. */
+  /** Selects further namespaces by label. */
   namespaceSelector?: metaV1.LabelSelector;
 }
 
@@ -991,26 +991,26 @@ export interface PreferredSchedulingTerm {
 }
 
 export interface Taint {
-  /** Name of the taint. */
+  /** Key of the taint. */
   key: string;
-  /** Compared by tolerations that name one. */
+  /** Value of the taint, which tolerations can require. */
   value?: string;
-  /** What becomes of pods without a toleration: not placed, placed elsewhere if possible, or evicted. */
+  /** Effect on pods without a toleration: not scheduled, avoided if possible, or evicted. */
   effect: TaintEffect;
-  /** Since when; told of taints that evict. */
+  /** Time at which the taint was added. Only for taints that evict. */
   timeAdded?: metaV1.Time;
 }
 
 export interface Toleration {
-  /** Taint that is tolerated; every one when empty, with the operator `Exists`. */
+  /** Key of the taint. With the operator `Exists`, an empty key matches every taint. */
   key?: string;
-  /** Whether the value has to be the same. `Equal` when absent. */
+  /** Whether the value must be equal. Default: `Equal`. */
   operator?: TolerationOperator;
   /** Value of the taint, for `Equal`. */
   value?: string;
-  /** Effect that is tolerated; all when empty. */
+  /** Effect that is tolerated. All effects if empty. */
   effect?: TaintEffect;
-  /** How long a pod may stay once the taint would evict it; for ever when absent. */
+  /** Seconds that a pod stays on a node with an evicting taint. Unlimited if absent. */
   tolerationSeconds?: number;
 }
 
@@ -1018,88 +1018,88 @@ export interface PodReadinessGate {
   conditionType: PodConditionType;
 }
 
-/** What a pod runs, where it may run and under which rights. */
+/** Containers, volumes, scheduling constraints and security settings of a pod. */
 export interface PodSpec {
-  /** Directories that containers may mount. */
+  /** Volumes that containers can mount. */
   volumes?: Volume[];
-  /** Run one after the other, each to its end, before the others start. */
+  /** Containers that run one by one to completion before the others start. */
   initContainers?: Container[];
-  /** Run side by side for as long as the pod lives. */
+  /** Containers that run at the same time for the lifetime of the pod. */
   containers?: Container[];
-  /** Containers for a look inside, added to a pod that runs. */
+  /** Containers that are added to a running pod for debugging. */
   ephemeralContainers?: EphemeralContainer[];
-  /** Whether containers that end are started again. */
+  /** Whether terminated containers are restarted. */
   restartPolicy?: RestartPolicy;
-  /** Time between the request to end and the kill. */
+  /** Seconds between the stop signal and the kill. */
   terminationGracePeriodSeconds?: number;
-  /** The pod is ended when it has been running for that long. */
+  /** Seconds after which a running pod is terminated. */
   activeDeadlineSeconds?: number;
-  /** Where names are looked up: in the cluster first, as on the node, or as `dnsConfig` says. */
+  /** Whether names are resolved in the cluster first, as on the node, or as in `dnsConfig`. */
   dnsPolicy?: DNSPolicy;
-  /** Labels that the node must have. */
+  /** Labels that a node must have to run the pod. */
   nodeSelector?: Record<string, string>;
-  /** Account whose token the containers get. `default` when empty. */
+  /** Service account whose token the containers get. `default` if empty. */
   serviceAccountName?: string;
-  /** Older name of `serviceAccountName`. */
+  /** Deprecated name of `serviceAccountName`. */
   serviceAccount?: string;
-  /** Whether the token is mounted into the containers. */
+  /** Whether the token of the service account is mounted into the containers. */
   automountServiceAccountToken?: boolean;
-  /** Node that runs the pod. The scheduler sets it. */
+  /** Node that runs the pod. Set by the scheduler. */
   nodeName?: string;
-  /** Use the network of the node in place of one of the pod's own. */
+  /** Use the network namespace of the node. */
   hostNetwork?: boolean;
-  /** See the processes of the node. */
+  /** Use the process namespace of the node. */
   hostPID?: boolean;
-  /** Share memory and semaphores with processes of the node. */
+  /** Use the IPC namespace of the node. */
   hostIPC?: boolean;
-  /** The containers see each other's processes. */
+  /** Use one process namespace for all containers of the pod. */
   shareProcessNamespace?: boolean;
-  /** Rights of all containers; those of a container come before. */
+  /** Security settings of all containers. Those of a container take precedence. */
   securityContext?: PodSecurityContext;
   /** Secrets with the credentials of image registries. */
   imagePullSecrets?: LocalObjectReference[];
-  /** Host name inside the pod; the pod's name when empty. */
+  /** Host name of the pod. The pod's name if empty. */
   hostname?: string;
-  /** Domain below the namespace's, of the headless service of that name. */
+  /** DNS subdomain of the pod: the name of a headless service in its namespace. */
   subdomain?: string;
-  /** Nodes and neighbours that the pod wants or shuns. */
+  /** Constraints on nodes and on other pods nearby. */
   affinity?: Affinity;
-  /** Scheduler that places the pod. */
+  /** Name of the scheduler that places the pod. */
   schedulerName?: string;
-  /** Taints of nodes that the pod puts up with. */
+  /** Taints that the pod tolerates. */
   tolerations?: Toleration[];
-  /** Further lines of the hosts file. */
+  /** Additional entries of the hosts file. */
   hostAliases?: HostAlias[];
-  /** Priority class of which the priority is taken. */
+  /** Priority class that determines the priority. */
   priorityClassName?: string;
-  /** Set from the priority class: higher is placed first and may push out lower. */
+  /** Set from the priority class. Pods with a higher priority are scheduled first and may preempt others. */
   priority?: number;
-  /** Servers, search domains and options of name resolution. */
+  /** Name servers, search domains and resolver options. */
   dnsConfig?: PodDNSConfig;
-  /** Conditions of the status that must be true, too, for the pod to be ready. */
+  /** Additional conditions that must be true for the pod to be ready. */
   readinessGates?: PodReadinessGate[];
-  /** Runtime class that says how containers are run. */
+  /** Runtime class that selects the container runtime configuration. */
   runtimeClassName?: string;
-  /** Give containers environment variables with the addresses of services. */
+  /** Whether containers get environment variables with the addresses of services. */
   enableServiceLinks?: boolean;
-  /** Whether the pod may push out pods of lower priority. */
+  /** Whether the pod may preempt pods of lower priority. */
   preemptionPolicy?: PreemptionPolicy;
-  /** What the runtime itself takes, counted on top of the containers. Set from the runtime class. */
+  /** Resources that the runtime uses in addition to the containers. Set from the runtime class. */
   overhead?: Record<string, utilResource.Quantity>;
-  /** How evenly like pods are spread over zones or nodes. */
+  /** How evenly matching pods are spread over zones or nodes. */
   topologySpreadConstraints?: TopologySpreadConstraint[];
-  /** Take the fully qualified name for the host name. */
+  /** Use the fully qualified domain name as the host name. */
   setHostnameAsFQDN?: boolean;
 }
 
 export interface TopologySpreadConstraint {
-  /** How many more pods one part may have than another. */
+  /** Maximum difference in the number of pods between two domains. */
   maxSkew: number;
-  /** Label of nodes that tells the parts apart. */
+  /** Node label that defines the domains. */
   topologyKey: string;
-  /** Wait, or place the pod all the same. */
+  /** Whether to leave the pod pending or to schedule it anyway. */
   whenUnsatisfiable: UnsatisfiableConstraintAction;
-  /** Pods that count. */
+  /** Selects the pods to count. */
   labelSelector?: metaV1.LabelSelector;
 }
 
@@ -1108,25 +1108,25 @@ export interface HostAlias {
   hostnames?: string[];
 }
 
-/** Rights of all containers of a pod. */
+/** Security settings of all containers of a pod. */
 export interface PodSecurityContext {
   seLinuxOptions?: SELinuxOptions;
   windowsOptions?: WindowsSecurityContextOptions;
-  /** User id of the processes; the image's when absent. */
+  /** User id of the processes. If absent, the image decides. */
   runAsUser?: number;
-  /** Group id of the processes. */
+  /** Primary group id of the processes. */
   runAsGroup?: number;
-  /** Refuse to start as root. */
+  /** Fail instead of starting a process as root. */
   runAsNonRoot?: boolean;
-  /** Further groups of the processes. */
+  /** Supplementary groups of the processes. */
   supplementalGroups?: number[];
-  /** Group that owns the volumes which can have an owner. */
+  /** Group that owns the files of volumes that support ownership. */
   fsGroup?: number;
-  /** Settings of the kernel for the pod. */
+  /** Kernel parameters of the pod. */
   sysctls?: Sysctl[];
-  /** Whether files change owner at each start or only where the root differs. */
+  /** Whether the ownership of volume files is changed at every start, or only if the root of the volume has another owner. */
   fsGroupChangePolicy?: PodFSGroupChangePolicy;
-  /** System calls that are let through. */
+  /** Seccomp profile that filters system calls. */
   seccompProfile?: SeccompProfile;
 }
 
@@ -1147,7 +1147,7 @@ export interface PodDNSConfigOption {
 }
 
 export interface PodIP {
-  /** An address of the pod. */
+  /** IP address of the pod. */
   ip?: string;
 }
 
@@ -1181,29 +1181,29 @@ export interface EphemeralContainer extends EphemeralContainerCommon {
 }
 
 export interface PodStatus {
-  /** Summary: not yet running, running, or ended well or badly. */
+  /** Summary of the state: pending, running, succeeded or failed. */
   phase?: PodPhase;
-  /** Steps that the pod has passed. */
+  /** State of the pod in stages, such as scheduled and ready. */
   conditions?: PodCondition[];
-  /** Why it is in this state, for people. */
+  /** Explanation of the state for users. */
   message?: string;
-  /** The same in one word, for programs. */
+  /** Reason for the state in one word, for programs. */
   reason?: string;
-  /** Node on which room is being made for the pod. */
+  /** Node on which other pods are being preempted for this one. */
   nominatedNodeName?: string;
-  /** Address of the node. */
+  /** IP address of the node. */
   hostIP?: string;
-  /** Address of the pod. */
+  /** IP address of the pod. */
   podIP?: string;
-  /** Addresses of the pod, one of each family; the first equals `podIP`. */
+  /** IP addresses of the pod, one per family. The first equals `podIP`. */
   podIPs?: PodIP[];
-  /** When the agent took the pod on. */
+  /** Time at which the node agent accepted the pod. */
   startTime?: metaV1.Time;
   /** State of each init container. */
   initContainerStatuses?: ContainerStatus[];
   /** State of each container. */
   containerStatuses?: ContainerStatus[];
-  /** Follows from requests and limits: who goes first when the node is short of memory. */
+  /** Quality of service class, computed from requests and limits. Determines the order of eviction when a node runs out of memory. */
   qosClass?: PodQOSClass;
   /** State of each ephemeral container. */
   ephemeralContainerStatuses?: ContainerStatus[];
@@ -1216,14 +1216,14 @@ export interface PodStatusResult {
   status?: PodStatus;
 }
 
-/** Containers that run together on one node, with one network address and the same volumes. */
+/** Containers that run together on one node and share a network address and volumes. */
 export interface Pod {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** What is to run. Afterwards only images, `activeDeadlineSeconds` and further tolerations may change. */
+  /** Desired state. After creation, only images, `activeDeadlineSeconds` and additional tolerations can change. */
   spec?: PodSpec;
-  /** What the agent of the node reports. */
+  /** State that the node agent reports. */
   status?: PodStatus;
 }
 
@@ -1234,20 +1234,20 @@ export interface PodList {
   items: Pod[];
 }
 
-/** What the pods of a workload look like. */
+/** Template of the pods of a workload. */
 export interface PodTemplateSpec {
   /** Labels and annotations of the pods. */
   metadata?: metaV1.ObjectMeta;
-  /** What they run. */
+  /** Spec of the pods. */
   spec?: PodSpec;
 }
 
-/** A template of pods, kept for later. Nothing acts on it by itself. */
+/** A pod template as an object of its own. No controller acts on it. */
 export interface PodTemplate {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** What the pods look like. */
+  /** Template of the pods. */
   template?: PodTemplateSpec;
 }
 
@@ -1259,52 +1259,52 @@ export interface PodTemplateList {
 }
 
 export interface ReplicationControllerSpec {
-  /** Pods that are wanted. */
+  /** Desired number of pods. */
   replicas?: number;
-  /** Time that a new pod has to be ready without a stop to count as available. */
+  /** Seconds that a new pod must stay ready before it counts as available. */
   minReadySeconds?: number;
-  /** Labels of the pods that count; those of the template when empty. */
+  /** Labels of the pods to count. Those of the template if empty. */
   selector?: Record<string, string>;
-  /** What new pods look like. */
+  /** Template of new pods. */
   template?: PodTemplateSpec;
 }
 
 export interface ReplicationControllerStatus {
-  /** Pods that were seen last. */
+  /** Number of pods at the last observation. */
   replicas: number;
-  /** Those of them that have all labels of the template. */
+  /** Number of these pods that have all labels of the template. */
   fullyLabeledReplicas?: number;
-  /** Those that are ready. */
+  /** Number of ready pods. */
   readyReplicas?: number;
-  /** Those that have been ready for `minReadySeconds`. */
+  /** Number of pods that have been ready for `minReadySeconds`. */
   availableReplicas?: number;
-  /** Generation of the object that the status is about. */
+  /** Generation of the object that this status describes. */
   observedGeneration?: number;
-  /** What is to be told beyond numbers. */
+  /** Conditions that the numbers do not show. */
   conditions?: ReplicationControllerCondition[];
 }
 
 export interface ReplicationControllerCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: ReplicationControllerConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: ConditionStatus;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 
-/** Keeps a number of pods of a template. Older form of ReplicaSet, without expressions in its selector. */
+/** Runs a number of pods from one template. Predecessor of ReplicaSet, whose selector cannot have expressions. */
 export interface ReplicationController {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** How many pods, and what they look like. */
+  /** Number and template of the pods. */
   spec?: ReplicationControllerSpec;
-  /** How many there are. */
+  /** Observed number of pods. */
   status?: ReplicationControllerStatus;
 }
 
@@ -1326,7 +1326,7 @@ export interface ClientIPConfig {
 export interface ServiceStatus {
   /** Addresses of the load balancer. */
   loadBalancer?: LoadBalancerStatus;
-  /** What is to be told of the service. */
+  /** Conditions of the service. */
   conditions?: metaV1.Condition[];
 }
 
@@ -1341,71 +1341,71 @@ export interface LoadBalancerIngress {
 }
 
 export interface ServiceSpec {
-  /** Ports of the service and those behind them. */
+  /** Ports of the service and the corresponding ports of the pods. */
   ports?: ServicePort[];
-  /** Labels of the pods behind it. Without any, endpoints are written by somebody else. */
+  /** Labels of the pods behind the service. If empty, the endpoints must be maintained by other means. */
   selector?: Record<string, string>;
-  /** Its address inside the cluster: given out when empty; `None` for names that lead to the pods directly. */
+  /** IP address in the cluster. Allocated if empty. `None` makes the service headless: its name resolves to the pods. */
   clusterIP?: string;
-  /** Its addresses, one of each family; the first equals `clusterIP`. */
+  /** IP addresses in the cluster, one per family. The first equals `clusterIP`. */
   clusterIPs?: string[];
-  /** How far it is reached: in the cluster, at every node, through a load balancer, or only as another name. */
+  /** How the service is exposed: in the cluster, on every node, through a load balancer, or as a DNS alias. */
   type?: ServiceType;
-  /** Further addresses whose traffic nodes take for this service. */
+  /** Additional addresses for which nodes accept traffic to this service. */
   externalIPs?: string[];
-  /** `ClientIP` sends a client to the same pod again. */
+  /** `ClientIP` sends the requests of a client to the same pod. */
   sessionAffinity?: ServiceAffinity;
-  /** Address to ask the load balancer for. */
+  /** Requested address of the load balancer. */
   loadBalancerIP?: string;
-  /** Clients that the load balancer lets in; all when empty. */
+  /** Client addresses that the load balancer accepts. All if empty. */
   loadBalancerSourceRanges?: string[];
-  /** Name that the service is another name for. */
+  /** DNS name that the service is an alias of. */
   externalName?: string;
-  /** `Local` keeps the address of clients from outside and only uses pods of the node they reach. */
+  /** `Local` preserves the client address of external traffic and only uses pods on the receiving node. */
   externalTrafficPolicy?: ServiceExternalTrafficPolicyType;
-  /** Port of every node at which a load balancer asks whether it has pods of the service. */
+  /** Port of every node at which a load balancer checks whether the node has pods of the service. */
   healthCheckNodePort?: number;
-  /** Pods that are not ready are listed, too. */
+  /** Whether addresses of pods that are not ready are published. */
   publishNotReadyAddresses?: boolean;
-  /** For how long a client goes to the same pod. */
+  /** How long a client is sent to the same pod. */
   sessionAffinityConfig?: SessionAffinityConfig;
-  /** Labels of nodes by which near endpoints were preferred. */
+  /** Node labels by which nearby endpoints are preferred. */
   topologyKeys?: string[];
-  /** Address families, the first first. Follows from the cluster when empty. */
+  /** IP families in order of preference. Defaults to those of the cluster. */
   ipFamilies?: IPFamily[];
-  /** Whether it has one family or two. */
+  /** Whether the service has one IP family or two. */
   ipFamilyPolicy?: IPFamilyPolicyType;
-  /** Whether a load balancer gets ports of the nodes. */
+  /** Whether node ports are allocated for a load balancer. */
   allocateLoadBalancerNodePorts?: boolean;
-  /** Who is to make the load balancer. */
+  /** Class of the load balancer implementation. */
   loadBalancerClass?: string;
-  /** Whether clients in the cluster only reach pods of their own node. */
+  /** Whether traffic from within the cluster only reaches pods on the same node. */
   internalTrafficPolicy?: ServiceInternalTrafficPolicyType;
 }
 
 export interface ServicePort {
-  /** Needed, and unique, where there are several. */
+  /** Name of the port. Required and unique if there are several ports. */
   name?: string;
   /** Protocol of the port. */
   protocol?: Protocol;
-  /** Protocol above it, for load balancers and proxies. */
+  /** Application protocol, for load balancers and proxies. */
   appProtocol?: string;
   /** Port of the service. */
   port: number;
-  /** Number or name of the port of the pods; as `port` when absent. */
+  /** Number or name of the port of the pods. Defaults to `port`. */
   targetPort?: utilIntstr.IntOrString;
-  /** Port of every node: given out when 0 and needed. */
+  /** Port on every node. Allocated if it is 0 and the type requires one. */
   nodePort?: number;
 }
 
-/** One stable address and name for pods that come and go. */
+/** A stable address and name in front of a changing set of pods. */
 export interface Service {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Which pods, at which ports, reached how. */
+  /** Selector, ports and exposure of the service. */
   spec?: ServiceSpec;
-  /** Where a load balancer serves it. */
+  /** Load balancer addresses. */
   status?: ServiceStatus;
 }
 
@@ -1416,16 +1416,16 @@ export interface ServiceList {
   items: Service[];
 }
 
-/** An identity for what runs in pods. */
+/** An identity for the processes in pods. */
 export interface ServiceAccount {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Secrets that pods of the account may use. */
+  /** Secrets that pods of the service account may use. */
   secrets?: ObjectReference[];
-  /** Credentials of image registries that its pods get. */
+  /** Image registry credentials for its pods. */
   imagePullSecrets?: LocalObjectReference[];
-  /** Whether its pods get a token; a pod may say otherwise. */
+  /** Whether the token is mounted into its pods. A pod can override this. */
   automountServiceAccountToken?: boolean;
 }
 
@@ -1436,32 +1436,32 @@ export interface ServiceAccountList {
   items: ServiceAccount[];
 }
 
-/** Addresses behind the service of the same name. Kept by a controller for services with a selector. */
+/** The addresses behind the service of the same name. Maintained by a controller if the service has a selector. */
 export interface Endpoints {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Addresses that have the same ports. */
+  /** Addresses grouped by their ports. */
   subsets?: EndpointSubset[];
 }
 
 export interface EndpointSubset {
-  /** Ready to be used. */
+  /** Addresses of ready endpoints. */
   addresses?: EndpointAddress[];
-  /** Not ready to be used. */
+  /** Addresses of endpoints that are not ready. */
   notReadyAddresses?: EndpointAddress[];
-  /** Ports of each of the addresses. */
+  /** Ports of every address. */
   ports?: EndpointPort[];
 }
 
 export interface EndpointAddress {
-  /** Not loopback, link-local or multicast. */
+  /** IP address. Must not be loopback, link-local or multicast. */
   ip: string;
   /** Host name of the endpoint. */
   hostname?: string;
-  /** Node that it is on. */
+  /** Node of the endpoint. */
   nodeName?: string;
-  /** Object that it stands for, such as a pod. */
+  /** Object behind the address, such as a pod. */
   targetRef?: ObjectReference;
 }
 
@@ -1480,19 +1480,19 @@ export interface EndpointsList {
 }
 
 export interface NodeSpec {
-  /** Range of the addresses of pods on this node. */
+  /** Range of pod addresses on this node. */
   podCIDR?: string;
-  /** The same, at most one range of each address family; the first equals `podCIDR`. */
+  /** Ranges of pod addresses, at most one per family. The first equals `podCIDR`. */
   podCIDRs?: string[];
-  /** Name of the machine where it was rented. */
+  /** Id of the machine at the cloud provider. */
   providerID?: string;
-  /** No new pods are placed here. */
+  /** If true, no new pods are scheduled to this node. */
   unschedulable?: boolean;
-  /** Marks that keep pods away which do not tolerate them. */
+  /** Taints, which repel pods that do not tolerate them. */
   taints?: Taint[];
-  /** Older way to configure the agent. */
+  /** Deprecated source of the node agent's configuration. */
   configSource?: NodeConfigSource;
-  /** No longer used. */
+  /** Not used. */
   externalID?: string;
 }
 
@@ -1537,27 +1537,27 @@ export interface NodeConfigStatus {
 }
 
 export interface NodeStatus {
-  /** What the machine has. */
+  /** Total resources of the node. */
   capacity?: Record<string, utilResource.Quantity>;
-  /** What is left of it for pods. */
+  /** Resources that are available to pods. */
   allocatable?: Record<string, utilResource.Quantity>;
-  /** No longer used. */
+  /** Not used. */
   phase?: NodePhase;
-  /** Whether the node is ready, and what it is short of. */
+  /** Whether the node is ready, and which resources are scarce. */
   conditions?: NodeCondition[];
-  /** Names and addresses under which the node is reached. */
+  /** Names and addresses of the node. */
   addresses?: NodeAddress[];
-  /** Ports of what runs on the node. */
+  /** Ports of daemons on the node. */
   daemonEndpoints?: NodeDaemonEndpoints;
-  /** Versions and identities of the machine and its software. */
+  /** Ids and versions of the machine and its software. */
   nodeInfo?: NodeSystemInfo;
-  /** Images that are on the node already. */
+  /** Images that are present on the node. */
   images?: ContainerImage[];
-  /** Volumes that must not be detached yet. */
+  /** Volumes that are in use and must not be detached. */
   volumesInUse?: UniqueVolumeName[];
   /** Volumes that are attached to the node. */
   volumesAttached?: AttachedVolume[];
-  /** State of the older way to configure the agent. */
+  /** State of the deprecated configuration source. */
   config?: NodeConfigStatus;
 }
 
@@ -1587,35 +1587,35 @@ export interface ContainerImage {
 }
 
 export interface NodeCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: NodeConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: ConditionStatus;
-  /** When it was looked at last. */
+  /** Time of the last report of the node. */
   lastHeartbeatTime?: metaV1.Time;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 
 export interface NodeAddress {
-  /** What kind of address it is. */
+  /** Kind of the address. */
   type: NodeAddressType;
-  /** The address or name. */
+  /** Address or name. */
   address: string;
 }
 
-/** A machine that runs pods. Its agent registers it and reports on it. */
+/** A machine that runs pods. Its node agent registers it and reports its state. */
 export interface Node {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** How the node is to be used. */
+  /** Desired configuration of the node. */
   spec?: NodeSpec;
-  /** What the agent of the node reports. */
+  /** State that the node agent reports. */
   status?: NodeStatus;
 }
 
@@ -1627,38 +1627,38 @@ export interface NodeList {
 }
 
 export interface NamespaceSpec {
-  /** Who has to agree before a deleted namespace goes. Changed through the `finalize` subresource. */
+  /** Finalizers that hold a deleted namespace. Changed through the `finalize` subresource. */
   finalizers?: FinalizerName[];
 }
 
 export interface NamespaceStatus {
-  /** Where the namespace is in its life. */
+  /** Phase in the life cycle of the namespace. */
   phase?: NamespacePhase;
-  /** What stands in the way of its deletion. */
+  /** Problems that delay the deletion of the namespace. */
   conditions?: NamespaceCondition[];
 }
 
 export interface NamespaceCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: NamespaceConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: ConditionStatus;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 
-/** A room for names: objects of namespaced kinds live in one, and are deleted with it. */
+/** A scope for names. Objects in a namespace are deleted with it. */
 export interface Namespace {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** What holds the namespace while it is deleted. */
+  /** Finalizers of the namespace. */
   spec?: NamespaceSpec;
-  /** Whether the namespace is in use or on its way out. */
+  /** Whether the namespace is active or being deleted. */
   status?: NamespaceStatus;
 }
 
@@ -1669,12 +1669,12 @@ export interface NamespaceList {
   items: Namespace[];
 }
 
-/** Puts a pod on a node. Created by schedulers, never stored. */
+/** Assigns a pod to a node. Created by schedulers, never stored. */
 export interface Binding {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The node. */
+  /** Node to assign the pod to. */
   target: ObjectReference;
 }
 
@@ -1755,13 +1755,13 @@ export interface ObjectReference {
   namespace?: string;
   /** Name of the object. */
   name?: string;
-  /** Identity of the object. */
+  /** Uid of the object. */
   uid?: string;
-  /** Group and version of the kind. */
+  /** API version of the object. */
   apiVersion?: string;
-  /** Version of the object that is meant. */
+  /** Resource version of the object. */
   resourceVersion?: string;
-  /** Part of the object that is meant. */
+  /** Path of a field in the object. */
   fieldPath?: string;
 }
 
@@ -1787,38 +1787,38 @@ export interface EventSource {
   host?: string;
 }
 
-/** Something that has happened to an object, told by a component. Deleted after a while. */
+/** A report by a component about something that happened to an object. Expires. */
 export interface Event {
   apiVersion?: string;
   kind?: string;
   metadata: metaV1.ObjectMeta;
-  /** What it happened to. */
+  /** Object that the event is about. */
   involvedObject: ObjectReference;
-  /** What happened, in one word. */
+  /** What happened, as one word for programs. */
   reason?: string;
-  /** What happened, for people. */
+  /** What happened, for users. */
   message?: string;
-  /** Who tells it. */
+  /** Component that reports the event. */
   source?: EventSource;
-  /** When it was seen first. */
+  /** Time of the first occurrence. */
   firstTimestamp?: metaV1.Time;
-  /** When it was seen last. */
+  /** Time of the last occurrence. */
   lastTimestamp?: metaV1.Time;
-  /** How often it was seen. */
+  /** Number of occurrences. */
   count?: number;
   /** `Normal` or `Warning`. */
   type?: string;
-  /** When it was seen first, to the microsecond. */
+  /** Time of the first occurrence, with microseconds. */
   eventTime?: metaV1.MicroTime;
-  /** Of events that repeat: how often and until when. */
+  /** Count and end of a series of repeated events. */
   series?: EventSeries;
-  /** What was done about it. */
+  /** Action that was taken. */
   action?: string;
-  /** Another object that it is about. */
+  /** Second object that is involved. */
   related?: ObjectReference;
-  /** Who tells it, such as the name of a controller. */
+  /** Component that reports the event, such as the name of a controller. */
   reportingComponent?: string;
-  /** Which of them. */
+  /** Instance of the reporting component. */
   reportingInstance?: string;
 }
 
@@ -1835,31 +1835,31 @@ export interface EventList {
 }
 
 export interface LimitRangeItem {
-  /** What is bounded. */
+  /** Type of object that the limits apply to. */
   type: LimitType;
-  /** The most of a resource. */
+  /** Maximum amounts by resource. */
   max?: Record<string, utilResource.Quantity>;
-  /** The least of a resource. */
+  /** Minimum amounts by resource. */
   min?: Record<string, utilResource.Quantity>;
-  /** Limit of containers that name none. */
+  /** Default limits of containers. */
   default?: Record<string, utilResource.Quantity>;
-  /** Request of containers that name none. */
+  /** Default requests of containers. */
   defaultRequest?: Record<string, utilResource.Quantity>;
-  /** The most times that a limit may be its request. */
+  /** Maximum ratio of limit to request. */
   maxLimitRequestRatio?: Record<string, utilResource.Quantity>;
 }
 
 export interface LimitRangeSpec {
-  /** One entry for each type of thing. */
+  /** Limits by type of object. */
   limits?: LimitRangeItem[];
 }
 
-/** Bounds and defaults of what a pod, container or claim of the namespace may ask for. */
+/** Bounds and defaults for the resources of single pods, containers and claims in a namespace. */
 export interface LimitRange {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The bounds. */
+  /** The limits. */
   spec?: LimitRangeSpec;
 }
 
@@ -1871,11 +1871,11 @@ export interface LimitRangeList {
 }
 
 export interface ResourceQuotaSpec {
-  /** The most by resource, such as `pods` or `requests.cpu`. */
+  /** Maximum amounts by resource, such as `pods` or `requests.cpu`. */
   hard?: Record<string, utilResource.Quantity>;
-  /** Count only objects of all of these. */
+  /** Counts only objects that match all of these scopes. */
   scopes?: ResourceQuotaScope[];
-  /** The same with values, such as priority classes. */
+  /** Scopes with values, such as priority classes. */
   scopeSelector?: ScopeSelector;
 }
 
@@ -1890,20 +1890,20 @@ export interface ScopedResourceSelectorRequirement {
 }
 
 export interface ResourceQuotaStatus {
-  /** The most, as last taken over. */
+  /** Limits that the controller has applied. */
   hard?: Record<string, utilResource.Quantity>;
-  /** What is taken of it. */
+  /** Current usage. */
   used?: Record<string, utilResource.Quantity>;
 }
 
-/** What all objects of the namespace together may take. */
+/** Limits the total resource usage of a namespace. */
 export interface ResourceQuota {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The most of each. */
+  /** Limits by resource. */
   spec?: ResourceQuotaSpec;
-  /** What is taken. */
+  /** Current usage. */
   status?: ResourceQuotaStatus;
 }
 
@@ -1914,21 +1914,21 @@ export interface ResourceQuotaList {
   items: ResourceQuota[];
 }
 
-/** As a config map, for what is confidential. */
+/** Confidential values by key, for pods to use as variables or files. */
 export interface Secret {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Nothing but the metadata can be changed again, and neither can this. */
+  /** If true, neither the content nor this field can be changed any more. */
   immutable?: boolean;
   /**
    * Values by key.
    * Base64.
    */
   data?: Record<string, string>;
-  /** Values as plain text: written into `data` and never read back. */
+  /** Values as plain text. Merged into `data` on write and never returned. */
   stringData?: Record<string, string>;
-  /** Which keys must be there, and for what it is meant. */
+  /** Purpose of the secret. Determines which keys are required. */
   type?: SecretType;
 }
 
@@ -1939,17 +1939,17 @@ export interface SecretList {
   items: Secret[];
 }
 
-/** Settings as keys and values, for pods to read as variables or files. */
+/** Configuration values by key, for pods to use as variables or files. */
 export interface ConfigMap {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Nothing but the metadata can be changed again, and neither can this. */
+  /** If true, neither the content nor this field can be changed any more. */
   immutable?: boolean;
-  /** Texts by key. */
+  /** Text values by key. */
   data?: Record<string, string>;
   /**
-   * Bytes by key; no key may be in `data`, too.
+   * Binary values by key. A key must not also be in `data`.
    * Base64.
    */
   binaryData?: Record<string, string>;
@@ -1963,21 +1963,21 @@ export interface ConfigMapList {
 }
 
 export interface ComponentCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: ComponentConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: ConditionStatus;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
   error?: string;
 }
 
-/** Health of a part of the control plane. Deprecated: ask the part's own `/healthz`. */
+/** Health of a control plane component. Deprecated: use the component's `/healthz` endpoint. */
 export interface ComponentStatus {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Whether it is healthy. */
+  /** Whether the component is healthy. */
   conditions?: ComponentCondition[];
 }
 
@@ -2004,26 +2004,26 @@ export interface DownwardAPIProjection {
   items?: DownwardAPIVolumeFile[];
 }
 
-/** Rights of one container. */
+/** Security settings of one container. */
 export interface SecurityContext {
-  /** Single rights of the administrator, added or taken. */
+  /** Linux capabilities to add or drop. */
   capabilities?: Capabilities;
-  /** As good as root on the node. */
+  /** If true, the container has the same privileges as root on the node. */
   privileged?: boolean;
   seLinuxOptions?: SELinuxOptions;
   windowsOptions?: WindowsSecurityContextOptions;
-  /** User id of the processes; the image's when absent. */
+  /** User id of the processes. If absent, the image decides. */
   runAsUser?: number;
-  /** Group id of the processes. */
+  /** Primary group id of the processes. */
   runAsGroup?: number;
-  /** Refuse to start as root. */
+  /** Fail instead of starting a process as root. */
   runAsNonRoot?: boolean;
-  /** No writes but to volumes. */
+  /** If true, only volumes are writable. */
   readOnlyRootFilesystem?: boolean;
-  /** A process may get more rights than its parent. */
+  /** Whether a process can gain more privileges than its parent. */
   allowPrivilegeEscalation?: boolean;
   procMount?: ProcMountType;
-  /** System calls that are let through. */
+  /** Seccomp profile that filters system calls. */
   seccompProfile?: SeccompProfile;
 }
 

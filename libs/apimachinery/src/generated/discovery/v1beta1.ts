@@ -6,32 +6,32 @@ import type * as metaV1 from '../meta/v1.js';
 export type AddressType = 'IPv4' | 'IPv6' | 'FQDN' | (string & {});
 
 /**
- * Some of the endpoints of a service. A service with many has several slices.
+ * A subset of the endpoints of a service. Services with many endpoints have several slices.
  * @deprecated since 1.21, removed in 1.25: use discovery/v1.EndpointSlice.
  */
 export interface EndpointSlice {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Family of the addresses. */
+  /** IP family of the addresses, or FQDN. */
   addressType: AddressType;
-  /** Addresses, with whether they can be used and where they are. */
+  /** Addresses with their state and location. */
   endpoints?: Endpoint[];
   /** Ports of every endpoint. */
   ports?: EndpointPort[];
 }
 
 export interface Endpoint {
-  /** Addresses of one endpoint; any of them will do. */
+  /** Addresses of the endpoint, which are interchangeable. */
   addresses?: string[];
-  /** Whether it can be used. */
+  /** Whether the endpoint can be used. */
   conditions?: EndpointConditions;
   /** Host name of the endpoint. */
   hostname?: string;
-  /** Object that it stands for, such as a pod. */
+  /** Object behind the address, such as a pod. */
   targetRef?: coreV1.ObjectReference;
   topology?: Record<string, string>;
-  /** Node that it is on. */
+  /** Node of the endpoint. */
   nodeName?: string;
   hints?: EndpointHints;
 }

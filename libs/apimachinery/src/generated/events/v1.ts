@@ -3,28 +3,28 @@
 import type * as coreV1 from '../core/v1.js';
 import type * as metaV1 from '../meta/v1.js';
 
-/** Something that has happened to an object, told by a component. Deleted after a while. */
+/** A report by a component about something that happened to an object. Expires. */
 export interface Event {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** When it was seen first. */
+  /** Time of the first occurrence. */
   eventTime?: metaV1.MicroTime;
-  /** Of events that repeat: how often and until when. */
+  /** Count and end of a series of repeated events. */
   series?: EventSeries;
-  /** Who tells it, such as the name of a controller. */
+  /** Component that reports the event, such as the name of a controller. */
   reportingController?: string;
-  /** Which of them. */
+  /** Instance of the reporting component. */
   reportingInstance?: string;
-  /** What was done about it. */
+  /** Action that was taken. */
   action?: string;
-  /** What happened, in one word. */
+  /** What happened, as one word for programs. */
   reason?: string;
-  /** What it happened to. */
+  /** Object that the event is about. */
   regarding?: coreV1.ObjectReference;
-  /** Another object that it is about. */
+  /** Second object that is involved. */
   related?: coreV1.ObjectReference;
-  /** What happened, for people. */
+  /** What happened, for users. */
   note?: string;
   /** `Normal` or `Warning`. */
   type?: string;

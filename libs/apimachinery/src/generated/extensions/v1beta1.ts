@@ -105,17 +105,17 @@ export interface DeploymentStatus {
 }
 
 export interface DeploymentCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: DeploymentConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: coreV1.ConditionStatus;
-  /** When it was looked at last. */
+  /** Time of the last check. */
   lastUpdateTime?: metaV1.Time;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 
@@ -160,15 +160,15 @@ export interface DaemonSetStatus {
 }
 
 export interface DaemonSetCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: DaemonSetConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: coreV1.ConditionStatus;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 
@@ -190,7 +190,7 @@ export interface DaemonSetList {
 }
 
 /**
- * Which service answers for which host and path, from outside of the cluster.
+ * Routes external HTTP requests to services by host and path.
  * @deprecated since 1.14, removed in 1.22: use networking/v1.Ingress.
  */
 export interface Ingress {
@@ -283,15 +283,15 @@ export interface ReplicaSetStatus {
 }
 
 export interface ReplicaSetCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: ReplicaSetConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: coreV1.ConditionStatus;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 

@@ -16,14 +16,14 @@ export type PriorityLevelConfigurationConditionType = string;
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown' | (string & {});
 
-/** Which requests belong together, and at which priority level they are served. */
+/** Classifies requests and assigns them to a priority level. */
 export interface FlowSchema {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The requests, and the level. */
+  /** Matching rules and priority level. */
   spec?: FlowSchemaSpec;
-  /** Whether the level exists. */
+  /** Whether the priority level exists. */
   status?: FlowSchemaStatus;
 }
 
@@ -35,13 +35,13 @@ export interface FlowSchemaList {
 }
 
 export interface FlowSchemaSpec {
-  /** The priority level. */
+  /** Reference to the priority level. */
   priorityLevelConfiguration: PriorityLevelConfigurationReference;
-  /** Of schemas that fit a request, the one with the lowest number counts. */
+  /** If several schemas match a request, the one with the lowest number applies. */
   matchingPrecedence?: number;
-  /** What tells flows apart that wait in different queues. */
+  /** Attribute that separates the flows of the schema. */
   distinguisherMethod?: FlowDistinguisherMethod;
-  /** Requests that belong to it. */
+  /** Rules that match requests. */
   rules?: PolicyRulesWithSubjects[];
 }
 
@@ -97,26 +97,26 @@ export interface FlowSchemaStatus {
 }
 
 export interface FlowSchemaCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type?: FlowSchemaConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status?: ConditionStatus;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 
-/** How many requests of a level are served at a time, and what becomes of the others. */
+/** Sets the concurrency of a priority level, and how excess requests are handled. */
 export interface PriorityLevelConfiguration {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Its share, and queue or refusal. */
+  /** Share of the concurrency, and whether to queue or reject. */
   spec?: PriorityLevelConfigurationSpec;
-  /** What is to be told of it. */
+  /** Conditions of the priority level. */
   status?: PriorityLevelConfigurationStatus;
 }
 
@@ -128,9 +128,9 @@ export interface PriorityLevelConfigurationList {
 }
 
 export interface PriorityLevelConfigurationSpec {
-  /** `Exempt` requests never wait. */
+  /** `Exempt` requests are never limited. */
   type: PriorityLevelEnablement;
-  /** How many at a time, and what becomes of the others. */
+  /** Concurrency of the level, and how excess requests are handled. */
   limited?: LimitedPriorityLevelConfiguration;
 }
 
@@ -155,14 +155,14 @@ export interface PriorityLevelConfigurationStatus {
 }
 
 export interface PriorityLevelConfigurationCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type?: PriorityLevelConfigurationConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status?: ConditionStatus;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }

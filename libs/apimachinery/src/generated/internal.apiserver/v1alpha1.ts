@@ -6,14 +6,14 @@ export type StorageVersionConditionType = 'AllEncodingVersionsEqual' | (string &
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown' | (string & {});
 
-/** In which version the API servers store a kind. */
+/** The storage versions of a resource on each API server. */
 export interface StorageVersion {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Nothing. */
+  /** Empty. */
   spec: StorageVersionSpec;
-  /** What each server says. */
+  /** Storage versions by server. */
   status: StorageVersionStatus;
 }
 
@@ -33,17 +33,17 @@ export interface ServerStorageVersion {
 }
 
 export interface StorageVersionCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: StorageVersionConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: ConditionStatus;
-  /** Generation of the object that it is about. */
+  /** Generation of the object that this condition describes. */
   observedGeneration?: number;
-  /** When that changed last. */
+  /** Time of the last change of `status`. */
   lastTransitionTime?: metaV1.Time;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 

@@ -73,54 +73,54 @@ export interface ListMeta {
   remainingItemCount?: number;
 }
 
-/** What every object has: names, labels, owners, and what the server keeps of its life. */
+/** Metadata of every object: name, labels, owners and bookkeeping of the server. */
 export interface ObjectMeta {
-  /** Unique among the objects of the kind in the namespace. Never changes. */
+  /** Name, unique among the objects of the kind in the namespace. Immutable. */
   name?: string;
-  /** Start of a name, which the server completes where `name` is empty. */
+  /** Prefix from which the server generates a name if `name` is empty. */
   generateName?: string;
-  /** Namespace that the object lives in. Never changes. */
+  /** Namespace of the object. Immutable. */
   namespace?: string;
   /** No longer set. */
   selfLink?: string;
-  /** Identity given by the server: another object of the same name has another one. */
+  /** Id assigned by the server. A new object with the same name has a new uid. */
   uid?: string;
-  /** Version of the stored object. To be compared for equality, and sent back with a write that must not overwrite another. */
+  /** Version of the stored object. Compare for equality only. A write that includes it fails if the object has changed since. */
   resourceVersion?: string;
-  /** Counts changes of what is wanted, for the kinds that count them. */
+  /** Counts changes of the desired state, for kinds that support it. */
   generation?: number;
-  /** When the server stored it first. */
+  /** Time of creation. */
   creationTimestamp?: Time;
-  /** When it was asked to go; set by a delete while something holds the object. */
+  /** Time of the delete request. Set while something still holds the object. */
   deletionTimestamp?: Time;
-  /** Time it has to end. */
+  /** Seconds between the delete request and the removal. */
   deletionGracePeriodSeconds?: number;
-  /** Keys and values by which objects are selected. */
+  /** Keys and values that selectors can match. */
   labels?: Record<string, string>;
-  /** Keys and values that are only kept; 256 KiB together. */
+  /** Keys and values that are only stored, up to 256 KiB in total. */
   annotations?: Record<string, string>;
-  /** Objects it belongs to: when all are gone, it is deleted, too. */
+  /** Owners of the object. It is deleted when all of them are. */
   ownerReferences?: OwnerReference[];
-  /** Who has to take a name out of this list before a deleted object goes. */
+  /** Names that controllers must remove before a deleted object disappears. */
   finalizers?: string[];
   /** Not used. */
   clusterName?: string;
-  /** Which writer has set which fields; kept by the server. */
+  /** Fields owned by each manager. Maintained by the server. */
   managedFields?: ManagedFieldsEntry[];
 }
 
 export interface OwnerReference {
-  /** Group and version of the owner. */
+  /** API version of the owner. */
   apiVersion: string;
   /** Kind of the owner. */
   kind: string;
   /** Name of the owner. */
   name: string;
-  /** Identity of the owner. */
+  /** Uid of the owner. */
   uid: string;
-  /** It is the one that manages the object; at most one is. */
+  /** Whether this owner is the managing controller. At most one is. */
   controller?: boolean;
-  /** A delete of the owner in the foreground waits for this object. */
+  /** If true, a foreground deletion of the owner waits for this object. */
   blockOwnerDeletion?: boolean;
 }
 
@@ -281,35 +281,35 @@ export interface RootPaths {
 export interface Patch {
 }
 
-/** Selects objects by their labels. All conditions must hold; an empty selector selects everything. */
+/** Selects objects by their labels. All requirements must match. An empty selector matches everything. */
 export interface LabelSelector {
-  /** Labels that must have these values. */
+  /** Required labels and their values. */
   matchLabels?: Record<string, string>;
-  /** Conditions on single labels. */
+  /** Requirements on labels. */
   matchExpressions?: LabelSelectorRequirement[];
 }
 
 export interface LabelSelectorRequirement {
-  /** The label. */
+  /** Key of the label. */
   key: string;
-  /** How its value is compared. */
+  /** Operator that compares the value. */
   operator: LabelSelectorOperator;
-  /** For `In` and `NotIn`; empty for the others. */
+  /** Values for `In` and `NotIn`. Empty for other operators. */
   values?: string[];
 }
 
 export interface ManagedFieldsEntry {
-  /** Name of the writer. */
+  /** Name of the manager. */
   manager?: string;
-  /** `Apply` for declared configurations, `Update` for all other writes. */
+  /** `Apply` for server-side apply, `Update` for all other writes. */
   operation?: ManagedFieldsOperationType;
-  /** Version that the fields are named in. */
+  /** API version of the field names. */
   apiVersion?: string;
-  /** When the set changed last. */
+  /** Time of the last change of the set. */
   time?: Time;
-  /** Form of the set. */
+  /** Format of the set. */
   fieldsType?: string;
-  /** The set. */
+  /** Set of owned fields. */
   fieldsV1?: FieldsV1;
 }
 
@@ -339,13 +339,13 @@ export interface TableRow {
 }
 
 export interface TableRowCondition {
-  /** What the condition is about. */
+  /** Type of the condition. */
   type: RowConditionType;
-  /** Whether it holds. */
+  /** Status of the condition. */
   status: ConditionStatus;
-  /** Why, in one word. */
+  /** Reason in one word, for programs. */
   reason?: string;
-  /** Why, for people. */
+  /** Explanation for users. */
   message?: string;
 }
 

@@ -8,62 +8,62 @@ export type PolicyType = 'Ingress' | 'Egress' | (string & {});
 
 export type PathType = 'Exact' | 'Prefix' | 'ImplementationSpecific' | (string & {});
 
-/** Which connections the pods it selects may take and make. Pods that no policy selects are free. */
+/** Restricts the connections of selected pods. Pods that no policy selects are unrestricted. */
 export interface NetworkPolicy {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The pods and what is let through. */
+  /** Selected pods and allowed connections. */
   spec?: NetworkPolicySpec;
 }
 
 export interface NetworkPolicySpec {
-  /** Pods of the namespace that it is about; all when empty. */
+  /** Selects pods of the namespace. All pods if empty. */
   podSelector: metaV1.LabelSelector;
-  /** What may come in. Nothing when empty, if the policy is about what comes in. */
+  /** Allowed incoming connections. If empty and the policy applies to ingress, none. */
   ingress?: NetworkPolicyIngressRule[];
-  /** What may go out. Nothing when empty, if the policy is about what goes out. */
+  /** Allowed outgoing connections. If empty and the policy applies to egress, none. */
   egress?: NetworkPolicyEgressRule[];
-  /** What it is about. When absent: `Ingress`, and `Egress` if there are rules for it. */
+  /** Directions that the policy applies to. Default: `Ingress`, and `Egress` if there are egress rules. */
   policyTypes?: PolicyType[];
 }
 
 export interface NetworkPolicyIngressRule {
-  /** Ports of the pods; all when empty. */
+  /** Ports of the selected pods. All ports if empty. */
   ports?: NetworkPolicyPort[];
-  /** Who may connect; everybody when empty. */
+  /** Allowed sources. All sources if empty. */
   from?: NetworkPolicyPeer[];
 }
 
 export interface NetworkPolicyEgressRule {
-  /** Ports of the others; all when empty. */
+  /** Ports of the destinations. All ports if empty. */
   ports?: NetworkPolicyPort[];
-  /** Where to connect; everywhere when empty. */
+  /** Allowed destinations. All destinations if empty. */
   to?: NetworkPolicyPeer[];
 }
 
 export interface NetworkPolicyPort {
-  /** `TCP` when absent. */
+  /** Protocol. Default: `TCP`. */
   protocol?: coreV1.Protocol;
-  /** Number or name; all when absent. */
+  /** Number or name of the port. All ports if absent. */
   port?: utilIntstr.IntOrString;
-  /** Last of a range that begins with `port`. */
+  /** Last port of a range that begins with `port`. */
   endPort?: number;
 }
 
 export interface IPBlock {
-  /** A range such as `10.0.0.0/8`. */
+  /** Address range, such as `10.0.0.0/8`. */
   cidr: string;
-  /** Ranges inside it that are left out. */
+  /** Excluded subranges. */
   except?: string[];
 }
 
 export interface NetworkPolicyPeer {
-  /** Pods by label: of the namespace of the policy, or of those selected beside it. */
+  /** Selects pods in the namespace of the policy, or in the selected namespaces. */
   podSelector?: metaV1.LabelSelector;
-  /** Namespaces by label. */
+  /** Selects namespaces. */
   namespaceSelector?: metaV1.LabelSelector;
-  /** Addresses, without either of the selectors. */
+  /** Address range. Mutually exclusive with the selectors. */
   ipBlock?: IPBlock;
 }
 
@@ -74,14 +74,14 @@ export interface NetworkPolicyList {
   items: NetworkPolicy[];
 }
 
-/** Which service answers for which host and path, from outside of the cluster. */
+/** Routes external HTTP requests to services by host and path. */
 export interface Ingress {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
   /** Hosts, paths and services. */
   spec?: IngressSpec;
-  /** Where it is reached. */
+  /** Addresses of the ingress. */
   status?: IngressStatus;
 }
 
@@ -93,30 +93,30 @@ export interface IngressList {
 }
 
 export interface IngressSpec {
-  /** Class, which says who serves it. Of the default class when absent. */
+  /** Class that determines the controller. The default class if absent. */
   ingressClassName?: string;
-  /** Where what fits no rule is sent. */
+  /** Destination of requests that match no rule. */
   defaultBackend?: IngressBackend;
-  /** Hosts that are served over TLS, and their certificates. */
+  /** Hosts with TLS and their certificates. */
   tls?: IngressTLS[];
   /** Services by host and path. */
   rules?: IngressRule[];
 }
 
 export interface IngressTLS {
-  /** Hosts that the certificate is for. */
+  /** Hosts that the certificate is valid for. */
   hosts?: string[];
-  /** Secret with the certificate and its key. */
+  /** Secret with the certificate and its private key. */
   secretName?: string;
 }
 
 export interface IngressStatus {
-  /** Addresses at which it is reached. */
+  /** Addresses of the ingress. */
   loadBalancer?: coreV1.LoadBalancerStatus;
 }
 
 export interface IngressRule extends IngressRuleValue {
-  /** Full name without a port; `*.` stands for one label. All hosts when empty. */
+  /** Fully qualified host name without a port. `*.` matches one label. All hosts if empty. */
   host?: string;
 }
 
@@ -130,25 +130,25 @@ export interface HTTPIngressRuleValue {
 }
 
 export interface HTTPIngressPath {
-  /** Begins with `/`; needed for `Exact` and `Prefix`. */
+  /** Must begin with `/`. Required for `Exact` and `Prefix`. */
   path?: string;
-  /** Whether the path is the whole, leads it by whole elements, or as the class has it. */
+  /** Whether the path matches exactly, as a prefix of path elements, or as the class defines. */
   pathType?: PathType;
-  /** Where it is sent. */
+  /** Destination of the requests. */
   backend: IngressBackend;
 }
 
 export interface IngressBackend {
   /** A service and its port. */
   service?: IngressServiceBackend;
-  /** Another object of the namespace, in place of a service. */
+  /** Another object in the namespace, instead of a service. */
   resource?: coreV1.TypedLocalObjectReference;
 }
 
 export interface IngressServiceBackend {
-  /** Service of the same namespace. */
+  /** Name of a service in the same namespace. */
   name: string;
-  /** Its port, by name or by number. */
+  /** Number or name of the service port. */
   port?: ServiceBackendPort;
 }
 
@@ -157,19 +157,19 @@ export interface ServiceBackendPort {
   number?: number;
 }
 
-/** Who serves the ingresses that name it. */
+/** The controller of the ingresses that reference this class. */
 export interface IngressClass {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The controller and its settings. */
+  /** Controller and parameters. */
   spec?: IngressClassSpec;
 }
 
 export interface IngressClassSpec {
-  /** Name of the controller, a domain and a path. */
+  /** Name of the controller: a domain and a path. */
   controller?: string;
-  /** Object with further settings. */
+  /** Object with further parameters. */
   parameters?: IngressClassParametersReference;
 }
 

@@ -7,7 +7,7 @@ import type * as utilIntstr from '../util/intstr.js';
 export type PathType = 'Exact' | 'Prefix' | 'ImplementationSpecific' | (string & {});
 
 /**
- * Which service answers for which host and path, from outside of the cluster.
+ * Routes external HTTP requests to services by host and path.
  * @deprecated since 1.19: use networking/v1.Ingress.
  */
 export interface Ingress {
@@ -16,7 +16,7 @@ export interface Ingress {
   metadata?: metaV1.ObjectMeta;
   /** Hosts, paths and services. */
   spec?: IngressSpec;
-  /** Where it is reached. */
+  /** Addresses of the ingress. */
   status?: IngressStatus;
 }
 
@@ -29,29 +29,29 @@ export interface IngressList {
 }
 
 export interface IngressSpec {
-  /** Class, which says who serves it. Of the default class when absent. */
+  /** Class that determines the controller. The default class if absent. */
   ingressClassName?: string;
   backend?: IngressBackend;
-  /** Hosts that are served over TLS, and their certificates. */
+  /** Hosts with TLS and their certificates. */
   tls?: IngressTLS[];
   /** Services by host and path. */
   rules?: IngressRule[];
 }
 
 export interface IngressTLS {
-  /** Hosts that the certificate is for. */
+  /** Hosts that the certificate is valid for. */
   hosts?: string[];
-  /** Secret with the certificate and its key. */
+  /** Secret with the certificate and its private key. */
   secretName?: string;
 }
 
 export interface IngressStatus {
-  /** Addresses at which it is reached. */
+  /** Addresses of the ingress. */
   loadBalancer?: coreV1.LoadBalancerStatus;
 }
 
 export interface IngressRule extends IngressRuleValue {
-  /** Full name without a port; `*.` stands for one label. All hosts when empty. */
+  /** Fully qualified host name without a port. `*.` matches one label. All hosts if empty. */
   host?: string;
 }
 
@@ -65,37 +65,37 @@ export interface HTTPIngressRuleValue {
 }
 
 export interface HTTPIngressPath {
-  /** Begins with `/`; needed for `Exact` and `Prefix`. */
+  /** Must begin with `/`. Required for `Exact` and `Prefix`. */
   path?: string;
-  /** Whether the path is the whole, leads it by whole elements, or as the class has it. */
+  /** Whether the path matches exactly, as a prefix of path elements, or as the class defines. */
   pathType?: PathType;
-  /** Where it is sent. */
+  /** Destination of the requests. */
   backend: IngressBackend;
 }
 
 export interface IngressBackend {
   serviceName?: string;
   servicePort?: utilIntstr.IntOrString;
-  /** Another object of the namespace, in place of a service. */
+  /** Another object in the namespace, instead of a service. */
   resource?: coreV1.TypedLocalObjectReference;
 }
 
 /**
- * Who serves the ingresses that name it.
+ * The controller of the ingresses that reference this class.
  * @deprecated since 1.19: use networking/v1.IngressClassList.
  */
 export interface IngressClass {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The controller and its settings. */
+  /** Controller and parameters. */
   spec?: IngressClassSpec;
 }
 
 export interface IngressClassSpec {
-  /** Name of the controller, a domain and a path. */
+  /** Name of the controller: a domain and a path. */
   controller?: string;
-  /** Object with further settings. */
+  /** Object with further parameters. */
   parameters?: IngressClassParametersReference;
 }
 

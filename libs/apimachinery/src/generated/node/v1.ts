@@ -4,16 +4,16 @@ import type * as coreV1 from '../core/v1.js';
 import type * as metaV1 from '../meta/v1.js';
 import type * as utilResource from '../util/resource.js';
 
-/** A way to run the containers of pods that name it. */
+/** A container runtime configuration that pods can select. */
 export interface RuntimeClass {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Name of its configuration in the runtime of the node. */
+  /** Name of the configuration in the node's runtime. */
   handler: string;
-  /** What running a pod takes by itself. */
+  /** Resources that a pod uses in addition to its containers. */
   overhead?: Overhead;
-  /** Which nodes have it. */
+  /** Nodes that support the class. */
   scheduling?: Scheduling;
 }
 

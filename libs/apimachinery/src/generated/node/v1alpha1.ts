@@ -4,7 +4,7 @@ import type * as coreV1 from '../core/v1.js';
 import type * as metaV1 from '../meta/v1.js';
 import type * as utilResource from '../util/resource.js';
 
-/** A way to run the containers of pods that name it. */
+/** A container runtime configuration that pods can select. */
 export interface RuntimeClass {
   apiVersion?: string;
   kind?: string;

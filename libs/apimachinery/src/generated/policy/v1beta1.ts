@@ -17,42 +17,42 @@ export type FSGroupStrategyType = 'MayRunAs' | 'MustRunAs' | 'RunAsAny' | (strin
 export type SupplementalGroupsStrategyType = 'MayRunAs' | 'MustRunAs' | 'RunAsAny' | (string & {});
 
 export interface PodDisruptionBudgetSpec {
-  /** Pods that must stay, as number or share. Not together with `maxUnavailable`. */
+  /** Minimum number or percentage of available pods. Mutually exclusive with `maxUnavailable`. */
   minAvailable?: utilIntstr.IntOrString;
-  /** Labels of the pods. */
+  /** Selects the pods. */
   selector?: metaV1.LabelSelector;
-  /** Pods that may be missing, as number or share. */
+  /** Maximum number or percentage of unavailable pods. */
   maxUnavailable?: utilIntstr.IntOrString;
 }
 
 export interface PodDisruptionBudgetStatus {
-  /** Generation of the object that the status is about. */
+  /** Generation of the object that this status describes. */
   observedGeneration?: number;
-  /** Pods that were let go and are still there. */
+  /** Evicted pods whose deletion has not been observed yet. */
   disruptedPods?: Record<string, metaV1.Time>;
-  /** Pods that may go now. */
+  /** Number of disruptions that are currently allowed. */
   disruptionsAllowed: number;
-  /** Pods that are ready. */
+  /** Number of healthy pods. */
   currentHealthy: number;
-  /** Pods that have to be ready. */
+  /** Minimum number of healthy pods. */
   desiredHealthy: number;
-  /** Pods that count. */
+  /** Number of pods that the budget counts. */
   expectedPods: number;
-  /** What is to be told of it. */
+  /** Conditions of the object. */
   conditions?: metaV1.Condition[];
 }
 
 /**
- * How many pods of an application may be missing on purpose.
+ * Limits voluntary disruptions of a set of pods.
  * @deprecated since 1.21, removed in 1.25: use policy/v1.PodDisruptionBudget.
  */
 export interface PodDisruptionBudget {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The pods and the bound. */
+  /** Selected pods and limit. */
   spec?: PodDisruptionBudgetSpec;
-  /** How many more may go now. */
+  /** Currently allowed disruptions. */
   status?: PodDisruptionBudgetStatus;
 }
 
@@ -65,7 +65,7 @@ export interface PodDisruptionBudgetList {
 }
 
 /**
- * Asks for a pod to be deleted as its disruption budget allows. Never stored.
+ * Evicts a pod if its disruption budgets allow it. Never stored.
  * @deprecated since 1.22.
  */
 export interface Eviction {
@@ -76,14 +76,14 @@ export interface Eviction {
 }
 
 /**
- * What pods may ask for. Deprecated.
+ * Restricts the security settings of pods. Deprecated.
  * @deprecated since 1.21, removed in 1.25.
  */
 export interface PodSecurityPolicy {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** What is let through. */
+  /** Allowed security settings. */
   spec?: PodSecurityPolicySpec;
 }
 

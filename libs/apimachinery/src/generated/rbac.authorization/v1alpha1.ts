@@ -3,15 +3,15 @@
 import type * as metaV1 from '../meta/v1.js';
 
 export interface PolicyRule {
-  /** What may be done; `*` is everything. */
+  /** Allowed verbs. `*` means all verbs. */
   verbs?: string[];
-  /** Groups of the resources; empty text is the core group. */
+  /** Groups of the resources. An empty text is the core group. */
   apiGroups?: string[];
-  /** Resources, also `pods/log`. */
+  /** Resources and subresources, such as `pods/log`. */
   resources?: string[];
-  /** Only objects of these names. */
+  /** Limits the rule to objects with these names. */
   resourceNames?: string[];
-  /** Paths that are no resources, of cluster roles only. */
+  /** Paths that are not resources. Only in cluster roles. */
   nonResourceURLs?: string[];
 }
 
@@ -19,9 +19,9 @@ export interface Subject {
   /** `User`, `Group` or `ServiceAccount`. */
   kind: string;
   apiVersion?: string;
-  /** Name of the user, group or account. */
+  /** Name of the user, group or service account. */
   name: string;
-  /** Namespace of the account. */
+  /** Namespace of the service account. */
   namespace?: string;
 }
 
@@ -34,23 +34,23 @@ export interface RoleRef {
   name: string;
 }
 
-/** Rights in one namespace. */
+/** Permissions in one namespace. */
 export interface Role {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** What it allows. There is nothing that forbids. */
+  /** Allowed actions. Rules cannot deny anything. */
   rules?: PolicyRule[];
 }
 
-/** Gives the rights of a role to users, groups and accounts, in one namespace. */
+/** Grants a role to users, groups and service accounts in one namespace. */
 export interface RoleBinding {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Who gets them. */
+  /** Users, groups and service accounts that the role is granted to. */
   subjects?: Subject[];
-  /** A role of the namespace or a cluster role. Never changes. */
+  /** A role in the namespace, or a cluster role. Immutable. */
   roleRef: RoleRef;
 }
 
@@ -68,14 +68,14 @@ export interface RoleList {
   items: Role[];
 }
 
-/** Rights in the whole cluster, or in each namespace that a binding is in. */
+/** Permissions in the whole cluster, or in the namespace of a binding. */
 export interface ClusterRole {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** What it allows. There is nothing that forbids. */
+  /** Allowed actions. Rules cannot deny anything. */
   rules?: PolicyRule[];
-  /** Its rules are made of those of other cluster roles. */
+  /** Selects cluster roles whose rules are aggregated into this one. */
   aggregationRule?: AggregationRule;
 }
 
@@ -83,14 +83,14 @@ export interface AggregationRule {
   clusterRoleSelectors?: metaV1.LabelSelector[];
 }
 
-/** Gives the rights of a cluster role to users, groups and accounts, everywhere. */
+/** Grants a cluster role to users, groups and service accounts in the whole cluster. */
 export interface ClusterRoleBinding {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Who gets them. */
+  /** Users, groups and service accounts that the role is granted to. */
   subjects?: Subject[];
-  /** The cluster role. Never changes. */
+  /** The cluster role. Immutable. */
   roleRef: RoleRef;
 }
 

@@ -3,18 +3,18 @@
 import type * as coreV1 from '../core/v1.js';
 import type * as metaV1 from '../meta/v1.js';
 
-/** A named priority of pods. */
+/** A named priority for pods. */
 export interface PriorityClass {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Higher is placed first and may push out lower. Never changes. */
+  /** Pods with a higher value are scheduled first and may preempt others. Immutable. */
   value: number;
-  /** Pods that name no class get this one. */
+  /** Whether pods without a class get this one. */
   globalDefault?: boolean;
-  /** When to use it, for people. */
+  /** When to use the class, for users. */
   description?: string;
-  /** Whether its pods may push out others. */
+  /** Whether its pods may preempt others. */
   preemptionPolicy?: coreV1.PreemptionPolicy;
 }
 

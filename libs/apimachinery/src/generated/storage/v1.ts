@@ -9,24 +9,24 @@ export type FSGroupPolicy = 'ReadWriteOnceWithFSType' | 'File' | 'None' | (strin
 
 export type VolumeLifecycleMode = 'Persistent' | 'Ephemeral' | (string & {});
 
-/** A kind of storage: who makes its volumes, and how. */
+/** A class of storage: the provisioner of its volumes and its parameters. */
 export interface StorageClass {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Who makes the volumes. */
+  /** Name of the provisioner. */
   provisioner: string;
-  /** Settings for who makes them. */
+  /** Parameters for the provisioner. */
   parameters?: Record<string, string>;
-  /** What becomes of a volume when its claim goes. */
+  /** What happens to a volume when its claim is deleted. */
   reclaimPolicy?: coreV1.PersistentVolumeReclaimPolicy;
-  /** Options of the mount. */
+  /** Mount options. */
   mountOptions?: string[];
-  /** Claims may be made larger. */
+  /** Whether claims can be expanded. */
   allowVolumeExpansion?: boolean;
-  /** Whether a volume is chosen at once or when a pod needs it. */
+  /** Whether a volume is bound immediately or when a pod uses the claim. */
   volumeBindingMode?: VolumeBindingMode;
-  /** Where volumes may be made. */
+  /** Topologies in which volumes can be provisioned. */
   allowedTopologies?: coreV1.TopologySelectorTerm[];
 }
 
@@ -37,14 +37,14 @@ export interface StorageClassList {
   items: StorageClass[];
 }
 
-/** Asks a driver to attach a volume to a node. */
+/** Requests that a driver attaches a volume to a node. */
 export interface VolumeAttachment {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Which volume, which node, which driver. Never changes. */
+  /** Volume, node and driver. Immutable. */
   spec: VolumeAttachmentSpec;
-  /** Whether it is attached. */
+  /** Whether the volume is attached. */
   status?: VolumeAttachmentStatus;
 }
 
@@ -56,11 +56,11 @@ export interface VolumeAttachmentList {
 }
 
 export interface VolumeAttachmentSpec {
-  /** The driver. */
+  /** Name of the driver. */
   attacher: string;
-  /** The volume. */
+  /** Volume to attach. */
   source: VolumeAttachmentSource;
-  /** The node. */
+  /** Name of the node. */
   nodeName: string;
 }
 
@@ -70,7 +70,7 @@ export interface VolumeAttachmentSource {
 }
 
 export interface VolumeAttachmentStatus {
-  /** Whether it is attached. */
+  /** Whether the volume is attached. */
   attached: boolean;
   attachmentMetadata?: Record<string, string>;
   attachError?: VolumeError;
@@ -82,12 +82,12 @@ export interface VolumeError {
   message?: string;
 }
 
-/** What a storage driver can do and needs. */
+/** Capabilities and requirements of a CSI driver. */
 export interface CSIDriver {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Its abilities. */
+  /** Capabilities of the driver. */
   spec: CSIDriverSpec;
 }
 
@@ -99,15 +99,15 @@ export interface CSIDriverList {
 }
 
 export interface CSIDriverSpec {
-  /** Volumes have to be attached before they are mounted. */
+  /** Whether volumes must be attached before they are mounted. */
   attachRequired?: boolean;
-  /** The driver is told which pod mounts. */
+  /** Whether the driver gets information about the pod on mount. */
   podInfoOnMount?: boolean;
-  /** Volumes of claims, or of pods alone. */
+  /** Whether the driver supports persistent volumes, ephemeral volumes or both. */
   volumeLifecycleModes?: VolumeLifecycleMode[];
-  /** The scheduler looks at the room that is left. */
+  /** Whether the scheduler considers the available capacity. */
   storageCapacity?: boolean;
-  /** Whether files may change owner. */
+  /** Whether the ownership of volume files can be changed. */
   fsGroupPolicy?: FSGroupPolicy;
   tokenRequests?: TokenRequest[];
   requiresRepublish?: boolean;
@@ -118,12 +118,12 @@ export interface TokenRequest {
   expirationSeconds?: number;
 }
 
-/** Storage drivers of one node. */
+/** The CSI drivers on a node. */
 export interface CSINode {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The drivers. */
+  /** Drivers on the node. */
   spec: CSINodeSpec;
 }
 

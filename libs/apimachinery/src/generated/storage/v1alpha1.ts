@@ -5,16 +5,16 @@ import type * as metaV1 from '../meta/v1.js';
 import type * as utilResource from '../util/resource.js';
 
 /**
- * Asks a driver to attach a volume to a node.
+ * Requests that a driver attaches a volume to a node.
  * @deprecated since 1.21: use storage/v1.VolumeAttachment.
  */
 export interface VolumeAttachment {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Which volume, which node, which driver. Never changes. */
+  /** Volume, node and driver. Immutable. */
   spec: VolumeAttachmentSpec;
-  /** Whether it is attached. */
+  /** Whether the volume is attached. */
   status?: VolumeAttachmentStatus;
 }
 
@@ -27,11 +27,11 @@ export interface VolumeAttachmentList {
 }
 
 export interface VolumeAttachmentSpec {
-  /** The driver. */
+  /** Name of the driver. */
   attacher: string;
-  /** The volume. */
+  /** Volume to attach. */
   source: VolumeAttachmentSource;
-  /** The node. */
+  /** Name of the node. */
   nodeName: string;
 }
 
@@ -41,7 +41,7 @@ export interface VolumeAttachmentSource {
 }
 
 export interface VolumeAttachmentStatus {
-  /** Whether it is attached. */
+  /** Whether the volume is attached. */
   attached: boolean;
   attachmentMetadata?: Record<string, string>;
   attachError?: VolumeError;
@@ -54,20 +54,20 @@ export interface VolumeError {
 }
 
 /**
- * How much room a storage class has left in a part of the cluster.
+ * The available capacity of a storage class in a part of the cluster.
  * @deprecated since 1.21: use storage/v1beta1.CSIStorageCapacity.
  */
 export interface CSIStorageCapacity {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Nodes for which it holds. */
+  /** Nodes that can access the capacity. */
   nodeTopology?: metaV1.LabelSelector;
-  /** The class. */
+  /** Name of the storage class. */
   storageClassName: string;
-  /** Room that is left, in all. */
+  /** Total available capacity. */
   capacity?: utilResource.Quantity;
-  /** The largest volume that fits. */
+  /** Maximum size of a single volume. */
   maximumVolumeSize?: utilResource.Quantity;
 }
 

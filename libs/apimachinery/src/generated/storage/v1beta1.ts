@@ -11,26 +11,26 @@ export type FSGroupPolicy = 'ReadWriteOnceWithFSType' | 'File' | 'None' | (strin
 export type VolumeLifecycleMode = 'Persistent' | 'Ephemeral' | (string & {});
 
 /**
- * A kind of storage: who makes its volumes, and how.
+ * A class of storage: the provisioner of its volumes and its parameters.
  * @deprecated since 1.19: use storage/v1.StorageClass.
  */
 export interface StorageClass {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Who makes the volumes. */
+  /** Name of the provisioner. */
   provisioner: string;
-  /** Settings for who makes them. */
+  /** Parameters for the provisioner. */
   parameters?: Record<string, string>;
-  /** What becomes of a volume when its claim goes. */
+  /** What happens to a volume when its claim is deleted. */
   reclaimPolicy?: coreV1.PersistentVolumeReclaimPolicy;
-  /** Options of the mount. */
+  /** Mount options. */
   mountOptions?: string[];
-  /** Claims may be made larger. */
+  /** Whether claims can be expanded. */
   allowVolumeExpansion?: boolean;
-  /** Whether a volume is chosen at once or when a pod needs it. */
+  /** Whether a volume is bound immediately or when a pod uses the claim. */
   volumeBindingMode?: VolumeBindingMode;
-  /** Where volumes may be made. */
+  /** Topologies in which volumes can be provisioned. */
   allowedTopologies?: coreV1.TopologySelectorTerm[];
 }
 
@@ -43,16 +43,16 @@ export interface StorageClassList {
 }
 
 /**
- * Asks a driver to attach a volume to a node.
+ * Requests that a driver attaches a volume to a node.
  * @deprecated since 1.19: use storage/v1.VolumeAttachment.
  */
 export interface VolumeAttachment {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Which volume, which node, which driver. Never changes. */
+  /** Volume, node and driver. Immutable. */
   spec: VolumeAttachmentSpec;
-  /** Whether it is attached. */
+  /** Whether the volume is attached. */
   status?: VolumeAttachmentStatus;
 }
 
@@ -65,11 +65,11 @@ export interface VolumeAttachmentList {
 }
 
 export interface VolumeAttachmentSpec {
-  /** The driver. */
+  /** Name of the driver. */
   attacher: string;
-  /** The volume. */
+  /** Volume to attach. */
   source: VolumeAttachmentSource;
-  /** The node. */
+  /** Name of the node. */
   nodeName: string;
 }
 
@@ -79,7 +79,7 @@ export interface VolumeAttachmentSource {
 }
 
 export interface VolumeAttachmentStatus {
-  /** Whether it is attached. */
+  /** Whether the volume is attached. */
   attached: boolean;
   attachmentMetadata?: Record<string, string>;
   attachError?: VolumeError;
@@ -92,14 +92,14 @@ export interface VolumeError {
 }
 
 /**
- * What a storage driver can do and needs.
+ * Capabilities and requirements of a CSI driver.
  * @deprecated since 1.19: use storage/v1.CSIDriver.
  */
 export interface CSIDriver {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Its abilities. */
+  /** Capabilities of the driver. */
   spec: CSIDriverSpec;
 }
 
@@ -112,15 +112,15 @@ export interface CSIDriverList {
 }
 
 export interface CSIDriverSpec {
-  /** Volumes have to be attached before they are mounted. */
+  /** Whether volumes must be attached before they are mounted. */
   attachRequired?: boolean;
-  /** The driver is told which pod mounts. */
+  /** Whether the driver gets information about the pod on mount. */
   podInfoOnMount?: boolean;
-  /** Volumes of claims, or of pods alone. */
+  /** Whether the driver supports persistent volumes, ephemeral volumes or both. */
   volumeLifecycleModes?: VolumeLifecycleMode[];
-  /** The scheduler looks at the room that is left. */
+  /** Whether the scheduler considers the available capacity. */
   storageCapacity?: boolean;
-  /** Whether files may change owner. */
+  /** Whether the ownership of volume files can be changed. */
   fsGroupPolicy?: FSGroupPolicy;
   tokenRequests?: TokenRequest[];
   requiresRepublish?: boolean;
@@ -132,14 +132,14 @@ export interface TokenRequest {
 }
 
 /**
- * Storage drivers of one node.
+ * The CSI drivers on a node.
  * @deprecated since 1.17, removed in 1.22: use storage/v1.CSINode.
  */
 export interface CSINode {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** The drivers. */
+  /** Drivers on the node. */
   spec: CSINodeSpec;
 }
 
@@ -166,18 +166,18 @@ export interface CSINodeList {
   items: CSINode[];
 }
 
-/** How much room a storage class has left in a part of the cluster. */
+/** The available capacity of a storage class in a part of the cluster. */
 export interface CSIStorageCapacity {
   apiVersion?: string;
   kind?: string;
   metadata?: metaV1.ObjectMeta;
-  /** Nodes for which it holds. */
+  /** Nodes that can access the capacity. */
   nodeTopology?: metaV1.LabelSelector;
-  /** The class. */
+  /** Name of the storage class. */
   storageClassName: string;
-  /** Room that is left, in all. */
+  /** Total available capacity. */
   capacity?: utilResource.Quantity;
-  /** The largest volume that fits. */
+  /** Maximum size of a single volume. */
   maximumVolumeSize?: utilResource.Quantity;
 }
 

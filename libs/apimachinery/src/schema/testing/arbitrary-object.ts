@@ -1,6 +1,9 @@
-/** Random objects of any API type, for property tests: valid, and nothing in them that protobuf cannot tell. */
+/**
+ * Random valid objects of any API type for property tests, without values that protobuf cannot
+ * represent.
+ */
 import fc from 'fast-check';
-import type { Encoding, FieldDescriptor, TypeName } from '../descriptor.js';
+import type { Encoding, FieldDescriptor, TypeName } from '../../descriptors/descriptor.js';
 import { schemaType } from '../registry.js';
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
@@ -53,13 +56,13 @@ function encoded(encoding: Encoding, schema: fc.Arbitrary<unknown>): fc.Arbitrar
 }
 
 function fieldValue(field: FieldDescriptor, depth: number): fc.Arbitrary<unknown> {
-  const one = field.kind === 'message' ? arbitraryObject(field.ref!, depth) : scalars[field.kind];
-  if (field.cardinality === 'list') return fc.array(one, { minLength: 1, maxLength: 2 });
-  if (field.cardinality === 'map') return fc.dictionary(text, one, { minKeys: 1, maxKeys: 2 });
-  return one;
+  const value = field.kind === 'message' ? arbitraryObject(field.ref!, depth) : scalars[field.kind];
+  if (field.cardinality === 'list') return fc.array(value, { minLength: 1, maxLength: 2 });
+  if (field.cardinality === 'map') return fc.dictionary(text, value, { minKeys: 1, maxKeys: 2 });
+  return value;
 }
 
-/** About three fields of each object are set; below `depth` levels none are. */
+/** Sets about three fields of each object; none below `depth` levels. */
 export function arbitraryObject(name: TypeName, depth: number): fc.Arbitrary<unknown> {
   const { encoding, fields } = schemaType(name);
   if (encoding) {

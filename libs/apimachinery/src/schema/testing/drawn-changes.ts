@@ -1,26 +1,27 @@
-/** Changes of an object at random places that leave it right by its type. */
+/** Changes an object at random levels; the result still fits its type. */
+
+import type { FieldDescriptor, TypeName } from '../../descriptors/descriptor.js';
 import { jsonFields, type PlainObject } from '../compiled-type.js';
-import type { FieldDescriptor, TypeName } from '../descriptor.js';
 import { schemaType, splitTypeName } from '../registry.js';
-import { type DrawSettings, drawnObject, drawnValue, isChoice } from './drawn-values.js';
+import { type DrawOptions, drawnObject, drawnValue, isChoice } from './drawn-values.js';
 import type { Draws } from './draws.js';
 
 function isObject(value: unknown): value is PlainObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-interface Place {
+interface TypedObject {
   readonly name: TypeName;
   readonly object: PlainObject;
 }
 
-/** The objects of plain types right below this one. */
-function placesBelow({ name, object }: Place): Place[] {
+/** The objects of plain types directly below this one. */
+function objectsBelow({ name, object }: TypedObject): TypedObject[] {
   return jsonFields(name).flatMap((field) => {
     if (field.kind !== 'message' || schemaType(field.ref!).encoding) return [];
     return valuesOf(field, object[field.name])
       .filter(isObject)
-      .map((one) => ({ name: field.ref!, object: one }));
+      .map((child) => ({ name: field.ref!, object: child }));
   });
 }
 
@@ -30,27 +31,27 @@ function valuesOf({ cardinality }: FieldDescriptor, value: unknown): readonly un
   return [value];
 }
 
-/** Deep places are as likely as those at the top. */
-function drawnPlace(root: Place, draws: Draws): Place {
-  let place = root;
+/** Nested objects are as likely as the top level. */
+function drawnTarget(root: TypedObject, draws: Draws): TypedObject {
+  let target = root;
   while (!draws.once(5)) {
-    const below = placesBelow(place);
-    if (below.length === 0) return place;
-    place = draws.from(below);
+    const below = objectsBelow(target);
+    if (below.length === 0) return target;
+    target = draws.from(below);
   }
-  return place;
+  return target;
 }
 
-/** One of its members stands there twice. */
+/** Duplicates one of the elements. */
 function doubled(list: unknown[], draws: Draws): void {
   if (list.length > 0) list.push(structuredClone(draws.from(list)));
 }
 
 function changeField(
-  { name, object }: Place,
+  { name, object }: TypedObject,
   field: FieldDescriptor,
   draws: Draws,
-  settings: DrawSettings,
+  settings: DrawOptions,
 ): void {
   const value = object[field.name];
   const kind = draws.below(10);
@@ -63,30 +64,30 @@ function changeField(
   }
 }
 
-/** The choice that was made before. */
+/** Removes the member that was set before. */
 function leaveOut(name: TypeName, object: PlainObject): void {
   for (const { name: member, kind, nullable } of jsonFields(name)) {
     if (kind === 'message' && nullable) delete object[member];
   }
 }
 
-/** Changes `object`, of the type `name`, at one place. */
+/** Changes `object`, of the type `name`, at one level. */
 export function changeObject(
   name: TypeName,
   object: PlainObject,
   draws: Draws,
-  settings: DrawSettings,
+  settings: DrawOptions,
 ): void {
-  const place = drawnPlace({ name, object }, draws);
-  const fields = jsonFields(place.name);
+  const target = drawnTarget({ name, object }, draws);
+  const fields = jsonFields(target.name);
   if (fields.length === 0) return;
-  if (place.object !== object && draws.once(12)) {
-    for (const key of Object.keys(place.object)) delete place.object[key];
-    Object.assign(place.object, drawnObject(place.name, draws, settings));
+  if (target.object !== object && draws.once(12)) {
+    for (const key of Object.keys(target.object)) delete target.object[key];
+    Object.assign(target.object, drawnObject(target.name, draws, settings));
     return;
   }
-  // What is there is changed as often as something comes to it.
-  const present = fields.filter((field) => place.object[field.name] !== undefined);
+  // Changing an existing field is as likely as adding one.
+  const present = fields.filter((field) => target.object[field.name] !== undefined);
   const chosen = present.length > 0 && draws.once(2) ? draws.from(present) : draws.from(fields);
-  changeField(place, chosen, draws, settings);
+  changeField(target, chosen, draws, settings);
 }

@@ -1,13 +1,13 @@
 /**
- * Values of fields as clients might send them: right by their type, and often what the rules of a kind
- * look for. The field's name tells which: enum values, names, ports, addresses, quantities, just inside
- * and just outside of what is taken.
+ * Field values as clients might send them: they fit their type, and many are values that the rules
+ * of a kind check. Chosen by field name: enum values, names, ports, addresses, quantities, just
+ * inside and just outside the accepted range.
  */
-import type { Encoding, FieldDescriptor, TypeName } from '../descriptor.js';
+import type { Encoding, FieldDescriptor, TypeName } from '../../descriptors/descriptor.js';
 import { enumValues, schemaType, splitTypeName } from '../registry.js';
 import type { Draws } from './draws.js';
 
-/** Values that are known to be meant for fields of that name. */
+/** Known values for fields with that name. */
 export type KnownValues = (fieldName: string) => readonly unknown[];
 
 const names = [
@@ -81,7 +81,7 @@ const freeForms = [
 const doubles = [0, 1, 0.5, -1.25, 1e21, 1e-7, 2 ** 53];
 
 /** Objects are left empty below this many levels. */
-export interface DrawSettings {
+export interface DrawOptions {
   readonly known: KnownValues;
   readonly depth: number;
 }
@@ -119,7 +119,7 @@ function encodedOf(
   name: TypeName,
   encoding: Encoding,
   draws: Draws,
-  settings: DrawSettings,
+  settings: DrawOptions,
 ): unknown {
   switch (encoding) {
     case 'time':
@@ -152,7 +152,7 @@ function elementOf(
   field: FieldDescriptor,
   file: string,
   draws: Draws,
-  settings: DrawSettings,
+  settings: DrawOptions,
 ): unknown {
   if (field.kind !== 'message') return scalarOf(field, file, draws);
   const { encoding } = schemaType(field.ref!);
@@ -165,7 +165,7 @@ export function drawnValue(
   field: FieldDescriptor,
   file: string,
   draws: Draws,
-  settings: DrawSettings,
+  settings: DrawOptions,
 ): unknown {
   const known = settings.known(field.name);
   if (known.length > 0 && draws.once(3)) return structuredClone(draws.from(known));
@@ -178,7 +178,7 @@ export function drawnValue(
 
 const choicesMin = 4;
 
-/** Types of which an object mostly has one member: sources of volumes, handlers, kinds of metrics. */
+/** Types of which an object usually sets one member: volume sources, handlers, metric kinds. */
 export function isChoice(name: TypeName): boolean {
   const { fields } = schemaType(name);
   const choices = fields.filter(
@@ -187,8 +187,8 @@ export function isChoice(name: TypeName): boolean {
   return choices.length >= choicesMin && choices.length * 2 > fields.length;
 }
 
-/** What the schema requires, and about two fields more. */
-export function drawnObject(name: TypeName, draws: Draws, settings: DrawSettings): unknown {
+/** Sets the required fields and about two more. */
+export function drawnObject(name: TypeName, draws: Draws, settings: DrawOptions): unknown {
   const { encoding, fields } = schemaType(name);
   if (encoding) return encodedOf(name, encoding, draws, settings);
   if (settings.depth <= 0 || fields.length === 0) return {};

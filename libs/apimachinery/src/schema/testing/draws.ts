@@ -1,6 +1,6 @@
 /**
- * Choices made from a list of random numbers: the list is what `fast-check` draws and makes small, so that
- * whatever is built of it is made small too. Once the numbers have run out every choice is the first one.
+ * Makes choices from a list of random numbers: `fast-check` draws and shrinks the list, so that the
+ * values built from it shrink as well. When the numbers are used up, every choice is the first one.
  */
 import fc from 'fast-check';
 
@@ -28,7 +28,7 @@ export class Draws {
 
 const numberMax = 0xffff;
 
-/** Numbers for `Draws`, which is spent by use: make one of them for each use. */
+/** Numbers for `Draws`. Using a `Draws` consumes it: create one for each use. */
 export function drawNumbers(countMax: number): fc.Arbitrary<number[]> {
   return fc.array(fc.nat(numberMax), { maxLength: countMax, size: 'max' });
 }

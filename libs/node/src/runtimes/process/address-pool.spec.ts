@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AddressPool, loopbackAddress } from './address-pool.js';
 
 describe('AddressPool', () => {
-  it('hands out each address once, round robin, and refuses when all are in use', () => {
+  it('allocates each address once, round-robin, and throws when all are in use', () => {
     const pool = new AddressPool('10.1.2.0/28');
     expect(pool.gateway).toBe('10.1.2.1');
     const all = Array.from({ length: pool.capacity }, () => pool.allocate());
@@ -16,7 +16,7 @@ describe('AddressPool', () => {
     expect(pool.allocate()).toBe('10.1.2.5');
   });
 
-  it('takes over addresses that are in use and goes on behind them', () => {
+  it('reserves addresses in use and continues after them', () => {
     const pool = new AddressPool('10.1.2.0/24');
     expect(pool.reserve('10.1.2.7')).toBe(true);
     expect(pool.reserve('10.1.2.7')).toBe(false);
@@ -25,13 +25,13 @@ describe('AddressPool', () => {
     expect(pool.allocate()).toBe('10.1.2.8');
   });
 
-  it('refuses networks it cannot use', () => {
+  it('rejects invalid networks', () => {
     expect(() => new AddressPool('10.1.2.0')).toThrow('not an IPv4 network');
     expect(() => new AddressPool('10.0.0.0/8')).toThrow('must be /16 to /28');
     expect(() => new AddressPool('fd00::/64')).toThrow('not an IPv4 network');
   });
 
-  it('has a counterpart of each address in the loopback network', () => {
+  it('maps each address to the loopback network', () => {
     expect(loopbackAddress('10.244.3.7')).toBe('127.244.3.7');
     expect(loopbackAddress('127.9.3.7')).toBe('127.9.3.7');
   });

@@ -1,13 +1,13 @@
 /**
- * The pod addresses of one node, handed out round robin so that an address rests as long as possible
- * before another pod gets it. Pure: who has which address is given from outside and kept there.
+ * The pod addresses of one node, allocated round-robin, so that an address is reused as late as
+ * possible. Pure: the caller stores which sandbox has which address.
  */
 import ipaddr from 'ipaddr.js';
 import { podCidrPrefixMax, podCidrPrefixMin } from '../../limits.js';
 import { RuntimeError } from '../container-runtime.js';
 
 export class AddressPool {
-  /** The first address: the node's own end. */
+  /** The first address, which the node uses. */
   readonly gateway: string;
   private readonly taken = new Set<number>();
   private next = 2;
@@ -25,12 +25,12 @@ export class AddressPool {
   private readonly base: number;
   private readonly size: number;
 
-  /** Addresses that can be in use at once: all but network, gateway and broadcast. */
+  /** The number of allocatable addresses: all except network, gateway and broadcast. */
   get capacity(): number {
     return this.size - 3;
   }
 
-  /** Marks an address as in use, as found at start. False if it is outside of the network or taken. */
+  /** Marks an address as in use. Returns false if it is outside the network or already in use. */
   reserve(address: string): boolean {
     const offset = toNumber(address) - this.base;
     if (offset < 2 || offset > this.size - 2 || this.taken.has(offset)) return false;
@@ -39,7 +39,7 @@ export class AddressPool {
     return true;
   }
 
-  /** Throws `Exhausted` when all are in use. */
+  /** Returns a free address. Throws `Exhausted` if all are in use. */
   allocate(): string {
     if (this.taken.size >= this.capacity) {
       throw new RuntimeError(
@@ -67,7 +67,7 @@ export class AddressPool {
   }
 }
 
-/** The address in 127/8 at which a pod listens where it cannot have `address` itself. */
+/** Returns the loopback counterpart of `address`, on which the pod listens in plain mode. */
 export function loopbackAddress(address: string): string {
   return address.replace(/^\d+/, '127');
 }

@@ -1,6 +1,6 @@
 /**
- * A running container as somebody who joins it sees it. What it writes is taken from its log from now
- * on: line by line, or as it comes where it has a terminal. What is sent goes into the pipe that it reads.
+ * Attaches a client to a running container. Output is read from the end of the log: by line, or
+ * immediately if the container has a terminal. Input is written to the pipe that the command reads.
  */
 import { constants, existsSync, openSync, readFileSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -14,23 +14,23 @@ import { TerminalSizer } from './terminal-sizer.js';
 
 export interface AttachedContainer {
   status(): ContainerStatus;
-  /** Returns a function that ends it. */
+  /** Returns a function that removes the listener. */
   onChanged(listener: () => void): () => void;
-  /** Absent where the container reads nothing, or nobody wants to send. */
+  /** Undefined if the container reads no input or the client sends none. */
   readonly inputPath: string | undefined;
-  /** The sender has ended its input. */
+  /** Called when the client has ended its input. */
   endInput(): void;
   readonly clock: Clock;
-  /** File with the name of its terminal; absent where it has none. */
+  /** The file with the path of the terminal; undefined without a terminal. */
   readonly terminalFile: string | undefined;
 }
 
 export function attachTo(container: AttachedContainer): RunningCommand {
-  const left = new AbortController();
+  const disconnected = new AbortController();
   const { logPath } = container.status();
   const fromByte = existsSync(logPath) ? statSync(logPath).size : 0;
   const isRunning = () => container.status().state === 'running';
-  const terminal = terminalOf(container.terminalFile, container.clock, left.signal);
+  const terminal = terminalOf(container.terminalFile, container.clock, disconnected.signal);
   const follow = (stream: 'stdout' | 'stderr'): PassThrough => {
     const output = new PassThrough();
     const source = {
@@ -39,8 +39,8 @@ export function attachTo(container: AttachedContainer): RunningCommand {
       ...(terminal && { pollPeriodMs: promptPollPeriodMs }),
     };
     const query = { follow: true, timestamps: false, fromByte, stream };
-    const lines = readLog(source, query, container.clock, left.signal);
-    // It ends early only when the reader has gone.
+    const lines = readLog(source, query, container.clock, disconnected.signal);
+    // The pipeline fails only if the client has disconnected.
     pipeline(lines, output).catch(() => output.destroy());
     return output;
   };
@@ -51,55 +51,59 @@ export function attachTo(container: AttachedContainer): RunningCommand {
     stdout: follow('stdout'),
     stderr: terminal ? undefined : follow('stderr'),
     resize: (size) => terminal?.resize(size),
-    leave: () => {
-      left.abort();
+    disconnect: () => {
+      disconnected.abort();
       stdin?.destroy();
     },
-    exited: ended(container, isRunning, left.signal),
+    exited: exitOf(container, isRunning, disconnected.signal),
   };
 }
 
-/** The name is there soon after the start. */
+/** Returns a sizer that gets the path of the terminal as soon as the supervisor has written it. */
 function terminalOf(
   file: string | undefined,
   clock: Clock,
-  left: AbortSignal,
+  disconnected: AbortSignal,
 ): TerminalSizer | undefined {
   if (file === undefined) return undefined;
   const terminal = new TerminalSizer();
-  const look = (leftMs: number) => {
-    const name = existsSync(file) ? readFileSync(file, 'latin1') : '';
-    if (name.endsWith('\n')) terminal.named(name);
-    else if (leftMs > 0 && !left.aborted) {
-      clock.setTimer(promptPollPeriodMs, () => look(leftMs - promptPollPeriodMs));
+  const poll = (remainingMs: number) => {
+    const path = existsSync(file) ? readFileSync(file, 'latin1') : '';
+    if (path.endsWith('\n')) terminal.appendPath(path);
+    else if (remainingMs > 0 && !disconnected.aborted) {
+      clock.setTimer(promptPollPeriodMs, () => poll(remainingMs - promptPollPeriodMs));
     }
   };
-  look(containerStartTimeoutMs);
+  poll(containerStartTimeoutMs);
   return terminal;
 }
 
-/** A pipe whose reader may not read for long: writes must not hold one of the few threads for files. */
+/**
+ * Opens the pipe without blocking: its reader may be slow, and blocking writes would occupy a pool
+ * thread.
+ */
 function openInput(path: string): Writable {
   const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
   const socket = new Socket({ fd, readable: false, writable: true });
-  socket.on('error', () => undefined); // the container has ended
+  // Errors mean that the container has ended.
+  socket.on('error', () => undefined);
   return socket;
 }
 
-function ended(
+function exitOf(
   container: AttachedContainer,
   isRunning: () => boolean,
   signal: AbortSignal,
 ): Promise<number> {
   return new Promise((resolve) => {
-    const look = () => {
+    const check = () => {
       if (!signal.aborted && isRunning()) return;
       unsubscribe();
-      // How it ended is for its status to say; being attached to it has succeeded.
+      // The attachment has succeeded; the status of the container has its exit code.
       resolve(0);
     };
-    const unsubscribe = container.onChanged(look);
-    signal.addEventListener('abort', look, { once: true });
-    if (!isRunning()) look();
+    const unsubscribe = container.onChanged(check);
+    signal.addEventListener('abort', check, { once: true });
+    if (!isRunning()) check();
   });
 }

@@ -1,11 +1,11 @@
 /**
- * The containers of the process runtime: their records on disk, their supervisors, and the state they
- * are in. A container is running from its launch until its exit is on record; where a supervisor was
- * killed and could not record one, this does, so that each container ends exactly once.
+ * The containers of the process runtime: their records on disk, their supervisors and their states.
+ * A container is running from its launch until its exit is recorded. If a supervisor was killed
+ * before it recorded the exit, this class records it, so that each container ends exactly once.
  */
 import { type FSWatcher, mkdirSync, watch, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { type Clock, DeadlineError, type Logger, type Timer } from '@orch/component';
+import { type Clock, DeadlineError, errorMessage, type Logger, type Timer } from '@orch/component';
 import { containerCountMax, killTimeoutMs, livenessCheckPeriodMs } from '../../limits.js';
 import {
   type ContainerId,
@@ -15,11 +15,15 @@ import {
   RuntimeError,
   type SandboxId,
 } from '../container-runtime.js';
-import { killOrphans, readExit, readStart, type Shims, signal } from './shims.js';
+import { parseContainerId } from './ids.js';
+import { sendSignal } from './proc.js';
+import { killOrphans, readExit, readStart, type Shims } from './shims.js';
 import type { ContainerRecord, RuntimeState, ShimInput } from './state.js';
 
 /** Exit code of a container that was killed. */
 const killedExitCode = 137;
+/** Exit code of a container whose command could not be started. */
+const startFailedExitCode = 128;
 
 interface Container {
   readonly record: ContainerRecord;
@@ -32,7 +36,7 @@ interface Container {
   readonly exitWaiters: Set<() => void>;
 }
 
-export interface ContainersSettings {
+export interface ContainersDependencies {
   readonly state: RuntimeState;
   readonly shims: Shims;
   readonly clock: Clock;
@@ -45,13 +49,15 @@ export class Containers {
   private watcher: FSWatcher | undefined;
   private timer: Timer | undefined;
 
-  constructor(private readonly settings: ContainersSettings) {}
+  constructor(private readonly dependencies: ContainersDependencies) {}
 
-  /** Loads what is on disk, finds what still runs and ends supervisors that nobody knows. */
+  /**
+   * Loads the records on disk, finds running supervisors, and kills supervisors without a record.
+   */
   start(): void {
-    const { state, shims, logger } = this.settings;
+    const { state, shims, logger } = this.dependencies;
     this.watcher = watch(state.exits, (_event, name) => {
-      if (name) this.noteExit(name as ContainerId);
+      if (name) this.applyExit(parseContainerId(name));
     });
     this.watcher.on('error', (error) => logger.error({ err: error }, 'watch of exits failed'));
     const alive = shims.findAll();
@@ -68,11 +74,11 @@ export class Containers {
         ...(started ? { startedAtMs: started.startedAtMs } : {}),
       };
       this.containers.set(record.id, container);
-      this.noteExit(record.id);
+      this.applyExit(record.id);
     }
     for (const [directory, pid] of alive) {
-      logger.warn({ directory, pid }, 'container without a record killed');
-      signal(pid, 'SIGUSR1');
+      logger.warn({ directory, pid }, 'killing container without a record');
+      sendSignal(pid, 'SIGUSR1');
     }
     this.checkLiveness();
   }
@@ -93,12 +99,12 @@ export class Containers {
     if (this.containers.size >= containerCountMax) {
       throw new RuntimeError('Exhausted', `more than ${containerCountMax} containers`);
     }
-    this.settings.state.createContainer(record, input);
+    this.dependencies.state.createContainer(record, input);
     this.containers.set(record.id, { record, state: 'created', exitWaiters: new Set() });
   }
 
   async launch(id: ContainerId, wrapper: readonly string[]): Promise<void> {
-    const { state, shims, clock } = this.settings;
+    const { state, shims, clock } = this.dependencies;
     const container = this.get(id);
     if (container.state !== 'created') {
       throw new RuntimeError('InvalidConfig', `container ${id} has been started before`);
@@ -109,43 +115,43 @@ export class Containers {
     try {
       container.shimPid = await shims.launch(directory, wrapper);
       container.startedAtMs = readStart(directory)?.startedAtMs ?? clock.nowMs();
-      this.noteExit(id);
+      this.applyExit(id);
     } catch (error) {
-      container.message = error instanceof Error ? error.message : String(error);
-      this.endUnfinishedLaunch(container);
+      container.message = errorMessage(error);
+      this.abortLaunch(container);
       throw error;
     }
   }
 
-  /** TERM, KILL after `graceMs`, and waits for the end. */
-  async end(id: ContainerId, graceMs: number): Promise<void> {
+  /** Sends TERM, then KILL after `graceMs`, and waits for the exit. */
+  async terminate(id: ContainerId, graceMs: number): Promise<void> {
     const container = this.get(id);
     if (container.state === 'created') this.recordExit(container, killedExitCode);
     if (container.state !== 'running') return;
     if (graceMs > 0) {
       this.signalShim(container, 'SIGTERM');
-      if (await this.exited(container, graceMs)) return;
+      if (await this.waitForExit(container, graceMs)) return;
     }
     this.signalShim(container, 'SIGUSR1');
-    if (await this.exited(container, killTimeoutMs)) return;
+    if (await this.waitForExit(container, killTimeoutMs)) return;
     this.signalShim(container, 'SIGKILL');
-    this.checkOne(container);
-    if (await this.exited(container, killTimeoutMs)) return;
+    this.checkSupervisor(container);
+    if (await this.waitForExit(container, killTimeoutMs)) return;
     throw new DeadlineError(`end of container ${id}`, killTimeoutMs);
   }
 
   async remove(id: ContainerId): Promise<void> {
     if (!this.containers.has(id)) return;
-    await this.end(id, 0);
+    await this.terminate(id, 0);
     this.containers.delete(id);
-    this.settings.state.removeContainer(id);
+    this.dependencies.state.removeContainer(id);
   }
 
   record(id: ContainerId): ContainerRecord {
     return this.get(id).record;
   }
 
-  /** Host process id of the supervisor of a running container. */
+  /** Returns the host process id of the supervisor of a running container. */
   shimPid(id: ContainerId): number {
     const { state, shimPid } = this.get(id);
     if (state !== 'running' || shimPid === undefined) {
@@ -184,11 +190,11 @@ export class Containers {
     };
   }
 
-  /** Takes the exit over from its file, if there is one in full. */
-  private noteExit(id: ContainerId): void {
+  /** Applies the exit record of the container, if it is complete. */
+  private applyExit(id: ContainerId): void {
     const container = this.containers.get(id);
     if (!container || container.state === 'exited') return;
-    const exit = readExit(this.settings.state.exitFile(id));
+    const exit = readExit(this.dependencies.state.exitFile(id));
     if (!exit) return;
     container.state = 'exited';
     container.exitCode = exit.exitCode;
@@ -199,54 +205,60 @@ export class Containers {
 
   private recordExit(container: Container, exitCode: number): void {
     const { id } = container.record;
-    const seconds = (this.settings.clock.nowMs() / 1000).toFixed(6);
-    writeFileSync(this.settings.state.exitFile(id), `${exitCode} ${seconds}\n`, { mode: 0o600 });
-    this.noteExit(id);
+    const seconds = (this.dependencies.clock.nowMs() / 1000).toFixed(6);
+    writeFileSync(this.dependencies.state.exitFile(id), `${exitCode} ${seconds}\n`, {
+      mode: 0o600,
+    });
+    this.applyExit(id);
   }
 
   private checkLiveness(): void {
     for (const container of this.containers.values()) {
-      if (container.state === 'running') this.checkOne(container);
+      if (container.state === 'running') this.checkSupervisor(container);
     }
-    this.timer = this.settings.clock.setTimer(livenessCheckPeriodMs, () => this.checkLiveness());
+    this.timer = this.dependencies.clock.setTimer(livenessCheckPeriodMs, () =>
+      this.checkLiveness(),
+    );
   }
 
-  /** A supervisor that is gone without an exit on record was killed, or the machine went down. */
-  private checkOne(container: Container): void {
-    const { state, shims, logger } = this.settings;
+  /** Records the exit of a container whose supervisor was killed or lost in a reboot. */
+  private checkSupervisor(container: Container): void {
+    const { state, shims, logger } = this.dependencies;
     const directory = state.containerDirectory(container.record.id);
     if (container.shimPid === undefined && container.startedAtMs === undefined) return;
     if (container.shimPid !== undefined && shims.isAlive(container.shimPid, directory)) return;
-    this.noteExit(container.record.id);
+    this.applyExit(container.record.id);
     if (container.state === 'exited') return;
-    logger.warn({ container: container.record.id }, 'container ended without a record');
+    logger.warn({ container: container.record.id }, 'container ended without an exit record');
     const started = readStart(directory);
-    // With a process namespace of its own the supervisor is process 1, and nothing outlives that.
+    // In a process namespace the supervisor is process 1, and the kernel kills all others with it.
     if (started && started.shimPid !== 1) killOrphans(started);
     container.message = 'the supervisor of the container ended without recording an exit code';
     this.recordExit(container, killedExitCode);
   }
 
-  /** A launch that failed may have left a supervisor, or an exit on record. */
-  private endUnfinishedLaunch(container: Container): void {
-    const { state, shims } = this.settings;
+  /** Kills the supervisor that a failed launch may have left, and records the exit. */
+  private abortLaunch(container: Container): void {
+    const { state, shims } = this.dependencies;
     const directory = state.containerDirectory(container.record.id);
     const pid = shims.findAll().get(directory);
-    if (pid !== undefined) signal(pid, 'SIGKILL');
+    if (pid !== undefined) sendSignal(pid, 'SIGKILL');
     const started = readStart(directory);
     if (started && started.shimPid !== 1) killOrphans(started);
-    this.noteExit(container.record.id);
-    if (container.state !== 'exited') this.recordExit(container, 128);
+    this.applyExit(container.record.id);
+    if (container.state !== 'exited') this.recordExit(container, startFailedExitCode);
   }
 
   private signalShim(container: Container, name: 'SIGTERM' | 'SIGUSR1' | 'SIGKILL'): void {
-    const directory = this.settings.state.containerDirectory(container.record.id);
+    const directory = this.dependencies.state.containerDirectory(container.record.id);
     if (container.shimPid === undefined) return;
-    if (this.settings.shims.isAlive(container.shimPid, directory)) signal(container.shimPid, name);
-    else this.checkOne(container);
+    if (this.dependencies.shims.isAlive(container.shimPid, directory))
+      sendSignal(container.shimPid, name);
+    else this.checkSupervisor(container);
   }
 
-  private exited(container: Container, timeoutMs: number): Promise<boolean> {
+  /** Returns whether the container exits within `timeoutMs`. */
+  private waitForExit(container: Container, timeoutMs: number): Promise<boolean> {
     if (container.state === 'exited') return Promise.resolve(true);
     return new Promise((resolve) => {
       const settle = (exited: boolean) => {
@@ -255,7 +267,7 @@ export class Containers {
         resolve(exited);
       };
       const wake = () => settle(true);
-      const timer = this.settings.clock.setTimer(timeoutMs, () => settle(false));
+      const timer = this.dependencies.clock.setTimer(timeoutMs, () => settle(false));
       container.exitWaiters.add(wake);
     });
   }
@@ -267,7 +279,7 @@ export class Containers {
   }
 }
 
-/** There are no images: the name is all there is to report. */
+/** Returns the reference of an image, which is only its name. */
 export function imageReference(image: string): string {
   return `process://${image}`;
 }

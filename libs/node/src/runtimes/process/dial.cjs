@@ -1,12 +1,12 @@
 /**
- * Makes connections inside the network of a pod and hands the open sockets to its parent: a process can
- * be in one network only. Ends with its parent.
+ * Connects to ports in the network namespace of a pod and passes the sockets to its parent process,
+ * because a process can be in only one network namespace. Exits with its parent.
  */
 const { connect } = require('node:net');
 
 function dial(id, port, [host, ...others]) {
   const socket = connect({ host, port, allowHalfOpen: true });
-  // What the other side says first is for the parent to read.
+  // The parent reads all data.
   socket.pause();
   socket.once('connect', () => process.send({ id }, socket));
   socket.once('error', (error) => {

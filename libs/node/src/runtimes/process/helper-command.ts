@@ -1,9 +1,10 @@
-/** Runs the small system tools that the process runtime is made of, with a deadline and bounded output. */
+/** Runs the system tools that the process runtime uses, with a deadline and bounded output. */
 import { spawn } from 'node:child_process';
 import { helperCommandTimeoutMs, helperOutputBytesMax } from '../../limits.js';
 import { RuntimeError } from '../container-runtime.js';
+import { killProcessGroup } from './proc.js';
 
-/** Environment of helpers: nothing of the agent's own but the way to the tools. */
+/** Environment of helper commands; it contains nothing of the agent's environment. */
 export const helperEnvironment: Readonly<Record<string, string>> = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   LC_ALL: 'C',
@@ -18,15 +19,15 @@ export interface CommandResult {
 
 export interface CommandOptions {
   readonly timeoutMs: number;
-  /** Bytes kept of each stream; the rest is read and dropped. */
+  /** Bytes of each stream that are retained; the rest is discarded. */
   readonly outputBytesMax: number;
   readonly input?: string;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 /**
- * Runs a program in a process group of its own and collects its output. Past the deadline the group is
- * killed and `DeadlineExceeded` thrown; a program that cannot be started is `Internal`.
+ * Runs a program in its own process group and collects its output. At the deadline, kills the group
+ * and rejects with `DeadlineExceeded`. Rejects with `Internal` if the program cannot be started.
  */
 export function runCommand(
   program: string,
@@ -42,7 +43,7 @@ export function runCommand(
     let timedOut = false;
     const timer = setTimeout(() => {
       timedOut = true;
-      killGroup(child.pid);
+      if (child.pid !== undefined) killProcessGroup(child.pid);
     }, options.timeoutMs);
     const stdout = collect(child.stdout, options.outputBytesMax);
     const stderr = collect(child.stderr, options.outputBytesMax);
@@ -60,13 +61,16 @@ export function runCommand(
       const exitCode = code ?? (signal === 'SIGKILL' ? 137 : 143);
       resolve({ exitCode, stdout: stdout(), stderr: stderr() });
     });
-    // A program that ends without reading its input is no fault of ours.
+    // A program may end without reading its input.
     child.stdin.on('error', () => undefined);
     child.stdin.end(options.input ?? '');
   });
 }
 
-/** Runs a helper that is expected to succeed; throws `Internal` with what it said otherwise. */
+/**
+ * Runs a helper command and returns its output. Rejects with `Internal` and its error output if it
+ * fails.
+ */
 export async function runHelper(
   program: string,
   args: readonly string[],
@@ -78,10 +82,10 @@ export async function runHelper(
     ...(input === undefined ? {} : { input }),
   });
   if (result.exitCode !== 0) {
-    const said = result.stderr.toString().trim();
+    const errors = result.stderr.toString().trim();
     throw new RuntimeError(
       'Internal',
-      `${program} ${args.join(' ')} ended with ${result.exitCode}: ${said}`,
+      `${program} ${args.join(' ')} failed with exit code ${result.exitCode}: ${errors}`,
     );
   }
   return result.stdout.toString();
@@ -97,13 +101,4 @@ function collect(stream: NodeJS.ReadableStream, bytesMax: number): () => Buffer 
     byteCount += Math.min(room, chunk.length);
   });
   return () => Buffer.concat(chunks);
-}
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
 }

@@ -1,5 +1,6 @@
-/** The host's real file tree, as the mount plan reads it. */
+/** Reads the file tree of the host for the mount plan. */
 import { lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { errorCode } from '@orch/component';
 import type { EntryType, HostTree } from './mount-plan.js';
 
 export const hostTree: HostTree = {
@@ -14,7 +15,7 @@ export const hostTree: HostTree = {
     try {
       return realpathSync(path);
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
+      const code = errorCode(error);
       if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return undefined;
       throw error;
     }

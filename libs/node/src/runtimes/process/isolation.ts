@@ -1,7 +1,8 @@
 /**
- * Finds out once, by trying, how far containers can be kept apart on this host. `isolated`: a network
- * namespace a pod, process, mount and host-name namespaces a container. `plain`: process groups only.
+ * Detects, by trying, how containers can be isolated on this host. `isolated`: a network namespace
+ * per pod, and process, mount and host name namespaces per container. `plain`: process groups only.
  */
+import { errorMessage } from '@orch/component';
 import { RuntimeError } from '../container-runtime.js';
 import { runHelper } from './helper-command.js';
 
@@ -12,16 +13,16 @@ export type IsolationSetting = (typeof isolationSettings)[number];
 
 export interface Isolation {
   readonly mode: IsolationMode;
-  /** Why it is not `isolated`. */
+  /** The reason why the mode is not `isolated`. */
   readonly reason?: string;
 }
 
-/** The options of `unshare` for one container. */
+/** Returns the options of `unshare` for one container. */
 export function namespaceOptions(hostPid: boolean): string[] {
   return ['--mount', '--uts', '--propagation', 'private', ...(hostPid ? [] : ['--pid'])];
 }
 
-/** Throws `Internal` if the tools that every mode needs are missing. */
+/** Rejects with `Internal` if a tool that every mode needs is missing. */
 export async function checkTools(): Promise<void> {
   const script =
     '((BASH_VERSINFO[0] >= 5)) && setsid env -i --default-signal=INT -C / true && type mkfifo';
@@ -44,6 +45,6 @@ export async function probeIsolation(setting: IsolationSetting): Promise<Isolati
     return { mode: 'isolated' };
   } catch (error) {
     if (setting === 'isolated') throw error;
-    return { mode: 'plain', reason: error instanceof Error ? error.message : String(error) };
+    return { mode: 'plain', reason: errorMessage(error) };
   }
 }

@@ -1,4 +1,4 @@
-/** Turns a container's configuration into what its supervisor is given. */
+/** Computes the input of a container's supervisor from the configuration of the container. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type ContainerConfig, type Mount, RuntimeError } from '../container-runtime.js';
@@ -17,7 +17,10 @@ export interface LaunchContext {
   readonly hostPid: boolean;
 }
 
-/** Throws `InvalidImage` without a command and `InvalidConfig` for what this mode cannot do. */
+/**
+ * Throws `InvalidImage` without a command, and `InvalidConfig` if the mode does not support the
+ * configuration.
+ */
 export function shimInput(config: ContainerConfig, context: LaunchContext): ShimInput {
   if (config.command.length === 0) {
     const message = `the process runtime has no images: container "${config.name}" (${config.image}) needs "command"`;
@@ -67,7 +70,7 @@ export function shimInput(config: ContainerConfig, context: LaunchContext): Shim
   };
 }
 
-/** `node` is the one program that is sure to be here: the binary that runs this. */
+/** Resolves `node` to the binary of the agent if it is not in `searchPath`. */
 function resolveNode(program: string, searchPath: string): string {
   if (program !== 'node' || isInPath(program, searchPath)) return program;
   return process.execPath;
@@ -85,12 +88,15 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // Not there, or not for us: either way not a program that can be run.
+    // Missing or not permitted: in both cases the program cannot be run.
     return false;
   }
 }
 
-/** Without mount namespaces a volume is only where it already is. */
+/**
+ * Rejects mounts that need a mount namespace: those with another path than on the host, or
+ * read-only.
+ */
 function checkPlainMounts(mounts: readonly Mount[]): [] {
   const misplaced = mounts.find(
     (mount) => !mount.optional && (mount.hostPath !== mount.containerPath || mount.readOnly),

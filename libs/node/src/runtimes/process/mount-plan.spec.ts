@@ -42,7 +42,7 @@ const plan = (mounts: Partial<Mount>[], readOnlyRoot = false) =>
 const added = (mounts: Partial<Mount>[]) => plan(mounts).slice(plan([]).length);
 
 describe('planMounts', () => {
-  it('binds the host tree, with /proc and /dev of its own', () => {
+  it('binds the host tree, with new /proc and /dev', () => {
     const steps = plan([]);
     expect(steps).toContain('bind /usr /r/usr');
     expect(steps).toContain('link /usr/bin /r/bin');
@@ -51,7 +51,7 @@ describe('planMounts', () => {
     expect(plan([], true)).toContain('readonly /r/etc');
   });
 
-  it('makes missing mount points at the top in the private root', () => {
+  it('creates missing top-level mount points in the private root', () => {
     expect(added([{ readOnly: true }])).toEqual([
       'directory /r/data',
       'bind /vol /r/data',
@@ -59,7 +59,7 @@ describe('planMounts', () => {
     ]);
   });
 
-  it('lays one overlay over the nearest directory for those further down', () => {
+  it('adds an overlay of the nearest directory for missing mount points further down', () => {
     expect(added([{ containerPath: '/etc/a/b' }, { containerPath: '/etc/c' }])).toEqual([
       'overlay /s/0 /r/etc',
       'directory /r/etc/c',
@@ -69,11 +69,11 @@ describe('planMounts', () => {
     ]);
   });
 
-  it('follows links of the host', () => {
+  it('resolves links of the host', () => {
     expect(added([{ containerPath: '/var/run/x' }])).toContain('bind /vol /r/run/x');
   });
 
-  it('nests mounts, outer ones first', () => {
+  it('orders nested mounts from the outermost', () => {
     expect(added([{ containerPath: '/data/in' }, { containerPath: '/data' }])).toEqual([
       'directory /r/data',
       'bind /vol /r/data',
@@ -82,12 +82,12 @@ describe('planMounts', () => {
     ]);
   });
 
-  it('places files on files', () => {
+  it('mounts files only on files', () => {
     expect(added([{ hostPath: '/vol/file', containerPath: '/etc/hosts' }])).toEqual([
       'bind /vol/file /r/etc/hosts',
     ]);
-    expect(() => plan([{ containerPath: '/etc/hosts' }])).toThrow('is a file, the volume a');
+    expect(() => plan([{ containerPath: '/etc/hosts' }])).toThrow('is a file, but the volume is a');
     expect(() => plan([{ hostPath: '/nowhere' }])).toThrow('/nowhere does not exist');
-    expect(() => plan([{ containerPath: '/' }])).toThrow('nothing can be mounted');
+    expect(() => plan([{ containerPath: '/' }])).toThrow('must be absolute and not /');
   });
 });

@@ -1,11 +1,12 @@
 /**
- * Plans the private root of a container: the host's own tree, entry by entry, with the container's
- * mounts placed in it and nothing of the host changed. Pure: the host's tree is read through `HostTree`.
+ * Plans the private root of a container: the host's tree with the mounts of the container, without
+ * changes to the host. Pure: reads the host's tree through `HostTree`.
  *
- * The root is a small tmpfs into which each top-level entry of the host is bound, so a mount point at the
- * top (`/data`) is just made there. Where a mount point is missing further down (`/etc/config`), the
- * nearest existing directory gets an overlay whose upper layer lives in a scratch tmpfs: what the
- * container writes into that one directory is its own and ends with it. `/dev` and `/proc` are new.
+ * The root is a small tmpfs with a bind mount of each top-level entry of the host, so a missing
+ * top-level mount point (`/data`) is created in the tmpfs. For a missing mount point further down
+ * (`/etc/config`), the nearest existing directory gets an overlay with the upper layer in a scratch
+ * tmpfs: what the container writes to that directory is private and removed with it. `/dev` and
+ * `/proc` are created for the container.
  */
 import { posix } from 'node:path';
 import { mountCountMax, scratchTmpfsSize } from '../../limits.js';
@@ -14,16 +15,16 @@ import { type Mount, RuntimeError } from '../container-runtime.js';
 export type EntryType = 'directory' | 'file' | 'link' | 'missing';
 
 export interface HostTree {
-  /** Names in `/`. */
+  /** Returns the names in `/`. */
   topLevelNames(): readonly string[];
-  /** Without following a link at the end. */
+  /** Returns the type of the entry, without following a final link. */
   entryType(path: string): EntryType;
-  /** With links followed; undefined if it leads nowhere. */
+  /** Returns the path with all links resolved; undefined for a broken link. */
   realPath(path: string): string | undefined;
   linkTarget(path: string): string;
 }
 
-/** As `shim.sh` carries it out; targets are host paths. */
+/** A step that `shim.sh` performs; targets are host paths. */
 export interface MountStep {
   readonly operation:
     | 'tmpfs'
@@ -41,14 +42,14 @@ export interface MountStep {
 
 export interface MountPlanInput {
   readonly mounts: readonly Mount[];
-  /** Empty directories on the host that become the root and the place of overlays' upper layers. */
+  /** Empty directories on the host for the root and for the upper layers of overlays. */
   readonly rootDirectory: string;
   readonly scratchDirectory: string;
   readonly hostPid: boolean;
   readonly readOnlyRoot: boolean;
 }
 
-/** Entries that are made anew, or are of no use in a container. */
+/** Host entries that are created for the container or are useless in it. */
 const replacedNames: ReadonlySet<string> = new Set(['proc', 'dev', 'lost+found']);
 
 export function planMounts(input: MountPlanInput, host: HostTree): MountStep[] {
@@ -69,8 +70,8 @@ function depth(mount: Mount): number {
 
 class Planner {
   readonly steps: MountStep[] = [];
-  /** Container paths below which anything may be made without changing the host. */
-  private readonly own: string[] = [];
+  /** Container paths that are private, so that changes below them do not affect the host. */
+  private readonly privatePaths: string[] = [];
   private overlayCount = 0;
 
   constructor(
@@ -104,7 +105,7 @@ class Planner {
     this.add('directory', '', this.inside('/dev'));
     this.add('tmpfs', `mode=0755,size=${scratchTmpfsSize}`, this.inside('/dev'));
     this.add('devices', '', this.inside('/dev'));
-    this.own.push('/dev');
+    this.privatePaths.push('/dev');
     const links = { fd: 'fd', stdin: 'fd/0', stdout: 'fd/1', stderr: 'fd/2' };
     for (const [name, target] of Object.entries(links)) {
       this.add('link', `/proc/self/${target}`, this.inside(`/dev/${name}`));
@@ -120,7 +121,7 @@ class Planner {
 
   planMount(mount: Mount): void {
     if (!posix.isAbsolute(mount.containerPath) || posix.normalize(mount.containerPath) === '/') {
-      const message = `nothing can be mounted at "${mount.containerPath}"`;
+      const message = `the mount path "${mount.containerPath}" must be absolute and not /`;
       throw new RuntimeError('InvalidConfig', message);
     }
     const source = this.host.realPath(mount.hostPath);
@@ -131,39 +132,42 @@ class Planner {
     const containerPath = this.makeMountPoint(mount.containerPath, type);
     this.add('bind', source, this.inside(containerPath));
     if (mount.readOnly) this.add('readonly', '', this.inside(containerPath));
-    if (type === 'directory') this.own.push(containerPath);
+    if (type === 'directory') this.privatePaths.push(containerPath);
   }
 
-  /** The path with links resolved, once steps have been added after which it exists. */
+  /** Adds the steps that create the mount point, and returns its path with links resolved. */
   private makeMountPoint(containerPath: string, type: 'directory' | 'file'): string {
     let existing = '/';
     const names = posix.normalize(containerPath).split('/').filter(Boolean);
     for (let index = 0; index < names.length; index += 1) {
       const path = posix.join(existing, names[index]!);
       const rest = names.slice(index + 1);
-      if (this.isOwn(existing)) return this.make(posix.join(path, ...rest), type);
-      const found = this.isOwn(path) ? 'directory' : this.host.entryType(path);
+      if (this.isPrivate(existing)) return this.create(posix.join(path, ...rest), type);
+      const found = this.isPrivate(path) ? 'directory' : this.host.entryType(path);
       if (found === 'missing') {
         if (existing !== '/') this.overlay(existing);
-        return this.make(posix.join(path, ...rest), type);
+        return this.create(posix.join(path, ...rest), type);
       }
       const real = found === 'link' ? this.host.realPath(path) : path;
       if (real === undefined) {
-        throw new RuntimeError('InvalidConfig', `${path} is a link that leads nowhere`);
+        throw new RuntimeError('InvalidConfig', `${path} is a broken link`);
       }
       if (found === 'link') return this.makeMountPoint(posix.join(real, ...rest), type);
       if (rest.length > 0 && found !== 'directory') {
         throw new RuntimeError('InvalidConfig', `${path} is not a directory`);
       }
       if (rest.length === 0 && found !== type) {
-        throw new RuntimeError('InvalidConfig', `${path} is a ${found}, the volume a ${type}`);
+        throw new RuntimeError(
+          'InvalidConfig',
+          `${path} is a ${found}, but the volume is a ${type}`,
+        );
       }
       existing = path;
     }
     return existing;
   }
 
-  private make(path: string, type: 'directory' | 'file'): string {
+  private create(path: string, type: 'directory' | 'file'): string {
     this.add('directory', '', this.inside(type === 'directory' ? path : posix.dirname(path)));
     if (type === 'file') this.add('file', '', this.inside(path));
     return path;
@@ -173,11 +177,11 @@ class Planner {
     const layer = posix.join(this.input.scratchDirectory, String(this.overlayCount));
     this.overlayCount += 1;
     this.add('overlay', layer, this.inside(path));
-    this.own.push(path);
+    this.privatePaths.push(path);
   }
 
-  private isOwn(path: string): boolean {
-    return this.own.some((root) => path === root || path.startsWith(`${root}/`));
+  private isPrivate(path: string): boolean {
+    return this.privatePaths.some((root) => path === root || path.startsWith(`${root}/`));
   }
 
   private inside(path: string): string {

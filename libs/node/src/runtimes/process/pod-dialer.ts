@@ -1,12 +1,12 @@
 /**
- * Connections to what listens inside a pod, on its own loopback address too. A helper process enters the
- * pod's network and hands its sockets over, so bytes never pass through it. It is kept for the next
- * connection for a while.
+ * Connects to ports inside a pod, including its loopback address. A helper process enters the pod's
+ * network namespace and passes the connected sockets to the agent, so it transfers no data. It is
+ * reused for further connections until it is idle.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { connect, type Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Clock, Timer } from '@orch/component';
+import { type Clock, errorCode, type Timer } from '@orch/component';
 import { podDialerIdleMs, podDialTimeoutMs } from '../../limits.js';
 import { RuntimeError } from '../container-runtime.js';
 import { helperEnvironment } from './helper-command.js';
@@ -14,6 +14,13 @@ import { helperEnvironment } from './helper-command.js';
 interface Waiter {
   resolve(socket: Socket): void;
   reject(error: Error): void;
+}
+
+/** A message of the helper process; a successful one carries the socket as its handle. */
+interface DialResult {
+  readonly id: number;
+  readonly port: number;
+  readonly error?: string;
 }
 
 interface Helper {
@@ -24,7 +31,7 @@ interface Helper {
 
 const script = join(import.meta.dirname, 'dial.cjs');
 
-/** The pod's own host under both of its addresses; the pod's address is for programs that listen there only. */
+/** The loopback addresses, which are tried before the pod's address. */
 const loopback = ['127.0.0.1', '::1'];
 
 const reasons: Readonly<Record<string, string>> = {
@@ -45,7 +52,9 @@ export class PodDialer {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Rejects with RuntimeError when nothing listens there. */
+  /**
+   * Connects in the network namespace. Rejects with RuntimeError if nothing listens on the port.
+   */
   dialInside(namespacePath: string, address: string, port: number): Promise<Socket> {
     const helper = this.helpers.get(namespacePath) ?? this.start(namespacePath);
     helper.idle?.cancel();
@@ -53,12 +62,12 @@ export class PodDialer {
     this.nextId += 1;
     return new Promise((resolve, reject) => {
       const timer = this.clock.setTimer(podDialTimeoutMs, () => {
-        helper.waiters.get(id)?.reject(unreachable(port, 'no answer in time'));
+        helper.waiters.get(id)?.reject(unreachable(port, 'connection timed out'));
       });
       const settle = () => {
         timer.cancel();
         helper.waiters.delete(id);
-        this.restIfIdle(helper);
+        this.stopWhenIdle(helper);
       };
       helper.waiters.set(id, {
         resolve: (socket) => {
@@ -90,52 +99,55 @@ export class PodDialer {
     const helper: Helper = { child, waiters: new Map(), idle: undefined };
     this.helpers.set(namespacePath, helper);
     child.on('message', (message, handle) => {
-      const { id, port, error } = message as { id: number; port: number; error?: string };
+      const { id, port, error } = message as DialResult;
       const waiter = helper.waiters.get(id);
-      const socket = handle as Socket | undefined;
+      const socket = handle instanceof Socket ? handle : undefined;
       if (!waiter) socket?.destroy();
       else if (socket) waiter.resolve(halfOpen(socket));
-      else waiter.reject(unreachable(port, error ?? 'no reason given'));
+      else waiter.reject(unreachable(port, error ?? 'unknown error'));
     });
-    const gone = () => {
+    const onExit = () => {
       if (this.helpers.get(namespacePath) === helper) this.helpers.delete(namespacePath);
       helper.idle?.cancel();
       for (const waiter of [...helper.waiters.values()]) {
-        waiter.reject(new RuntimeError('Internal', 'the helper for connections has ended'));
+        waiter.reject(
+          new RuntimeError('Internal', 'the helper process for connections has exited'),
+        );
       }
     };
-    child.once('error', gone);
-    child.once('exit', gone);
+    child.once('error', onExit);
+    child.once('exit', onExit);
     return helper;
   }
 
-  private restIfIdle(helper: Helper): void {
+  private stopWhenIdle(helper: Helper): void {
     if (helper.waiters.size > 0) return;
     helper.idle?.cancel();
     helper.idle = this.clock.setTimer(podDialerIdleMs, () => helper.child.kill('SIGKILL'));
   }
 }
 
-/** Each direction ends on its own, as it does at the other end of what is forwarded. */
+/** Lets the directions end independently. */
 function halfOpen(socket: Socket): Socket {
   socket.allowHalfOpen = true;
   return socket;
 }
 
+/** Connects to an address of the host. Rejects with RuntimeError if nothing listens on the port. */
 export function dialDirectly(host: string, port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, allowHalfOpen: true });
-    const timer = setTimeout(() => fail('no answer in time'), podDialTimeoutMs);
+    const timer = setTimeout(() => fail('connection timed out'), podDialTimeoutMs);
     const fail = (reason: string) => {
       clearTimeout(timer);
       socket.destroy();
       reject(unreachable(port, reason));
     };
-    const refused = (error: NodeJS.ErrnoException) => fail(error.code ?? error.message);
-    socket.once('error', refused);
+    const onError = (error: Error) => fail(errorCode(error) ?? error.message);
+    socket.once('error', onError);
     socket.once('connect', () => {
       clearTimeout(timer);
-      socket.off('error', refused);
+      socket.off('error', onError);
       resolve(socket);
     });
   });

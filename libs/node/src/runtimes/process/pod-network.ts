@@ -1,9 +1,10 @@
 /**
- * Addresses for pods. `BridgeNetwork` gives each sandbox a network namespace of its own, wired by a pair
- * of virtual interfaces to one bridge of the node; the host reaches pods, and pods the host, through the
- * bridge's address. `LoopbackNetwork` only hands out addresses; a pod then listens on the counterpart in
- * 127/8 of its own, as endpoints may not be loopback addresses. Which sandbox has which address is kept by the runtime and given back at start. Packets leave towards other machines as they are:
- * routes and address translation between machines are the operator's.
+ * The pod network. `BridgeNetwork` gives each sandbox a network namespace, connected by a veth pair
+ * to a bridge of the node; host and pods communicate through the bridge. `LoopbackNetwork` only
+ * allocates addresses; a pod listens on the loopback counterpart of its address, because endpoints
+ * must not be loopback addresses. The runtime stores the addresses of sandboxes and passes them at
+ * the start. Packets to other machines are sent unchanged: the operator configures routes and
+ * address translation between machines.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,18 +14,18 @@ import { AddressPool, loopbackAddress } from './address-pool.js';
 import { runHelper } from './helper-command.js';
 
 export interface PodNetwork {
-  /** Makes what all pods share, and takes over the sandboxes that have an address. */
+  /** Sets up the shared network and reserves the addresses of existing sandboxes. */
   start(addresses: ReadonlyMap<SandboxId, string>): Promise<void>;
-  /** Gives the sandbox an address of its own. */
+  /** Connects the sandbox and returns its address. */
   attach(id: SandboxId): Promise<string>;
-  /** Whether it still has what `attach` gave it; not so after a reboot. */
+  /** Whether the sandbox is still connected; a reboot disconnects it. */
   isAttached(id: SandboxId): boolean;
   detach(id: SandboxId, address: string): Promise<void>;
-  /** Where a pod with this address is reached on the host, and what it has to listen on. */
+  /** Returns the address that a pod with `address` listens on. */
   localAddress(address: string): string;
-  /** Path of the network namespace its containers join; absent when they stay in the host's. */
+  /** Returns the path of the sandbox's network namespace; undefined for that of the host. */
   namespacePath(id: SandboxId): string | undefined;
-  /** Removes what `start` made. */
+  /** Removes the shared network. */
   teardown(): Promise<void>;
 }
 
@@ -33,13 +34,13 @@ const forwardingFile = '/proc/sys/net/ipv4/ip_forward';
 
 export class BridgeNetwork implements PodNetwork {
   private readonly pool: AddressPool;
-  /** Interface names hold 15 characters: a short digest keeps clusters and nodes apart. */
+  /** Contains a short digest of the owner, because interface names have at most 15 characters. */
   readonly bridge: string;
   private readonly digest: string;
 
   constructor(
     cidr: string,
-    /** Tells this node of this cluster from all others on the machine. */
+    /** Identifies this node of this cluster on the machine. */
     owner: string,
     private readonly logger: Logger,
   ) {
@@ -58,10 +59,7 @@ export class BridgeNetwork implements PodNetwork {
     this.allowForwarding();
     for (const [id, address] of addresses) {
       if (!this.pool.reserve(address)) {
-        this.logger.warn(
-          { sandbox: id, address },
-          'address of a sandbox is outside of the pod CIDR',
-        );
+        this.logger.warn({ sandbox: id, address }, 'address of a sandbox is outside the pod CIDR');
       }
     }
   }
@@ -101,7 +99,8 @@ export class BridgeNetwork implements PodNetwork {
     if (existsSync(`${namespaceDirectory}/${this.namespaceName(id)}`)) {
       await runHelper('ip', ['netns', 'delete', this.namespaceName(id)]);
     }
-    // The interface goes with its namespace, but only after the last process in it; not later than now.
+    // The kernel removes the interface with its namespace only after the last process in it has
+    // ended.
     if (this.isAttached(id)) await this.removeInterface(this.interfaceName(id));
     this.pool.release(address);
   }
@@ -126,16 +125,16 @@ export class BridgeNetwork implements PodNetwork {
     }
   }
 
-  /** Pods of one bridge reach those of another on this machine through the host. */
+  /** Enables IP forwarding, by which pods of different bridges on this machine communicate. */
   private allowForwarding(): void {
     if (readFileSync(forwardingFile, 'utf8').trim() === '1') return;
     try {
       writeFileSync(forwardingFile, '1');
-      this.logger.info({ file: forwardingFile }, 'IP forwarding switched on');
+      this.logger.info({ file: forwardingFile }, 'enabled IP forwarding');
     } catch (error) {
       this.logger.warn(
         { err: error },
-        'IP forwarding is off: pods of other bridges are out of reach',
+        'cannot enable IP forwarding, pods of other bridges are unreachable',
       );
     }
   }
@@ -181,6 +180,6 @@ export class LoopbackNetwork implements PodNetwork {
   }
 
   async teardown(): Promise<void> {
-    // Nothing is shared: addresses of 127/8 need no set-up.
+    // Loopback addresses need no setup.
   }
 }

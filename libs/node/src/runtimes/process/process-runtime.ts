@@ -1,15 +1,15 @@
 /**
- * A container runtime without images: a container is a process group on the host, with namespaces of
- * its own where the host permits it (see `isolation.ts`). Everything is on disk and each container has
- * a supervisor of its own, so the agent can be killed at any time and take over again. This is for
- * development, tests and small trusted set-ups: it keeps workloads apart, it does not hold them in.
+ * A container runtime without images: a container is a process group on the host, with namespaces
+ * of its own if the host permits it (see `isolation.ts`). All state is on disk and each container
+ * has its own supervisor, so the agent can be killed at any time and continue after a restart. The
+ * runtime is for development, tests and small trusted installations: it separates workloads, but it
+ * does not confine malicious ones.
  */
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join, resolve } from 'node:path';
-import { type Clock, KeyedMutex, type Logger, orchVersion } from '@orch/component';
-import { execOutputBytesMax, sandboxCountMax } from '../../limits.js';
+import { type Clock, errorMessage, type Logger, orchVersion } from '@orch/component';
+import { execOutputBytesMax } from '../../limits.js';
 import {
   type ContainerConfig,
   type ContainerId,
@@ -27,29 +27,32 @@ import {
   type SandboxStatus,
 } from '../container-runtime.js';
 import { attachTo } from './attached-container.js';
+import { commandInside, namespaceWrapper } from './container-command.js';
 import { Containers, imageReference } from './containers.js';
 import { helperEnvironment, runCommand } from './helper-command.js';
+import { newContainerId } from './ids.js';
 import {
   checkTools,
   type IsolationMode,
   type IsolationSetting,
-  namespaceOptions,
   probeIsolation,
 } from './isolation.js';
 import { shimInput } from './launch-spec.js';
 import { dialDirectly, PodDialer } from './pod-dialer.js';
 import { BridgeNetwork, LoopbackNetwork, type PodNetwork } from './pod-network.js';
+import { sendSignal } from './proc.js';
 import { startCommand, startInTerminal } from './running-command.js';
-import { readStart, Shims, signal } from './shims.js';
-import { RuntimeState, type SandboxRecord } from './state.js';
+import { Sandboxes } from './sandboxes.js';
+import { readStart, Shims } from './shims.js';
+import { RuntimeState } from './state.js';
 import { collectStats, type RunningContainer } from './stats.js';
 
 export interface ProcessRuntimeOptions {
-  /** Directory of its own, kept across restarts. */
+  /** The state directory, preserved across restarts. */
   readonly root: string;
-  /** IPv4 network of the node's pods. In plain mode they listen on its counterpart in 127/8. */
+  /** The IPv4 network of the node's pods. In plain mode pods listen on its counterpart in 127/8. */
   readonly podCidr: string;
-  /** Tells this node from others; with `root`, names of network interfaces derive from it. */
+  /** Identifies this node; with `root`, the names of network interfaces derive from it. */
   readonly owner: string;
   readonly isolation: IsolationSetting;
   readonly clock: Clock;
@@ -60,21 +63,28 @@ export class ProcessRuntime implements ContainerRuntime {
   private readonly state: RuntimeState;
   private readonly shims: Shims;
   private readonly containers: Containers;
-  private readonly sandboxes = new Map<SandboxId, SandboxRecord>();
-  private readonly sandboxMutex = new KeyedMutex();
+  private readonly sandboxes: Sandboxes;
   private readonly dialer: PodDialer;
   private network: PodNetwork;
   private mode: IsolationMode = 'plain';
 
   constructor(private readonly options: ProcessRuntimeOptions) {
-    this.state = new RuntimeState(options.root, options.logger);
-    this.shims = new Shims(options.root);
-    this.dialer = new PodDialer(options.clock);
-    this.containers = new Containers({ ...options, state: this.state, shims: this.shims });
-    this.network = new LoopbackNetwork(options.podCidr);
+    const { root, clock, logger, podCidr } = options;
+    const state = new RuntimeState(root, logger);
+    this.state = state;
+    this.shims = new Shims(root);
+    this.dialer = new PodDialer(clock);
+    this.containers = new Containers({ state, shims: this.shims, clock, logger });
+    this.network = new LoopbackNetwork(podCidr);
+    this.sandboxes = new Sandboxes({
+      state,
+      containers: this.containers,
+      clock,
+      network: () => this.network,
+    });
   }
 
-  /** How containers are kept apart; known after `start`. */
+  /** The isolation in use, after `start`. */
   get isolationMode(): IsolationMode {
     return this.mode;
   }
@@ -82,10 +92,7 @@ export class ProcessRuntime implements ContainerRuntime {
   async start(): Promise<void> {
     await checkTools();
     this.shims.install();
-    for (const record of this.state.loadSandboxes()) this.sandboxes.set(record.id, record);
-    const addresses = new Map<SandboxId, string>();
-    for (const { id, address } of this.sandboxes.values()) if (address) addresses.set(id, address);
-    await this.startNetwork(addresses);
+    await this.startNetwork(this.sandboxes.load());
     this.containers.start();
   }
 
@@ -99,14 +106,12 @@ export class ProcessRuntime implements ContainerRuntime {
         await bridge.start(addresses);
         this.network = bridge;
         this.mode = 'isolated';
-        logger.info(
-          { mode: 'isolated', bridge: bridge.bridge, podCidr },
-          'process runtime started',
-        );
+        const fields = { mode: 'isolated', bridge: bridge.bridge, podCidr };
+        logger.info(fields, 'process runtime started');
         return;
       } catch (error) {
         if (isolation === 'isolated') throw error;
-        reason = error instanceof Error ? error.message : String(error);
+        reason = errorMessage(error);
       }
     }
     await this.network.start(addresses);
@@ -115,7 +120,7 @@ export class ProcessRuntime implements ContainerRuntime {
 
   async stop({ teardown }: { teardown: boolean }): Promise<void> {
     if (teardown) {
-      await Promise.all([...this.sandboxes.keys()].map((id) => this.removeSandbox(id)));
+      await this.sandboxes.removeAll();
       await this.network.teardown();
     }
     this.dialer.stop();
@@ -131,61 +136,24 @@ export class ProcessRuntime implements ContainerRuntime {
     return { runtimeReady: true, networkReady: true };
   }
 
-  async runSandbox(config: SandboxConfig): Promise<SandboxId> {
-    if (this.sandboxes.size >= sandboxCountMax) {
-      throw new RuntimeError('Exhausted', `more than ${sandboxCountMax} pod sandboxes`);
-    }
-    const id = randomBytes(16).toString('hex') as SandboxId;
-    mkdirSync(config.logDirectory, { recursive: true, mode: 0o755 });
-    const record: SandboxRecord = {
-      id,
-      config,
-      createdAtMs: this.options.clock.nowMs(),
-      stopped: false,
-    };
-    if (!config.hostNetwork) record.address = await this.network.attach(id);
-    try {
-      this.state.saveSandbox(record);
-    } catch (error) {
-      if (record.address) await this.network.detach(id, record.address);
-      throw error;
-    }
-    this.sandboxes.set(id, record);
-    return id;
+  runSandbox(config: SandboxConfig): Promise<SandboxId> {
+    return this.sandboxes.create(config);
   }
 
   async stopSandbox(id: SandboxId): Promise<void> {
-    await this.sandboxMutex.run(id, async () => {
-      const record = this.sandboxes.get(id);
-      if (!record) return;
-      await Promise.all(
-        this.containers.ids(id).map((container) => this.containers.end(container, 0)),
-      );
-      if (record.stopped) return;
-      if (record.address) await this.network.detach(id, record.address);
-      record.stopped = true;
-      delete record.address;
-      this.state.saveSandbox(record);
-    });
+    await this.sandboxes.stop(id);
   }
 
   async removeSandbox(id: SandboxId): Promise<void> {
-    await this.stopSandbox(id);
-    await Promise.all(
-      this.containers.ids(id).map((container) => this.containers.remove(container)),
-    );
-    this.sandboxes.delete(id);
-    this.state.removeSandbox(id);
+    await this.sandboxes.remove(id);
   }
 
   async sandboxStatus(id: SandboxId): Promise<SandboxStatus> {
-    return this.describeSandbox(this.sandbox(id));
+    return this.sandboxes.status(id);
   }
 
   async listSandboxes(podUid?: string): Promise<SandboxStatus[]> {
-    return [...this.sandboxes.values()]
-      .filter(({ config }) => podUid === undefined || config.pod.uid === podUid)
-      .map((record) => this.describeSandbox(record));
+    return this.sandboxes.list(podUid);
   }
 
   async pullImage(image: string): Promise<string> {
@@ -193,9 +161,9 @@ export class ProcessRuntime implements ContainerRuntime {
   }
 
   async createContainer(sandboxId: SandboxId, config: ContainerConfig): Promise<ContainerId> {
-    const sandbox = this.sandbox(sandboxId);
+    const sandbox = this.sandboxes.get(sandboxId);
     if (sandbox.stopped) throw new RuntimeError('NotFound', `sandbox ${sandboxId} is stopped`);
-    const id = randomBytes(16).toString('hex') as ContainerId;
+    const id = newContainerId();
     const logPath = join(sandbox.config.logDirectory, config.logPath);
     const input = shimInput(config, {
       mode: this.mode,
@@ -205,20 +173,22 @@ export class ProcessRuntime implements ContainerRuntime {
       hostname: sandbox.config.hostNetwork ? '' : sandbox.config.hostname,
       hostPid: sandbox.config.hostPid,
     });
-    const { environment: _environment, command: _command, args: _args, ...kept } = config;
+    const { environment: _environment, command: _command, args: _args, ...recorded } = config;
     const createdAtMs = this.options.clock.nowMs();
     const { pod } = sandbox.config;
-    this.containers.create({ id, sandboxId, pod, config: kept, createdAtMs, logPath }, input);
+    this.containers.create({ id, sandboxId, pod, config: recorded, createdAtMs, logPath }, input);
     return id;
   }
 
   async startContainer(id: ContainerId): Promise<void> {
-    const sandbox = this.sandbox(this.containers.record(id).sandboxId);
-    await this.containers.launch(id, this.namespaceWrapper(sandbox));
+    const sandbox = this.sandboxes.get(this.containers.record(id).sandboxId);
+    const networkNamespace = sandbox.address ? this.network.namespacePath(sandbox.id) : undefined;
+    const wrapper = namespaceWrapper(this.mode, networkNamespace, sandbox.config.hostPid);
+    await this.containers.launch(id, wrapper);
   }
 
   async stopContainer(id: ContainerId, graceMs: number): Promise<void> {
-    await this.containers.end(id, graceMs);
+    await this.containers.terminate(id, graceMs);
   }
 
   async removeContainer(id: ContainerId): Promise<void> {
@@ -237,7 +207,7 @@ export class ProcessRuntime implements ContainerRuntime {
   }
 
   async reopenContainerLog(id: ContainerId): Promise<void> {
-    // Supervisors open the log anew for each line; only the container has to exist.
+    // Supervisors open the log for each line, so only the existence of the container is checked.
     this.containers.record(id);
   }
 
@@ -274,47 +244,35 @@ export class ProcessRuntime implements ContainerRuntime {
           if (changed === id) listener();
         }),
       inputPath: options.stdin && existsSync(input) ? input : undefined,
-      endInput: () => options.endsInput && void signal(shimPid, 'SIGUSR2'),
+      endInput: () => options.endsInput && void sendSignal(shimPid, 'SIGUSR2'),
       clock: this.options.clock,
       terminalFile: tty ? join(directory, 'terminal') : undefined,
     });
   }
 
   async dial(id: SandboxId, port: number): Promise<Socket> {
-    const { address } = this.sandbox(id);
+    const { address } = this.sandboxes.get(id);
     const namespace = address ? this.network.namespacePath(id) : undefined;
     if (address && namespace) return this.dialer.dialInside(namespace, address, port);
-    // Without a network of its own a pod listens where its address leads.
+    // Without a network namespace a pod listens on its local address on the host.
     return dialDirectly(address ? this.network.localAddress(address) : '127.0.0.1', port);
   }
 
-  /** What has to be run on the host for the command to run in the container. */
   private commandInside(
     id: ContainerId,
     command: readonly string[],
     environment: readonly string[] = [],
   ): string[] {
-    const shimPid = this.containers.shimPid(id);
     const { config, sandboxId } = this.containers.record(id);
-    const { hostPid } = this.sandbox(sandboxId).config;
-    const groups = config.user?.supplementalGroups.join(',') ?? '';
-    const user = config.user
-      ? [`--userspec=${config.user.uid}:${config.user.gid}`, `--groups=${groups}`]
-      : [];
-    const root = join(this.state.containerDirectory(id), 'root');
-    const wrapper =
-      this.mode === 'isolated'
-        ? [
-            ...['nsenter', `--target=${shimPid}`, '--mount', '--uts', '--net'],
-            ...(hostPid ? [] : ['--pid']),
-            ...['chroot', ...user, root],
-          ]
-        : config.user
-          ? ['chroot', ...user, '/']
-          : [];
-    const directory = config.workingDirectory || '/';
-    const variables = [...environment, ...this.state.environmentOf(id)];
-    return [...wrapper, 'env', '-i', '-C', directory, ...variables, ...command];
+    const entry = {
+      mode: this.mode,
+      shimPid: this.containers.shimPid(id),
+      hostPid: this.sandboxes.get(sandboxId).config.hostPid,
+      config,
+      rootDirectory: join(this.state.containerDirectory(id), 'root'),
+      environment: [...environment, ...this.state.environmentOf(id)],
+    };
+    return commandInside(entry, command);
   }
 
   async listContainerStats(): Promise<ContainerStats[]> {
@@ -330,33 +288,5 @@ export class ProcessRuntime implements ContainerRuntime {
 
   onContainerChanged(listener: ContainerListener): () => void {
     return this.containers.onChanged(listener);
-  }
-
-  private namespaceWrapper(sandbox: SandboxRecord): string[] {
-    if (this.mode === 'plain') return [];
-    const namespace = sandbox.address ? this.network.namespacePath(sandbox.id) : undefined;
-    const enter = namespace ? ['nsenter', `--net=${namespace}`] : [];
-    return [...enter, 'unshare', ...namespaceOptions(sandbox.config.hostPid)];
-  }
-
-  private describeSandbox(record: SandboxRecord): SandboxStatus {
-    const { id, config, createdAtMs, stopped, address } = record;
-    const attached = address === undefined || this.network.isAttached(id);
-    return {
-      id,
-      pod: config.pod,
-      attempt: config.attempt,
-      state: !stopped && attached ? 'ready' : 'notReady',
-      createdAtMs,
-      ...(address === undefined
-        ? {}
-        : { podIp: address, localIp: this.network.localAddress(address) }),
-    };
-  }
-
-  private sandbox(id: SandboxId): SandboxRecord {
-    const record = this.sandboxes.get(id);
-    if (!record) throw new RuntimeError('NotFound', `sandbox ${id} does not exist`);
-    return record;
   }
 }

@@ -1,13 +1,14 @@
 /**
- * Commands that are run inside a container for somebody who waits for them. A terminal is made by
- * `script` of util-linux, which the runtime needs anyway for its other tools: it holds the terminal's
- * one end and runs the command at the other. The terminal's size is set from outside, by its name.
+ * Runs commands inside a container for a client. `script` of util-linux, a package that the runtime
+ * requires anyway, creates the terminal and runs the command in it. `TerminalSizer` sets the size
+ * of the terminal by its path.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { type RunningCommand, RuntimeError } from '../container-runtime.js';
 import { helperEnvironment } from './helper-command.js';
+import { killProcessGroup } from './proc.js';
 import { TerminalSizer } from './terminal-sizer.js';
 
 export function startCommand(argv: readonly string[], stdin: boolean): RunningCommand {
@@ -23,7 +24,7 @@ export function startCommand(argv: readonly string[], stdin: boolean): RunningCo
     stdout: child.stdout!,
     stderr: child.stderr!,
     resize: () => undefined,
-    leave: () => killGroup(child),
+    disconnect: () => killGroup(child),
     exited: exitOf(child),
   };
 }
@@ -37,27 +38,28 @@ export function startInTerminal(argv: readonly string[]): RunningCommand {
     stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
   });
   const terminal = new TerminalSizer();
-  const name = child.stdio[3] as Readable;
-  name.on('error', () => undefined); // no name, no size
-  name.on('data', (text: Buffer) => terminal.named(text.toString('latin1')));
+  const path = child.stdio[3] as Readable;
+  // Without the path the size of the terminal cannot be set.
+  path.on('error', () => undefined);
+  path.on('data', (text: Buffer) => terminal.appendPath(text.toString('latin1')));
   return {
     stdin: inputOf(child.stdin),
     stdout: child.stdout!,
     stderr: undefined,
     resize: (size) => terminal.resize(size),
-    // With its other end the terminal is gone, of which the command is told by a hang-up.
-    leave: () => killGroup(child),
+    // Killing `script` closes the terminal, so the command receives a hang-up.
+    disconnect: () => killGroup(child),
     exited: exitOf(child),
   };
 }
 
-/** One word for a shell. */
+/** Quotes a word for a shell. */
 function quoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function inputOf(stdin: Writable | null): Writable | undefined {
-  // A command that ends without reading its input is no fault of ours.
+  // A command may end without reading its input.
   stdin?.on('error', () => undefined);
   return stdin ?? undefined;
 }
@@ -71,15 +73,11 @@ function exitOf(child: ChildProcess): Promise<number> {
       resolve(code ?? 128 + (signal ? constants.signals[signal] : 0));
     });
   });
-  exited.catch(() => undefined); // told to whoever waits for it
+  // The caller handles the rejection; it may await `exited` later.
+  exited.catch(() => undefined);
   return exited;
 }
 
 function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
-  if (pid === undefined || exitCode !== null || signalCode !== null) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
+  if (pid !== undefined && exitCode === null && signalCode === null) killProcessGroup(pid);
 }

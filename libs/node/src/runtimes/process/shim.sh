@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
-# Supervises one container of the process runtime, apart from the agent, so that the container, its log
-# and its exit code survive the agent. It costs about half a megabyte a process; it is written for bash
-# because that can stamp a line with the time without starting a process for each.
+# Supervises one container of the process runtime. It runs independently of the agent, so that the container,
+# its log and its exit code survive the agent. Each of its processes uses about half a megabyte. It is written
+# for bash, which can add a timestamp to a line without starting a process.
 #
-#   shim.sh start DIR   starts `shim.sh run DIR` in the background (first child of the namespaces made
-#                       around it), writes "pid N" to descriptor 3 and ends
+#   shim.sh start DIR   starts `shim.sh run DIR` in the background (the first child in the namespaces
+#                       created by its caller), writes "pid N" to descriptor 3 and exits
 #   shim.sh run DIR     sets up mounts, runs the command, records `started` and the exit; on TERM it
 #                       passes TERM to the command's process group, on USR1 it kills that group;
-#                       on USR2 it lets go of the command's input, which then ends with its writers
+#                       on USR2 it closes its end of the command's input, which then ends with its writers
 #
-# `started` is: own process id, the command's process id (both as seen inside), time. With a terminal the
-# command writes its name to `terminal` and its own process id to `inner`. DIR holds, each value ended by a
-# NUL: `settings` (in the order read below), `argv`, `env`, `mounts` (triples: operation, source, target).
-# Invariant: the exit file is written once, after the log is complete, and ends with a newline. The agent
-# owns everything else.
+# `started` contains its process id, the command's process id (both in the inner namespace) and the time. With
+# a terminal, the command writes the terminal's path to `terminal` and its process id to `inner`. DIR contains
+# these files with NUL-terminated values: `settings` (in the order read below), `argv`, `env`, `mounts`
+# (triples: operation, source, target). Invariant: the exit file is written once, after the log is complete,
+# and ends with a newline. The agent owns all other files.
 set -u
 
-# A record stays below one page, so that it goes out in one write and streams never mix within it.
+# A record is smaller than a page, so that it is written atomically and streams never interleave within it.
 line_bytes_max=4000
 
-pump() { # stream, log file, seconds: one record of the log format a line; over-long lines in parts, and
-  #        where seconds are given, lines that stay without an end for so long, such as prompts
+pump() { # stream, log file, seconds: writes a log record per line; splits long lines and, if seconds are
+  #        given, lines that remain incomplete for that time, such as prompts
   local stream=$1 log=$2 patience=${3-} line now text tag code
   while
     IFS= read -r ${patience:+-t "$patience"} -n "$line_bytes_max" line
@@ -36,7 +36,7 @@ pump() { # stream, log file, seconds: one record of the log format a line; over-
   done
 }
 
-refuse() { # message: the command could not be run
+refuse() { # message: reports that the command cannot be run, and exits
   printf 'error %s\n' "$1" >&3
   printf '128 %s\n' "$EPOCHREALTIME" >"$exit_file"
   exit 0
@@ -65,7 +65,7 @@ apply_mounts() {
   done
 }
 
-# Whether the command is a file or is found in PATH. A symlink counts: it may resolve only inside.
+# Whether the command is a file or is found in PATH. A symlink counts, because it may resolve only inside.
 command_exists() {
   local command=$1 directory directories
   if [[ $command == */* ]]; then
@@ -88,13 +88,13 @@ start_command() {
   elif [[ -n $user ]]; then
     launch+=(chroot "--userspec=$user" "--groups=$groups" /)
   fi
-  # Bash ignores INT and QUIT in what it starts in the background; the command must not inherit that.
+  # Bash ignores INT and QUIT in background processes; the command must not inherit that.
   launch+=(env -i --default-signal=INT,QUIT -C "$working_directory")
   launch+=("${environment[@]}" "${command[@]}")
   if [[ -n $terminal ]]; then
     local inside
     printf -v inside '%q ' "${launch[@]:1}"
-    # Its name is for those who set its size.
+    # The agent needs the path to set the size of the terminal.
     launch=(setsid script -qefc "echo \$\$ >${directory@Q}/inner; tty >${directory@Q}/terminal; exec $inside" /dev/null)
     export SHELL=$BASH
   fi
@@ -103,8 +103,8 @@ start_command() {
   exec "${launch[@]}" <"$input" >"$directory/stdout" 2>"$directory/stderr" 3>&- 8>&- 9>&-
 }
 
-# Records how the command ended. A process of its own that nobody signals: bash loses the exit code of a
-# process that ends while a signal interrupts the wait for it.
+# Records the exit code of the command. Runs in a separate process that receives no signals, because bash loses
+# the exit code of a process that ends while a signal interrupts the wait for it.
 watch_command() {
   start_command &
   printf '%s\n' "$!" >&9
@@ -117,7 +117,7 @@ forward() { # signal
   local target
   local -a targets=("$child")
   if [[ -n $terminal && -s $directory/inner ]]; then
-    # On TERM whoever holds the terminal gives the command two seconds, and then forgets its exit code.
+    # On TERM `script` gives the command only two seconds and then loses its exit code.
     [[ $1 == KILL ]] || targets=()
     targets+=("$(<"$directory/inner")")
   fi
@@ -126,7 +126,7 @@ forward() { # signal
   done
 }
 
-# What the command's descendants hold open must not keep the exit from being known.
+# Descendants of the command that keep its output open must not delay the exit record.
 drain_logs() {
   local turn
   for ((turn = 0; turn < 200; turn += 1)); do
@@ -138,7 +138,7 @@ drain_logs() {
 
 run() {
   directory=$1
-  # Descriptor 3 may lead to an agent that is gone.
+  # The agent at the other end of descriptor 3 may have exited.
   trap : PIPE
   local -a settings mounts environment command
   mapfile -d '' -t settings <"$directory/settings"
@@ -151,7 +151,7 @@ run() {
   user=${settings[6]} groups=${settings[7]} input_mode=${settings[8]-} terminal=${settings[9]-}
   umask 0022
   [[ -z $hostname ]] || printf '%s' "$hostname" >/proc/sys/kernel/hostname ||
-    refuse "the host name cannot be set"
+    refuse "cannot set the host name $hostname"
   apply_mounts
   [[ -d $root_directory$working_directory ]] ||
     refuse "the working directory $working_directory does not exist"
@@ -160,11 +160,11 @@ run() {
 
   local code interrupted=0
   mkfifo -m 0666 "$directory/stdout" "$directory/stderr" "$directory/idle" ||
-    refuse "the pipes cannot be made"
+    refuse "cannot create the output pipes"
   exec 9<>"$directory/idle"
-  # Held open, so that the command waits for input whether or not somebody is there to send some.
+  # Kept open, so that the command waits for input also without a connected client.
   [[ -z $input_mode ]] || { mkfifo -m 0600 "$directory/stdin" && exec 8<>"$directory/stdin"; } ||
-    refuse "the pipe for input cannot be made"
+    refuse "cannot create the input pipe"
   pump stdout "$log" ${terminal:+0.05} <"$directory/stdout" 3>&- 8>&- 9>&- &
   local stdout_pump=$!
   pump stderr "$log" <"$directory/stderr" 3>&- 8>&- 9>&- &
@@ -184,7 +184,7 @@ run() {
     ((interrupted))
   do :; done
   if [[ -s $directory/code ]]; then code=$(<"$directory/code"); else
-    # Whoever knew it was killed.
+    # The process that records the exit code was killed.
     forward KILL
     code=137
   fi
@@ -196,7 +196,7 @@ run() {
 main() {
   case $1 in
     start)
-      # One fork only: the first child is process 1 of a new process namespace.
+      # Only one fork: the first child is process 1 of a new process namespace.
       bash "$0" run "$2" &
       printf 'pid %s\n' "$!" >&3
       ;;

@@ -1,6 +1,7 @@
 /**
- * Launches, finds and signals the supervisors (`shim.sh`). A supervisor is known by its command line,
- * which names the container's directory, so no process id has to be trusted across restarts.
+ * Launches and finds the supervisors (`shim.sh`). A supervisor is identified by its command line,
+ * which contains the directory of the container, because process ids are not reliable across
+ * restarts.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, copyFileSync, existsSync, openSync, readFileSync, renameSync } from 'node:fs';
@@ -15,12 +16,13 @@ import {
   clockTicksPerSecond,
   commandLine,
   innermostPid,
+  killProcessGroup,
   listPids,
   processEntry,
 } from './proc.js';
 
 export interface StartRecord {
-  /** The supervisor's and the command's process ids as they see themselves. */
+  /** Process ids of the supervisor and of the command in their own process namespace. */
   readonly shimPid: number;
   readonly commandPid: number;
   readonly startedAtMs: number;
@@ -38,7 +40,7 @@ export class Shims {
     this.script = join(root, 'shim.sh');
   }
 
-  /** Puts the script where running supervisors and new ones share it, and an upgrade does not cut it. */
+  /** Installs the script atomically, so that an upgrade does not affect running supervisors. */
   install(): void {
     const fresh = `${this.script}.new`;
     copyFileSync(join(import.meta.dirname, 'shim.sh'), fresh);
@@ -46,8 +48,8 @@ export class Shims {
   }
 
   /**
-   * Starts the supervisor of the container in `directory`, wrapped in `wrapper` (the commands that make
-   * its namespaces). Resolves with its process id once the container's command runs.
+   * Starts the supervisor of the container in `directory`, prefixed by `wrapper` (the commands that
+   * create its namespaces). Resolves with its process id when the command of the container runs.
    */
   async launch(directory: string, wrapper: readonly string[]): Promise<number> {
     const [program, ...args] = [...wrapper, 'bash', this.script, 'start', directory];
@@ -81,12 +83,15 @@ export class Shims {
     let text = '';
     for await (const chunk of reports) text += String(chunk);
     const lines = text.split('\n');
-    const refusal = lines.find((line) => line.startsWith('error '));
-    if (refusal) throw new RuntimeError('StartFailed', refusal.slice('error '.length));
+    const error = lines.find((line) => line.startsWith('error '));
+    if (error) throw new RuntimeError('StartFailed', error.slice('error '.length));
     const pid = lines.find((line) => line.startsWith('pid '));
     if (!pid || !lines.includes('ok')) {
-      const said = readFileSync(join(directory, 'errors'), 'utf8').trim();
-      throw new RuntimeError('StartFailed', `the container's supervisor did not start: ${said}`);
+      const errors = readFileSync(join(directory, 'errors'), 'utf8').trim();
+      throw new RuntimeError(
+        'StartFailed',
+        `the supervisor of the container did not start: ${errors}`,
+      );
     }
     return Number(pid.slice('pid '.length));
   }
@@ -95,7 +100,7 @@ export class Shims {
     return this.directoryOf(commandLine(pid)) === directory;
   }
 
-  /** Supervisors alive on this host, by container directory. */
+  /** Returns the process ids of running supervisors, by container directory. */
   findAll(): Map<string, number> {
     const candidates = new Map<number, string>();
     for (const pid of listPids()) {
@@ -104,7 +109,7 @@ export class Shims {
     }
     const found = new Map<string, number>();
     for (const [pid, directory] of candidates) {
-      // What it has forked, such as its log pumps, has the same command line.
+      // Forked processes of a supervisor, such as its log pumps, have the same command line.
       const parentPid = processEntry(pid)?.parentPid ?? 0;
       if (candidates.get(parentPid) === directory) continue;
       const started = readStart(directory);
@@ -119,26 +124,16 @@ export class Shims {
   }
 }
 
-/** False if it is gone. */
-export function signal(pid: number, name: 'SIGTERM' | 'SIGUSR1' | 'SIGUSR2' | 'SIGKILL'): boolean {
-  try {
-    return process.kill(pid, name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
-    throw error;
-  }
-}
-
 /**
- * Kills the process group of a command whose supervisor is gone. Only without a process namespace:
- * with one, the kernel has done it. The start time shows that the id is not another process's by now.
+ * Kills the process group of a command whose supervisor was killed. Needed only without a process
+ * namespace, where the kernel does not do it. The start time guards against a reused process id.
  */
 export function killOrphans(started: StartRecord): void {
   const entry = processEntry(started.commandPid);
   if (!entry || entry.groupId !== started.commandPid) return;
   const startMs = bootTimeMs() + (entry.startTicks / clockTicksPerSecond) * 1000;
   if (Math.abs(startMs - started.startedAtMs) > 2_000) return;
-  signal(-started.commandPid, 'SIGKILL');
+  killProcessGroup(started.commandPid);
 }
 
 export function readStart(directory: string): StartRecord | undefined {
@@ -153,7 +148,7 @@ export function readExit(path: string): ExitRecord | undefined {
   return { exitCode, finishedAtMs: Math.round(seconds * 1000) };
 }
 
-/** The numbers of a line that is complete. */
+/** Returns the numbers in a file; undefined if its line is incomplete. */
 function readRecord(path: string): number[] | undefined {
   if (!existsSync(path)) return undefined;
   const text = readFileSync(path, 'utf8');

@@ -1,7 +1,7 @@
 /**
- * What the process runtime keeps on disk: one directory a sandbox and a container, made in full under
- * another name and then renamed, so that one is there completely or not at all. Environment and
- * arguments are in files of their own, readable by the owner only, in the form `shim.sh` reads.
+ * The state of the process runtime on disk: a directory per sandbox and per container, created
+ * under a temporary name and then renamed, so that it is always complete. Environment and arguments
+ * are in separate files with mode 0600, in the format that `shim.sh` reads.
  */
 import {
   existsSync,
@@ -29,7 +29,7 @@ export interface SandboxRecord {
   readonly id: SandboxId;
   readonly config: SandboxConfig;
   readonly createdAtMs: number;
-  /** Set once it is stopped; it never gets ready again. */
+  /** A stopped sandbox never becomes ready again. */
   stopped: boolean;
   address?: string;
 }
@@ -43,28 +43,30 @@ export interface ContainerRecord {
   readonly logPath: string;
 }
 
-/** In the order in which `shim.sh` reads them. */
-export interface ShimSettings {
+/** The settings in the order in which `shim.sh` reads them. */
+export interface ShimOptions {
   readonly exitFile: string;
   readonly logPath: string;
-  /** Empty: the host's root. */
+  /** Empty for the host's root. */
   readonly rootDirectory: string;
   readonly workingDirectory: string;
   readonly searchPath: string;
-  /** Empty: not changed. */
+  /** Empty for no change. */
   readonly hostname: string;
-  /** `uid:gid`; empty: not changed. */
+  /** `uid:gid`; empty for no change. */
   readonly user: string;
-  /** Comma separated. */
+  /** Separated by commas. */
   readonly groups: string;
-  /** `open`: the command reads what is sent to the pipe `stdin`; empty: nothing. */
+  /** `open`: the command reads the pipe `stdin`; empty: no input. */
   readonly input: '' | 'open';
-  /** `own`: the command has a terminal, whose name goes to the file `terminal`. */
+  /**
+   * `own`: the command has a terminal, whose path is written to the file `terminal`; empty: none.
+   */
   readonly terminal: '' | 'own';
 }
 
 export interface ShimInput {
-  readonly settings: ShimSettings;
+  readonly settings: ShimOptions;
   readonly argv: readonly string[];
   /** `NAME=value`. */
   readonly environment: readonly string[];
@@ -142,7 +144,7 @@ export class RuntimeState {
 
   removeContainer(id: ContainerId): void {
     const directory = this.containerDirectory(id);
-    // Never recursively: were the host's tree still mounted there, it must stop here.
+    // Not recursive: if the host's tree were still mounted there, it must not be deleted.
     for (const name of ['root', 'scratch']) {
       if (existsSync(join(directory, name))) rmdirSync(join(directory, name));
     }
@@ -154,7 +156,7 @@ export class RuntimeState {
     return join(this.containers, id);
   }
 
-  /** Directories of containers, known to the state or not. */
+  /** Returns the directories of all containers, with or without a record. */
   containerDirectories(): string[] {
     return readdirSync(this.containers).map((name) => join(this.containers, name));
   }
@@ -174,7 +176,7 @@ export class RuntimeState {
       const path = join(directory, name, file);
       if (name.endsWith(temporarySuffix) || !existsSync(path)) {
         rmSync(join(directory, name), { recursive: true, force: true });
-        this.logger.warn({ directory: join(directory, name) }, 'unfinished state removed');
+        this.logger.warn({ directory: join(directory, name) }, 'removed incomplete state');
         continue;
       }
       records.push(JSON.parse(readFileSync(path, 'utf8')) as T);

@@ -1,32 +1,35 @@
-/** Sets the size of a terminal by its name. */
+/** Sets the size of a terminal by its path. */
 import { spawn } from 'node:child_process';
 import { terminalNameBytesMax } from '../../limits.js';
 import type { TerminalSize } from '../container-runtime.js';
 import { helperEnvironment } from './helper-command.js';
 
-/** One size after the other; of those that come meanwhile, or before the name is known, the last counts. */
+/**
+ * Sets sizes sequentially; if several arrive in the meantime, or before the path is known, only the
+ * last.
+ */
 export class TerminalSizer {
   private path = '';
-  private wanted: TerminalSize | undefined;
+  private pending: TerminalSize | undefined;
   private isSetting = false;
 
-  /** The name, as a line; it may come in pieces. */
-  named(text: string): void {
+  /** Adds a part of the path, which ends in a newline. */
+  appendPath(text: string): void {
     if (this.path.length < terminalNameBytesMax) this.path += text;
     this.next();
   }
 
   resize(size: TerminalSize): void {
-    this.wanted = size;
+    this.pending = size;
     this.next();
   }
 
   private next(): void {
-    const { wanted, path } = this;
-    if (!wanted || this.isSetting || !/^\/dev\/pts\/\d+\n$/.test(path)) return;
-    this.wanted = undefined;
+    const { pending, path } = this;
+    if (!pending || this.isSetting || !/^\/dev\/pts\/\d+\n$/.test(path)) return;
+    this.pending = undefined;
     this.isSetting = true;
-    const size = ['rows', String(wanted.rows), 'cols', String(wanted.columns)];
+    const size = ['rows', String(pending.rows), 'cols', String(pending.columns)];
     const child = spawn('stty', ['-F', path.trim(), ...size], {
       env: helperEnvironment,
       stdio: 'ignore',
@@ -35,7 +38,7 @@ export class TerminalSizer {
       this.isSetting = false;
       this.next();
     };
-    // A terminal that is gone has no size.
+    // Errors are ignored: the terminal may have been closed.
     child.once('error', done);
     child.once('exit', done);
   }

@@ -1,6 +1,6 @@
 /**
- * Accepts a connection that is to be upgraded: picks the protocol, answers, and gives back what is
- * spoken on it. Throws Refusal, with nothing written, for what it does not speak.
+ * Accepts upgrade requests: negotiates the protocol, responds, and returns the upgraded connection.
+ * Throws HttpError before anything is written if the protocol is not supported.
  */
 import {
   acceptWebSocket,
@@ -13,20 +13,20 @@ import {
   webSocketMessageBytesMax,
 } from '@orch/streaming';
 import type { WebSocket } from 'ws';
-import { Refusal } from '../refusal.js';
+import { HttpError } from '../request/http-error.js';
 
 export type Upgrade = WebSocketRequest;
 
 export type UpgradeKind = 'websocket' | 'spdy';
 
 export function upgradeKind({ request }: Upgrade): UpgradeKind {
-  const asked = (request.headers.upgrade ?? '').toLowerCase();
-  if (asked === 'websocket') return 'websocket';
-  if (asked === 'spdy/3.1') return 'spdy';
-  throw new Refusal(400, `unable to upgrade: unable to speak "${asked}"`);
+  const requested = (request.headers.upgrade ?? '').toLowerCase();
+  if (requested === 'websocket') return 'websocket';
+  if (requested === 'spdy/3.1') return 'spdy';
+  throw new HttpError(400, `unable to upgrade: unsupported protocol "${requested}"`);
 }
 
-/** The subprotocols that the client asks for. */
+/** Returns the subprotocols that the client offers. */
 export function offeredSubprotocols({ request }: Upgrade): string[] {
   return listedValues(request.headers['sec-websocket-protocol']);
 }
@@ -38,19 +38,19 @@ export function chooseSubprotocol(
   const offered = offeredSubprotocols(upgrade);
   const chosen = chooseProtocol(offered, known);
   if (chosen) return chosen;
-  throw new Refusal(
+  throw new HttpError(
     403,
-    `unable to upgrade: none of the protocols ${offered.join(', ')} is spoken here`,
+    `unable to upgrade: none of the protocols ${offered.join(', ')} is supported`,
   );
 }
 
-/** `protocol`: empty for none. */
+/** Accepts the WebSocket. `protocol` is empty for none. */
 export function openWebSocket(upgrade: Upgrade, protocol: string): WebSocket {
   try {
     return acceptWebSocket(upgrade, protocol, webSocketMessageBytesMax);
   } catch (error) {
     if (!(error instanceof HandshakeError)) throw error;
-    throw new Refusal(400, `unable to upgrade: ${error.message}`);
+    throw new HttpError(400, `unable to upgrade: ${error.message}`);
   }
 }
 
@@ -64,14 +64,17 @@ export function chooseStreamProtocol(
   const chosen = chooseProtocol(offered, known);
   if (chosen) return chosen;
   const names = known.map(({ name }) => name);
-  throw new Refusal(
+  throw new HttpError(
     403,
     `unable to upgrade: client supports [${offered.join(' ')}], server accepts [${names.join(' ')}]`,
     { 'x-accepted-stream-protocol-versions': names.join(', ') },
   );
 }
 
-/** The caller has to listen for streams at once. `protocol`: empty for none. */
+/**
+ * Accepts the SPDY session; the caller must listen for streams immediately. `protocol` is empty for
+ * none.
+ */
 export function acceptSpdy({ socket, head }: Upgrade, protocol: string): SpdySession {
   const lines = [
     'HTTP/1.1 101 Switching Protocols',

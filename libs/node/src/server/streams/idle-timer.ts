@@ -1,4 +1,4 @@
-/** Tells when nothing has moved for too long. */
+/** Aborts its signal when no data has been transferred for a time. */
 import type { Readable } from 'node:stream';
 import type { Clock, Timer } from '@orch/component';
 
@@ -7,7 +7,7 @@ export class IdleTimer {
   private timer: Timer | undefined;
   private lastMs: number;
 
-  /** 0: never. */
+  /** `timeoutMs` 0 disables the timer. */
   constructor(
     private readonly timeoutMs: number,
     private readonly clock: Clock,
@@ -20,7 +20,7 @@ export class IdleTimer {
     return this.idle.signal;
   }
 
-  /** What comes out of the stream counts as movement. Call it before the stream is piped. */
+  /** Resets the timer on data of `stream`. Call it before the stream is piped. */
   watch(stream: Readable | undefined): void {
     stream?.on('data', () => {
       this.lastMs = this.clock.monotonicMs();

@@ -1,13 +1,15 @@
-/** Joins a client's streams to a command until it ends or the client has gone. */
+/**
+ * Connects the streams of a client to a command until the command ends or the client disconnects.
+ */
 
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Clock } from '@orch/component';
+import { type Clock, errorMessage } from '@orch/component';
 import { type CommandStreams, commandFailed, exitStatus } from '@orch/streaming';
 import type { RunningCommand } from '../../runtimes/container-runtime.js';
 import { IdleTimer } from './idle-timer.js';
 
-/** `start` is called once the client is there. Never rejects: the client is told what went wrong. */
+/** Starts the command and serves it. Never rejects: errors are sent to the client. */
 export async function serveCommand(
   streams: CommandStreams,
   start: () => Promise<RunningCommand>,
@@ -17,45 +19,45 @@ export async function serveCommand(
   const idle = new IdleTimer(idleTimeoutMs, clock);
   try {
     const command = await start();
-    const leave = () => command.leave();
-    if (streams.gone.aborted) leave();
-    streams.gone.addEventListener('abort', leave, { once: true });
-    idle.signal.addEventListener('abort', leave, { once: true });
+    const disconnect = () => command.disconnect();
+    if (streams.closed.aborted) disconnect();
+    streams.closed.addEventListener('abort', disconnect, { once: true });
+    idle.signal.addEventListener('abort', disconnect, { once: true });
     streams.onResize((size) => command.resize(size));
     for (const source of [streams.stdin, command.stdout, command.stderr]) idle.watch(source);
-    joinInput(streams.stdin, command.stdin);
+    pipeInput(streams.stdin, command.stdin);
     const outputs = [
-      joinOutput(command.stdout, streams.stdout),
-      joinOutput(command.stderr, streams.stderr),
+      pipeOutput(command.stdout, streams.stdout),
+      pipeOutput(command.stderr, streams.stderr),
     ];
     const exitCode = await command.exited;
     await Promise.all(outputs);
-    command.leave();
+    command.disconnect();
     const status = idle.signal.aborted
-      ? commandFailed('nothing was sent or received for too long')
+      ? commandFailed(`no data was sent or received for ${idleTimeoutMs / 1000} s`)
       : exitStatus(exitCode);
     await streams.finish(status);
   } catch (error) {
-    await streams.finish(commandFailed((error as Error).message));
+    await streams.finish(commandFailed(errorMessage(error)));
   } finally {
     idle.stop();
   }
 }
 
-function joinInput(from: Readable | undefined, to: Writable | undefined): void {
+function pipeInput(from: Readable | undefined, to: Writable | undefined): void {
   if (!from) return;
   from.on('error', () => to?.destroy());
   if (!to) {
     from.resume();
     return;
   }
-  // A command that has closed its input does not want the rest.
+  // The rest is discarded after the command has closed its input.
   to.once('close', () => from.resume());
   from.pipe(to);
 }
 
-/** Resolves when the client has it all, or is gone. */
-async function joinOutput(from: Readable | undefined, to: Writable | undefined): Promise<void> {
+/** Resolves when the client has received everything or has disconnected. */
+async function pipeOutput(from: Readable | undefined, to: Writable | undefined): Promise<void> {
   if (!from) return;
   if (!to) {
     from.resume();
@@ -64,6 +66,7 @@ async function joinOutput(from: Readable | undefined, to: Writable | undefined):
   try {
     await pipeline(from, to);
   } catch {
-    from.resume(); // the client has gone; the command is told apart from this
+    // The client has disconnected; `streams.closed` ends the command.
+    from.resume();
   }
 }

@@ -1,4 +1,4 @@
-/** Joins a client's connection to a port of a pod. Each direction ends on its own. */
+/** Connects a client to a port of a pod. The directions end independently. */
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '@orch/component';
 import type { Forward } from '@orch/streaming';
@@ -19,14 +19,14 @@ export function forwardTo(
       throw failed(cause);
     });
     const idle = new IdleTimer(idleTimeoutMs, clock);
-    const cut = () => socket.destroy();
-    signal.addEventListener('abort', cut, { once: true });
-    idle.signal.addEventListener('abort', cut, { once: true });
-    if (signal.aborted) cut();
+    const close = () => socket.destroy();
+    signal.addEventListener('abort', close, { once: true });
+    idle.signal.addEventListener('abort', close, { once: true });
+    if (signal.aborted) close();
     idle.watch(data);
     idle.watch(socket);
     try {
-      // The client may go on sending after the pod has ended its half, or the other way round.
+      // Either side may continue to send after the other has ended its half.
       const results = await Promise.allSettled([
         pipeline(socket, data).catch(endBoth),
         pipeline(data, socket).catch(endBoth),
@@ -35,7 +35,7 @@ export function forwardTo(
       if (broken && !signal.aborted) throw failed(broken.reason as Error);
     } finally {
       idle.stop();
-      signal.removeEventListener('abort', cut);
+      signal.removeEventListener('abort', close);
       socket.destroy();
     }
 

@@ -1,4 +1,4 @@
-/** The agent's streaming endpoints on real processes, with clients of every kind. */
+/** The streaming endpoints of the agent with real processes and all kinds of clients. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,6 @@ import type { Pod } from '@orch/types/core/v1';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import type { PodWorkers } from '../../pods/pod-workers.js';
 import { ProcessRuntime } from '../../runtimes/process/process-runtime.js';
 import { StreamServer } from './stream-server.js';
 
@@ -24,7 +23,7 @@ const pod = {
 const workers = {
   find: (namespace: string, name: string) =>
     namespace === 'default' && name === 'p' ? pod : undefined,
-} as unknown as PodWorkers;
+};
 
 let base: string;
 let runtime: ProcessRuntime;
@@ -95,7 +94,7 @@ async function refusal(path: string, protocols: string[]): Promise<[number, stri
   return [answer.statusCode ?? 0, await text(answer)];
 }
 
-describe('the agent', () => {
+describe('the streaming server', () => {
   it.each([
     ['/exec/default/none/main?output=1&command=true', 404, 'pod "none" not found'],
     ['/exec/default/p/other?output=1&command=true', 404, 'container not found ("other")'],
@@ -103,9 +102,9 @@ describe('the agent', () => {
     ['/exec/default/p/other-uid/main?output=1&command=true', 404, 'not found'],
     ['/exec/default/p/main?output=1', 400, 'at least 1 command'],
     ['/exec/default/p/main?command=true', 400, 'at least 1 of stdin, stdout, stderr'],
-    ['/portForward/default/p?port=x', 400, '"x" is no port'],
+    ['/portForward/default/p?port=x', 400, '"x" is not a port number'],
     ['/portForward/default/p', 400, 'ports'],
-  ])('refuses %s', async (path, statusCode, message) => {
+  ])('rejects %s', async (path, statusCode, message) => {
     const [code, said] = await refusal(path, [channelProtocol('v4')]);
     expect(code).toBe(statusCode);
     expect(said).toContain(message);
@@ -115,7 +114,7 @@ describe('the agent', () => {
     ['/exec/default/p/main?output=1&command=true', ['v9.other']],
     ['/attach/default/p/main?output=1', [channelProtocol('v9'), channelProtocol('v2')]],
     ['/portForward/default/p?port=80', [channelProtocol('v5')]],
-  ])('refuses protocols that it does not speak: %s', async (path, protocols) => {
+  ])('rejects unsupported protocols: %s', async (path, protocols) => {
     const [code, said] = await refusal(path, protocols);
     expect(code).toBe(403);
     expect(said).toContain(protocols.join(', '));
@@ -131,7 +130,7 @@ describe('the agent', () => {
     ['v4.base64.channel', '/portForward/default/p?port=80'],
     ['channel', '/portForward/default/p?port=80'],
     ['base64.channel', '/portForward/default/p?port=80'],
-  ])('speaks %s at %s', async (name, path) => {
+  ])('supports %s at %s', async (name, path) => {
     const socket = new WebSocket(address() + path, [dialect().streamProtocol(name)]);
     await once(socket, 'open');
     expect(socket.protocol).toBe(dialect().streamProtocol(name));
@@ -140,7 +139,7 @@ describe('the agent', () => {
     await closed;
   });
 
-  it('says what is wrong with a request for a WebSocket', async () => {
+  it('rejects invalid WebSocket requests with the reason', async () => {
     const { port } = server.address() as AddressInfo;
     const socket = connect({ port, host: '127.0.0.1' });
     const head = 'Host: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
@@ -150,7 +149,7 @@ describe('the agent', () => {
     expect(said).toContain('Sec-WebSocket-Key');
   });
 
-  it('ends what is idle, and says so', async () => {
+  it('closes idle commands with the reason', async () => {
     const path = '/exec/default/p/main?input=1&output=1&command=cat';
     const socket = new WebSocket(address() + path, [channelProtocol('v5')]);
     let said = '';
@@ -159,10 +158,10 @@ describe('the agent', () => {
       if (message?.channel === channels.error) said += message.data;
     });
     await once(socket, 'close');
-    expect(JSON.parse(said).message).toContain('too long');
+    expect(JSON.parse(said).message).toContain('no data was sent or received for 1 s');
   });
 
-  it('takes the best protocol that is offered, and the end of input', async () => {
+  it('selects the best offered protocol and handles the end of input', async () => {
     const path = '/exec/default/p/u/main?input=1&output=1&command=cat';
     const socket = new WebSocket(address() + path, [channelProtocol('v4'), channelProtocol('v5')]);
     let said = '';
@@ -178,7 +177,7 @@ describe('the agent', () => {
     expect(said).toBe('hello');
   });
 
-  it('takes megabytes in one message, as clients send what they were given at once', async () => {
+  it('accepts messages of several megabytes, as clients send large inputs', async () => {
     const path = '/exec/default/p/u/main?input=1&output=1&command=wc&command=-c';
     const socket = new WebSocket(address() + path, [channelProtocol('v5')]);
     let said = '';
@@ -194,7 +193,7 @@ describe('the agent', () => {
     expect(said).toBe(`${bytes.length}\n`);
   });
 
-  it('survives requests and bytes of any kind', async () => {
+  it('survives random requests and bytes', async () => {
     const { port } = server.address() as AddressInfo;
     const path = fc.constantFrom(
       '/exec/default/p/main?input=1&output=1&command=cat',

@@ -1,7 +1,7 @@
 /**
- * The agent's endpoints that stay open: `/exec`, `/attach` and `/portForward`, over WebSocket and over
- * SPDY/3.1. Invariant: what cannot be served is refused before the connection is upgraded, so that the
- * client reads an ordinary answer.
+ * The streaming endpoints of the agent: `/exec`, `/attach` and `/portForward`, over WebSocket and
+ * SPDY/3.1. Invariant: an invalid request is rejected before the upgrade, so that the client
+ * receives an HTTP response.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -24,8 +24,8 @@ import { createWebSocketStream } from 'ws';
 import { streamingSessionsMax } from '../../limits.js';
 import type { NodeAgentOptions } from '../../node-agent-options.js';
 import type { RunningCommand } from '../../runtimes/container-runtime.js';
-import { decodedSegment } from '../decoded-segment.js';
-import { Refusal } from '../refusal.js';
+import { HttpError } from '../request/http-error.js';
+import { decodeSegment } from '../request/path-segment.js';
 import {
   acceptSpdy,
   chooseStreamProtocol,
@@ -38,15 +38,15 @@ import {
 import { serveCommand } from './serve-command.js';
 import { forwardTo } from './serve-forward.js';
 import {
-  commandRequest,
-  containerOf,
-  portsOf,
+  findRunningContainer,
+  findSandbox,
+  parseCommandRequest,
+  parsePorts,
   type RunningContainer,
-  type StreamParts,
-  sandboxOf,
+  type StreamDependencies,
 } from './stream-target.js';
 
-export interface StreamServerParts extends StreamParts {
+export interface StreamServerDependencies extends StreamDependencies {
   readonly options: Pick<NodeAgentOptions, 'streamingIdleTimeoutMs'>;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -58,21 +58,21 @@ export const streamEndpoints: ReadonlySet<string> = new Set(['exec', 'attach', '
 export class StreamServer {
   private sessionCount = 0;
 
-  constructor(private readonly parts: StreamServerParts) {
-    parts.metrics.gauge({
+  constructor(private readonly dependencies: StreamServerDependencies) {
+    dependencies.metrics.gauge({
       name: 'kubelet_streaming_sessions',
-      help: 'Commands, attached clients and port-forwards that are open',
+      help: 'Open commands, attached clients and port-forwards',
       collect: (gauge) => gauge.set(this.sessionCount),
     });
   }
 
-  /** Takes the connection over; false for a path of others. */
+  /** Handles the upgrade request; returns false for an unknown path. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     const target = request.url ?? '/';
     const mark = target.indexOf('?');
     const path = mark < 0 ? target : target.slice(0, mark);
     const search = mark < 0 ? '' : target.slice(mark + 1);
-    const [endpoint = '', ...names] = path.split('/').slice(1).map(decodedSegment);
+    const [endpoint = '', ...names] = path.split('/').slice(1).map(decodeSegment);
     if (!streamEndpoints.has(endpoint)) return false;
     this.sessionCount += 1;
     socket.once('close', () => {
@@ -80,8 +80,8 @@ export class StreamServer {
     });
     const upgrade = { request, socket, head };
     this.serve(endpoint, names, new URLSearchParams(search), upgrade).catch((error: unknown) => {
-      if (!(error instanceof Refusal)) {
-        this.parts.logger.warn({ err: error, path }, 'stream failed');
+      if (!(error instanceof HttpError)) {
+        this.dependencies.logger.warn({ err: error, path }, 'stream failed');
         socket.destroy();
         return;
       }
@@ -97,7 +97,7 @@ export class StreamServer {
     upgrade: Upgrade,
   ): Promise<void> {
     if (this.sessionCount > streamingSessionsMax) {
-      throw new Refusal(429, `more than ${streamingSessionsMax} streams are open`);
+      throw new HttpError(429, `more than ${streamingSessionsMax} streams are open`);
     }
     if (endpoint === 'portForward') return this.forward(names, parameters, upgrade);
     return this.command(endpoint, names, parameters, upgrade);
@@ -109,12 +109,12 @@ export class StreamServer {
     parameters: URLSearchParams,
     upgrade: Upgrade,
   ): Promise<void> {
-    const { runtime, options, clock } = this.parts;
-    const request = commandRequest(parameters);
-    const target = await containerOf(this.parts, names);
+    const { runtime, options, clock } = this.dependencies;
+    const request = parseCommandRequest(parameters);
+    const target = await findRunningContainer(this.dependencies, names);
     const argv = parameters.getAll('command');
     if (endpoint === 'exec' && argv.length === 0) {
-      throw new Refusal(400, 'you must specify at least 1 command for the container');
+      throw new HttpError(400, 'you must specify at least 1 command for the container');
     }
     const { id } = target.status;
     const start = (): Promise<RunningCommand> =>
@@ -127,7 +127,7 @@ export class StreamServer {
 
   private async streams(
     upgrade: Upgrade,
-    request: ReturnType<typeof commandRequest>,
+    request: ReturnType<typeof parseCommandRequest>,
   ): Promise<CommandStreams> {
     if (upgradeKind(upgrade) === 'websocket') {
       const protocol = chooseSubprotocol(upgrade, webSocketCommandProtocols());
@@ -142,8 +142,8 @@ export class StreamServer {
     parameters: URLSearchParams,
     upgrade: Upgrade,
   ): Promise<void> {
-    const { runtime, options, clock } = this.parts;
-    const sandbox = await sandboxOf(this.parts, names);
+    const { runtime, options, clock } = this.dependencies;
+    const sandbox = await findSandbox(this.dependencies, names);
     const title = `${names[0]}/${names[1]}`;
     const forward = forwardTo(runtime, sandbox, title, options.streamingIdleTimeoutMs, clock);
     if (upgradeKind(upgrade) === 'spdy') {
@@ -156,9 +156,9 @@ export class StreamServer {
       await serveForwardSession(session, forward);
     } else {
       const protocol = chooseSubprotocol(upgrade, webSocketForwardProtocols());
-      const ports = portsOf(parameters);
+      const ports = parsePorts(parameters);
       if (ports.length === 0 || ports.length > forwardedPortsMax) {
-        throw new Refusal(400, `want 1 to ${forwardedPortsMax} ports`);
+        throw new HttpError(400, `want 1 to ${forwardedPortsMax} ports, got ${ports.length}`);
       }
       const socket = openWebSocket(upgrade, protocol.name);
       await serveForwardSocket(socket, protocol, ports, forward);
@@ -166,7 +166,7 @@ export class StreamServer {
   }
 }
 
-/** The first client that ends the input of such a container ends it for good. */
+/** Whether the first client that ends the input of the container ends it permanently. */
 function endsInput({ container }: RunningContainer): boolean {
   return container.stdinOnce ?? false;
 }

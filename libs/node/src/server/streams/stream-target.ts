@@ -1,4 +1,7 @@
-/** What a path and query of the agent's streaming endpoints ask for, and the pod and container they mean. */
+/**
+ * Resolves the path and query of the streaming endpoints to a pod, a container and a command
+ * request.
+ */
 import { type CommandRequest, parsePort } from '@orch/streaming';
 import type { Container, Pod } from '@orch/types/core/v1';
 import { allContainersOf } from '../../pods/pod-view.js';
@@ -8,11 +11,11 @@ import type {
   ContainerStatus,
   SandboxId,
 } from '../../runtimes/container-runtime.js';
-import { Refusal } from '../refusal.js';
+import { HttpError } from '../request/http-error.js';
 
-export interface StreamParts {
+export interface StreamDependencies {
   readonly runtime: ContainerRuntime;
-  readonly workers: PodWorkers;
+  readonly workers: Pick<PodWorkers, 'find'>;
 }
 
 export interface RunningContainer {
@@ -20,44 +23,52 @@ export interface RunningContainer {
   readonly container: Container;
 }
 
-/** The pod of `/<endpoint>/<namespace>/<pod>[/<uid>]...`; the uid only where `nameCount` names follow it. */
-function podOf({ workers }: StreamParts, names: readonly string[], nameCount: number): Pod {
+/**
+ * Returns the pod of `[namespace, pod, ...]`; more names than `nameCount` include the uid as third.
+ */
+function podOf({ workers }: StreamDependencies, names: readonly string[], nameCount: number): Pod {
   const [namespace = '', name = ''] = names;
   const pod = workers.find(namespace, name);
   const uid = names.length > nameCount ? names[2] : undefined;
   if (!pod || (uid !== undefined && pod.metadata?.uid !== uid)) {
-    throw new Refusal(404, `pod "${name}" not found in namespace "${namespace}"`);
+    throw new HttpError(404, `pod "${name}" not found in namespace "${namespace}"`);
   }
   return pod;
 }
 
-/** The running container that `[namespace, pod, container]`, or `[..., uid, container]`, names. */
-export async function containerOf(
-  parts: StreamParts,
+/**
+ * Returns the running container of `[namespace, pod, container]` or `[namespace, pod, uid,
+ * container]`.
+ */
+export async function findRunningContainer(
+  dependencies: StreamDependencies,
   names: readonly string[],
 ): Promise<RunningContainer> {
-  if (names.length < 3 || names.length > 4) throw new Refusal(404, '404 page not found');
-  const pod = podOf(parts, names, 3);
+  if (names.length < 3 || names.length > 4) throw new HttpError(404, '404 page not found');
+  const pod = podOf(dependencies, names, 3);
   const wanted = names.at(-1)!;
   const container = allContainersOf(pod).find(({ name }) => name === wanted);
-  const runs = container ? await parts.runtime.listContainers(pod.metadata?.uid) : [];
+  const runs = container ? await dependencies.runtime.listContainers(pod.metadata?.uid) : [];
   const status = runs.find(({ name, state }) => name === wanted && state === 'running');
-  if (!container || !status) throw new Refusal(404, `container not found ("${wanted}")`);
+  if (!container || !status) throw new HttpError(404, `container not found ("${wanted}")`);
   return { status, container };
 }
 
-/** The sandbox of `[namespace, pod]`, or `[..., uid]`. */
-export async function sandboxOf(parts: StreamParts, names: readonly string[]): Promise<SandboxId> {
-  if (names.length < 2 || names.length > 3) throw new Refusal(404, '404 page not found');
-  const pod = podOf(parts, names, 2);
-  const sandboxes = await parts.runtime.listSandboxes(pod.metadata?.uid);
+/** Returns the sandbox of `[namespace, pod]` or `[namespace, pod, uid]`. */
+export async function findSandbox(
+  dependencies: StreamDependencies,
+  names: readonly string[],
+): Promise<SandboxId> {
+  if (names.length < 2 || names.length > 3) throw new HttpError(404, '404 page not found');
+  const pod = podOf(dependencies, names, 2);
+  const sandboxes = await dependencies.runtime.listSandboxes(pod.metadata?.uid);
   const ready = sandboxes.find(({ state }) => state === 'ready');
-  if (!ready) throw new Refusal(404, `pod "${pod.metadata?.name}" is not running`);
+  if (!ready) throw new HttpError(404, `pod "${pod.metadata?.name}" is not running`);
   return ready.id;
 }
 
-/** Which streams are wanted. A terminal mixes both outputs: there is no second one then. */
-export function commandRequest(parameters: URLSearchParams): CommandRequest {
+/** Parses the requested streams. A terminal merges both outputs, so there is no stderr. */
+export function parseCommandRequest(parameters: URLSearchParams): CommandRequest {
   const flag = (name: string) => ['1', 'true'].includes(parameters.get(name) ?? '');
   const tty = flag('tty');
   const request = {
@@ -67,16 +78,16 @@ export function commandRequest(parameters: URLSearchParams): CommandRequest {
     tty,
   };
   if (!request.stdin && !request.stdout && !request.stderr) {
-    throw new Refusal(400, 'you must specify at least 1 of stdin, stdout, stderr');
+    throw new HttpError(400, 'you must specify at least 1 of stdin, stdout, stderr');
   }
   return request;
 }
 
-export function portsOf(parameters: URLSearchParams): number[] {
+export function parsePorts(parameters: URLSearchParams): number[] {
   const texts = parameters.getAll('port').flatMap((value) => value.split(','));
   return texts.map((text) => {
     const port = parsePort(text);
-    if (port === undefined) throw new Refusal(400, `"${text}" is no port`);
+    if (port === undefined) throw new HttpError(400, `"${text}" is not a port number`);
     return port;
   });
 }

@@ -1,17 +1,16 @@
-/** Several test replicas and a network that a test controls, for scenarios in which things go in order. */
-import type { LogIndex } from '../../replicated-log.js';
-import type {
-  Configuration,
-  CoreOptions,
-  ForwardedCommand,
-  Member,
-  MemberId,
-  Message,
-} from '../types.js';
+/**
+ * Several test replicas and a network that a test controls, for scenarios in which things go in
+ * order.
+ */
+
+import { asMemberId } from '../brands.js';
+import type { CoreOptions } from '../core-options.js';
+import type { ForwardedCommand, Message } from '../messages.js';
+import type { Configuration, LogIndex, Member, MemberId } from '../types.js';
 import { mulberry32 } from './mulberry32.js';
 import { emptyDisk, type TestDisk, TestReplica } from './test-replica.js';
 
-export const TEST_OPTIONS: Omit<CoreOptions, 'id' | 'random'> = {
+export const testOptions: Omit<CoreOptions, 'id' | 'random'> = {
   heartbeatTicks: 1,
   electionTicks: 10,
   inFlightMessagesMax: 8,
@@ -27,6 +26,7 @@ export const TEST_OPTIONS: Omit<CoreOptions, 'id' | 'random'> = {
   promoteLagMax: 10,
   leaseReads: false,
   slowDiskMs: 500,
+  verifies: true,
 };
 
 /** Member number `n`. */
@@ -36,7 +36,7 @@ export function member(number: number): Member {
 }
 
 export function memberId(number: number): MemberId {
-  return number.toString(16).padStart(16, '0');
+  return asMemberId(number.toString(16).padStart(16, '0'));
 }
 
 export function votersOf(...numbers: number[]): Configuration {
@@ -49,14 +49,14 @@ export class TestCluster {
   network: Message[] = [];
   /** True: the message is lost. */
   lose: (message: Message) => boolean = () => false;
-  /** Snapshots arrive, and their senders never hear of it. */
+  /** Snapshots arrive, but their senders get no receipt. */
   losesReceipts = false;
   /** These do not finish writes by themselves. */
   readonly slowDisks = new Set<MemberId>();
   /** These neither send nor receive. */
   readonly isolated = new Set<MemberId>();
-  readonly #random = mulberry32(7);
-  #commandId = 0;
+  private readonly random = mulberry32(7);
+  private commandId = 0;
 
   constructor(
     numbers: readonly number[],
@@ -69,8 +69,8 @@ export class TestCluster {
   add(number: number, disk: TestDisk, options: Partial<CoreOptions> = {}): TestReplica {
     const id = memberId(number);
     const replica = new TestReplica(id, disk, {
-      ...TEST_OPTIONS,
-      random: this.#random,
+      ...testOptions,
+      random: this.random,
       ...this.options,
       ...options,
       id,
@@ -88,7 +88,7 @@ export class TestCluster {
     const replica = this.replica(number);
     for (let ticks = 0; ticks < 100 && replica.core.status().role !== 'leader'; ticks += 1) {
       // The others must have missed the leader for an election timeout to vote.
-      if (ticks < TEST_OPTIONS.electionTicks) this.#silentTick(number);
+      if (ticks < testOptions.electionTicks) this.silentTick(number);
       replica.core.tick();
       this.settle();
     }
@@ -106,7 +106,7 @@ export class TestCluster {
     return best;
   }
 
-  /** Ticks everybody `count` times, settling after each. */
+  /** Ticks all replicas `count` times, settling after each. */
   tick(count = 1): void {
     for (let done = 0; done < count; done += 1) {
       for (const replica of this.replicas.values()) replica.core.tick();
@@ -117,7 +117,7 @@ export class TestCluster {
   /** Until nothing moves any more: outputs, writes, reads, applies and messages. */
   settle(): void {
     for (let round = 0; round < 10_000; round += 1) {
-      for (const replica of this.replicas.values()) this.#work(replica);
+      for (const replica of this.replicas.values()) this.work(replica);
       if (this.network.length === 0) return;
       const messages = this.network;
       this.network = [];
@@ -130,10 +130,10 @@ export class TestCluster {
   propose(replica: TestReplica, count = 1, byteCount = 8): number[] {
     const commands: ForwardedCommand[] = [];
     for (let done = 0; done < count; done += 1) {
-      this.#commandId += 1;
+      this.commandId += 1;
       const data = Buffer.alloc(byteCount);
-      data.writeUInt32BE(this.#commandId, 0);
-      commands.push({ id: this.#commandId, data });
+      data.writeUInt32BE(this.commandId, 0);
+      commands.push({ id: this.commandId, data });
     }
     replica.core.propose(commands);
     return commands.map((command) => command.id);
@@ -143,7 +143,7 @@ export class TestCluster {
     return [...this.replicas.values()].map((replica) => replica.core.status().commitIndex);
   }
 
-  #work(replica: TestReplica): void {
+  private work(replica: TestReplica): void {
     for (let turn = 0; turn < 100; turn += 1) {
       replica.pump();
       replica.apply();
@@ -152,7 +152,7 @@ export class TestCluster {
       replica.finishRead();
       const writing = replica.write !== undefined && !this.slowDisks.has(replica.id);
       if (writing) replica.finishWrite();
-      this.#deliverSnapshots(replica);
+      this.deliverSnapshots(replica);
       if (!writing && reads === 0 && replica.outgoing.length === 0) break;
       for (const message of replica.outgoing) {
         const cut = this.isolated.has(message.from) || this.isolated.has(message.to);
@@ -162,22 +162,22 @@ export class TestCluster {
     }
   }
 
-  #deliverSnapshots(replica: TestReplica): void {
+  private deliverSnapshots(replica: TestReplica): void {
     for (const to of replica.snapshotsToSend.splice(0)) {
       const point = replica.makeSnapshot();
       const target = this.replicas.get(to);
       const reachable = !this.isolated.has(to) && !this.isolated.has(replica.id);
       if (!point || !target || !reachable) {
-        replica.core.tell({ kind: 'snapshotSent', to, point: undefined });
+        replica.core.handle({ kind: 'snapshotSent', to, point: undefined });
         continue;
       }
       const { term } = replica.core.status();
-      target.core.tell({ kind: 'snapshotReceived', point, from: replica.id, term });
-      if (!this.losesReceipts) replica.core.tell({ kind: 'snapshotSent', to, point });
+      target.core.handle({ kind: 'snapshotReceived', point, from: replica.id, term });
+      if (!this.losesReceipts) replica.core.handle({ kind: 'snapshotSent', to, point });
     }
   }
 
-  #silentTick(except: number): void {
+  private silentTick(except: number): void {
     for (const replica of this.replicas.values()) {
       const { role } = replica.core.status();
       if (replica.id !== memberId(except) && role !== 'leader') replica.core.tick();

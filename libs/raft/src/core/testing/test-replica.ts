@@ -1,28 +1,30 @@
 /**
- * A replica for tests of the core: the core with a disk, a state and a snapshot reduced to what matters
- * here. It checks what leaves the core against what is on its disk: a promise must be durable before it
- * is sent. Nothing happens by itself; the test says when a write is done or a message arrives.
+ * A replica for tests of the core: a core with a minimal disk, state and snapshot. It checks
+ * outgoing messages against its disk: a promise must be durable before it is sent. Nothing happens
+ * by itself; the test decides when a write is done or a message arrives.
  */
-import type { LogIndex } from '../../replicated-log.js';
-import { decodeConfiguration } from '../configuration-codec.js';
-import { LOG_ORIGIN } from '../entry-checksum.js';
+import { asLogIndex, asTerm, branded, noIndex } from '../brands.js';
+import { decodeConfiguration } from '../configuration/configuration-codec.js';
+import type { CoreOptions, InitialState } from '../core-options.js';
 import { invariant } from '../invariant.js';
+import { logOrigin } from '../log/entry-checksum.js';
+import type { Message } from '../messages.js';
+import type {
+  MembershipResult,
+  Output,
+  ReadRequest,
+  TransferResult,
+  WriteRequest,
+} from '../output.js';
 import { RaftCore } from '../raft-core.js';
 import type {
   Configuration,
-  CoreOptions,
   Entry,
   HardState,
-  InitialState,
+  LogIndex,
   LogPoint,
   MemberId,
-  MembershipResult,
-  Message,
-  Output,
-  ReadRequest,
   SnapshotPoint,
-  TransferResult,
-  WriteRequest,
 } from '../types.js';
 
 /** What outlives a crash. */
@@ -37,21 +39,21 @@ export interface TestDisk {
   needsSnapshot: boolean;
 }
 
-export const EMPTY_CONFIGURATION: Configuration = { voters: [], learners: [] };
+export const emptyConfiguration: Configuration = { voters: [], learners: [] };
 
 export function emptyDisk(configuration: Configuration): TestDisk {
   return {
-    hardState: { term: 0, votedFor: undefined, commitIndex: 0 as LogIndex },
-    start: LOG_ORIGIN,
+    hardState: { term: asTerm(0), votedFor: undefined, commitIndex: noIndex },
+    start: logOrigin,
     startConfiguration: configuration,
     entries: [],
-    appliedIndex: 0 as LogIndex,
+    appliedIndex: noIndex,
     admitted: true,
     needsSnapshot: false,
   };
 }
 
-/** Collected from every output, for tests to look at. */
+/** Collected from every output, for tests to inspect. */
 export interface Seen {
   committed: Entry[];
   readStates: Output['readStates'][number][];
@@ -65,7 +67,7 @@ export interface Seen {
 
 export class TestReplica {
   core: RaftCore;
-  /** Under way; `finishWrite` brings it to disk. */
+  /** In progress; `finishWrite` brings it to disk. */
   write: WriteRequest | undefined;
   reads: ReadRequest[] = [];
   snapshotsToSend: MemberId[] = [];
@@ -85,9 +87,9 @@ export class TestReplica {
     this.delivered = disk.appliedIndex;
   }
 
-  /** Loses all that is not on disk. `writeDone`: the write under way reached it nevertheless. */
+  /** Loses everything that is not on disk. `writeDone`: the write in progress reached it. */
   restart(writeDone = false): void {
-    if (writeDone && this.write) this.#store(this.write);
+    if (writeDone && this.write) this.store(this.write);
     this.write = undefined;
     this.reads = [];
     this.snapshotsToSend = [];
@@ -102,11 +104,11 @@ export class TestReplica {
   pump(): void {
     const output = this.core.takeOutput();
     if (output.write) {
-      invariant(this.write === undefined, 'two writes under way');
+      invariant(this.write === undefined, 'two writes in progress');
       invariant(this.install === undefined, 'a write during an installation');
       this.write = output.write;
     }
-    for (const message of output.messages) this.#checkDurable(message);
+    for (const message of output.messages) this.checkDurable(message);
     this.outgoing.push(...output.messages);
     for (const entry of output.committed) {
       invariant(entry.index === this.delivered + 1, `delivery of ${entry.index} is out of order`);
@@ -123,21 +125,21 @@ export class TestReplica {
       invariant(this.write === undefined, 'an installation during a write');
       this.install = output.install;
     }
-    this.#note(output);
+    this.note(output);
   }
 
   finishWrite(): void {
     const { write } = this;
     if (!write) return;
     this.write = undefined;
-    this.#store(write);
-    this.core.tell({ kind: 'written', id: write.id });
+    this.store(write);
+    this.core.handle({ kind: 'written', id: write.id });
   }
 
   /** The state applies all that was delivered. */
   apply(): void {
     if (this.delivered > this.core.status().appliedIndex) {
-      this.core.tell({ kind: 'applied', index: this.delivered });
+      this.core.handle({ kind: 'applied', index: this.delivered });
     }
   }
 
@@ -153,14 +155,14 @@ export class TestReplica {
     const entries: Entry[] = [];
     let byteCount = 0;
     for (let at = 0; request.from + at <= request.to; at += 1) {
-      const entry = this.entryAt((request.from + at) as LogIndex);
+      const entry = this.entryAt(asLogIndex(request.from + at));
       if (!entry) break;
       byteCount += entry.data.length;
       if (entries.length > 0 && byteCount > request.bytesMax) break;
       entries.push(entry);
     }
     const found = entries.length > 0 ? entries : undefined;
-    this.core.tell({ kind: 'entriesRead', request, entries: found });
+    this.core.handle({ kind: 'entriesRead', request, entries: found });
   }
 
   /** Undefined: a snapshot cannot be made now. */
@@ -188,23 +190,23 @@ export class TestReplica {
     disk.appliedIndex = point.index;
     disk.needsSnapshot = false;
     this.delivered = point.index;
-    this.core.tell({ kind: 'snapshotInstalled', point });
+    this.core.handle({ kind: 'snapshotInstalled', point });
   }
 
-  /** Cuts the log off after what the state has on disk, `keep` entries before. */
+  /** Compacts the log up to the applied index on disk, minus `keep` entries. */
   cut(keep = 0): void {
     if (this.install || this.write) return;
     const { disk } = this;
-    const entry = this.entryAt((disk.appliedIndex - keep) as LogIndex);
+    const entry = this.entryAt(disk.appliedIndex - keep);
     if (!entry) return;
     const point = { index: entry.index, term: entry.term, checksum: entry.checksum };
     disk.startConfiguration = this.core.configurationAt(point.index)!;
     disk.entries = disk.entries.filter((other) => other.index > point.index);
     disk.start = point;
-    this.core.tell({ kind: 'cut', point });
+    this.core.handle({ kind: 'compacted', point });
   }
 
-  entryAt(index: LogIndex): Entry | undefined {
+  entryAt(index: number): Entry | undefined {
     return this.disk.entries[index - this.disk.start.index - 1];
   }
 
@@ -212,7 +214,7 @@ export class TestReplica {
     return this.disk.entries.at(-1)?.index ?? this.disk.start.index;
   }
 
-  #store(write: WriteRequest): void {
+  private store(write: WriteRequest): void {
     const { disk } = this;
     if (write.truncateFrom !== undefined) {
       const { truncateFrom } = write;
@@ -225,7 +227,7 @@ export class TestReplica {
     if (write.hardState) disk.hardState = write.hardState;
   }
 
-  #checkDurable(message: Message): void {
+  private checkDurable(message: Message): void {
     const { hardState } = this.disk;
     const promises =
       (message.kind === 'voteResponse' && !(message.preVote && message.granted)) ||
@@ -239,17 +241,17 @@ export class TestReplica {
       `${message.kind} was sent before its term was durable`,
     );
     if (message.kind === 'voteResponse' && message.granted) {
-      invariant(hardState.votedFor === message.to, 'a vote was told before it was durable');
+      invariant(hardState.votedFor === message.to, 'a vote was sent before it was durable');
     }
     if (message.kind === 'voteRequest') {
-      invariant(hardState.votedFor === this.id, 'votes were asked for before the own was durable');
+      invariant(hardState.votedFor === this.id, 'votes were requested before the own was durable');
     }
     if (message.kind === 'appendResponse' && message.accepted) {
       invariant(message.matchIndex <= this.lastDurableIndex, 'acknowledged before it was durable');
     }
   }
 
-  #note(output: Output): void {
+  private note(output: Output): void {
     const { seen } = this;
     seen.committed.push(...output.committed);
     seen.readStates.push(...output.readStates);
@@ -294,7 +296,7 @@ function initialState(disk: TestDisk, options: CoreOptions): InitialState {
     configurations,
     start: disk.start,
     last: { index: last.index, term: last.term, checksum: last.checksum },
-    terms,
+    terms: branded(terms),
     tail: disk.entries.slice(-options.cacheEntriesMax),
     appliedIndex: disk.appliedIndex,
     needsSnapshot: disk.needsSnapshot,

@@ -1,4 +1,4 @@
-/** Real etcd servers for tests: each with its own directory and ports, ended with all their traces. */
+/** Real etcd servers for tests: each with its own directory and ports, removed at the end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { createAuthority, issueCertificate, systemClock } from '@orch/component';
 import type { EtcdTls } from '../etcd-options.js';
 
-const START_TIMEOUT_MS = 15_000;
-/** So that a member is ready soon and short leases end soon. */
-const QUICK = ['--heartbeat-interval=50', '--election-timeout=500'];
+const startTimeoutMs = 15_000;
+/** Members become ready and short leases end quickly. */
+const quickFlags = ['--heartbeat-interval=50', '--election-timeout=500'];
 /** The largest object of the store, and a commit of several. */
-const LARGE = ['--max-request-bytes=4194304', '--max-txn-ops=1024'];
+const largeFlags = ['--max-request-bytes=4194304', '--max-txn-ops=1024'];
 
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
@@ -33,17 +33,17 @@ async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-interface MemberSettings {
+interface MemberOptions {
   readonly name: string;
   readonly clientUrl: string;
   readonly peerUrl: string;
   readonly arguments: readonly string[];
 }
 
-/** One member. It may be killed, paused and started again. */
+/** One member, which a test can kill, pause and start again. */
 export class EtcdServer {
-  #child: ChildProcess | undefined;
-  #log = '';
+  private child: ChildProcess | undefined;
+  private log = '';
 
   constructor(
     readonly name: string,
@@ -53,51 +53,51 @@ export class EtcdServer {
 
   start(): void {
     const [program = 'etcd', ...rest] = this.command;
-    this.#log = '';
+    this.log = '';
     const child = spawn(program, rest, { stdio: ['ignore', 'ignore', 'pipe'] });
     child.stderr.on('data', (chunk: Buffer) => {
-      this.#log = (this.#log + chunk.toString()).slice(-8_000);
+      this.log = (this.log + chunk.toString()).slice(-8_000);
     });
     child.on('error', (error: NodeJS.ErrnoException) => {
-      this.#log +=
+      this.log +=
         error.code === 'ENOENT'
           ? 'etcd is not installed: run node scripts/setup-etcd.mjs, or install etcd-server'
           : error.message;
     });
-    this.#child = child;
+    this.child = child;
   }
 
   signal(name: NodeJS.Signals): void {
-    this.#child?.kill(name);
+    this.child?.kill(name);
   }
 
   async kill(): Promise<void> {
-    const child = this.#child;
-    this.#child = undefined;
+    const child = this.child;
+    this.child = undefined;
     if (!child || child.exitCode !== null || child.pid === undefined) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
     await ended;
   }
 
-  /** Resolves once it takes clients; rejects with what it said last. */
+  /** Resolves when the server accepts clients; rejects with the end of its log. */
   async serving(): Promise<void> {
-    const giveUpMs = performance.now() + START_TIMEOUT_MS;
-    while (!this.#log.includes('serving client traffic')) {
-      if (this.#hasEnded || performance.now() > giveUpMs) {
-        throw new Error(`etcd does not start: ${this.#log}`);
+    const giveUpMs = performance.now() + startTimeoutMs;
+    while (!this.log.includes('serving client traffic')) {
+      if (this.hasEnded || performance.now() > giveUpMs) {
+        throw new Error(`etcd does not start: ${this.log}`);
       }
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
 
-  get #hasEnded(): boolean {
-    const child = this.#child;
+  private get hasEnded(): boolean {
+    const child = this.child;
     return child === undefined || child.pid === undefined || child.exitCode !== null;
   }
 }
 
-/** A cluster of its own, empty. */
+/** An empty cluster. */
 export class EtcdServers {
   private constructor(
     readonly members: readonly EtcdServer[],
@@ -118,7 +118,7 @@ export class EtcdServers {
     const tls = secure ? await writeCertificates(directory) : undefined;
     const scheme = secure ? 'https' : 'http';
     const ports = await freePorts(memberCount * 2);
-    const settings = Array.from({ length: memberCount }, (_, at): MemberSettings => {
+    const settings = Array.from({ length: memberCount }, (_, at): MemberOptions => {
       const [clientPort, peerPort] = [ports[at * 2], ports[at * 2 + 1]];
       return {
         name: `member-${at}`,
@@ -132,17 +132,17 @@ export class EtcdServers {
         new EtcdServer(member.name, member.clientUrl, commandOf(member, settings, directory)),
     );
     const servers = new EtcdServers(members, tls, directory);
-    await servers.#start();
+    await servers.start();
     return servers;
   }
 
-  /** The same servers with nothing in them. */
+  /** Restarts the same servers without data. */
   async replaceByEmpty(): Promise<void> {
     await Promise.all(this.members.map((member) => member.kill()));
     for (const { name } of this.members) {
       await rm(join(this.directory, name), { recursive: true, force: true });
     }
-    await this.#start();
+    await this.start();
   }
 
   async destroy(): Promise<void> {
@@ -150,7 +150,7 @@ export class EtcdServers {
     await rm(this.directory, { recursive: true, force: true });
   }
 
-  async #start(): Promise<void> {
+  private async start(): Promise<void> {
     for (const member of this.members) member.start();
     try {
       for (const member of this.members) await member.serving();
@@ -162,8 +162,8 @@ export class EtcdServers {
 }
 
 function commandOf(
-  { name, clientUrl, peerUrl, arguments: rest }: MemberSettings,
-  all: readonly MemberSettings[],
+  { name, clientUrl, peerUrl, arguments: rest }: MemberOptions,
+  all: readonly MemberOptions[],
   directory: string,
 ): string[] {
   const initial = all.map((member) => `${member.name}=${member.peerUrl}`).join(',');
@@ -177,8 +177,8 @@ function commandOf(
     `--initial-advertise-peer-urls=${peerUrl}`,
     `--initial-cluster=${initial}`,
     '--logger=zap',
-    ...QUICK,
-    ...LARGE,
+    ...quickFlags,
+    ...largeFlags,
     ...rest,
   ];
 }
@@ -192,15 +192,15 @@ function tlsArguments(directory: string): string[] {
   ];
 }
 
-const HOUR_MS = 3_600_000;
+const hourMs = 3_600_000;
 
 /** An authority, a pair for the servers as files, and one for the client. */
 async function writeCertificates(directory: string): Promise<EtcdTls> {
-  const authority = await createAuthority('etcd test', HOUR_MS, systemClock);
+  const authority = await createAuthority('etcd test', hourMs, systemClock);
   const issue = (commonName: string, usages: readonly ('server' | 'client')[]) =>
     issueCertificate(
       authority,
-      { commonName, usages, hosts: ['127.0.0.1'], validMs: HOUR_MS },
+      { commonName, usages, hosts: ['127.0.0.1'], validMs: hourMs },
       systemClock,
     );
   // Its own gateway calls the server with the server's pair.

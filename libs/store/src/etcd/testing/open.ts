@@ -1,7 +1,7 @@
 /** A store over the etcd of a test, and the way past it. */
 import { systemClock } from '@orch/component';
 import { quietLogger } from '../../testing/harness.js';
-import { EtcdCluster } from '../etcd-cluster.js';
+import { EtcdCluster } from '../client/etcd-cluster.js';
 import { type EtcdOptions, resolveEtcdOptions } from '../etcd-options.js';
 import { EtcdStore } from '../etcd-store.js';
 import type { EtcdServers } from './etcd-server.js';

@@ -1,9 +1,9 @@
-/** A connection between store and etcd that a test can cut and mend. */
+/** A proxy between store and etcd that a test can disconnect and reconnect. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export class TcpProxy {
-  readonly #sockets = new Set<Socket>();
-  #cut = false;
+  private readonly sockets = new Set<Socket>();
+  private isDisconnected = false;
 
   private constructor(
     private readonly server: Server,
@@ -17,39 +17,39 @@ export class TcpProxy {
     const address = server.address();
     if (typeof address !== 'object' || !address) throw new Error('the proxy has no address');
     const proxy = new TcpProxy(server, `${protocol}//127.0.0.1:${address.port}`);
-    server.on('connection', (near) => proxy.#join(near, connect(Number(port), hostname)));
+    server.on('connection', (near) => proxy.join(near, connect(Number(port), hostname)));
     return proxy;
   }
 
-  /** Ends what is connected and lets nobody in. */
-  cut(): void {
-    this.#cut = true;
-    for (const socket of this.#sockets) socket.destroy();
+  /** Closes all connections and refuses new ones. */
+  disconnect(): void {
+    this.isDisconnected = true;
+    for (const socket of this.sockets) socket.destroy();
   }
 
-  mend(): void {
-    this.#cut = false;
+  reconnect(): void {
+    this.isDisconnected = false;
   }
 
   async close(): Promise<void> {
-    this.cut();
+    this.disconnect();
     await new Promise<void>((resolve) => this.server.close(() => resolve()));
   }
 
-  #join(near: Socket, far: Socket): void {
-    for (const [one, other] of [
+  private join(near: Socket, far: Socket): void {
+    for (const [socket, other] of [
       [near, far],
       [far, near],
     ] as const) {
-      this.#sockets.add(one);
-      // The end of one is the end of both, whatever its reason.
-      one.on('error', () => other.destroy());
-      one.on('close', () => {
-        this.#sockets.delete(one);
+      this.sockets.add(socket);
+      // The end of one socket ends both.
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        this.sockets.delete(socket);
         other.destroy();
       });
-      one.pipe(other);
+      socket.pipe(other);
     }
-    if (this.#cut) near.destroy();
+    if (this.isDisconnected) near.destroy();
   }
 }

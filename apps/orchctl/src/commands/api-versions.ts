@@ -1,9 +1,0 @@
-/** `orchctl api-versions`. */
-import type { Configure } from '../lib/context.js';
-
-export const configureApiVersions: Configure = (command, context) => {
-  command.action(async () => {
-    const { catalog } = await context.session();
-    context.io.out(`${catalog.groupVersions().sort().join('\n')}\n`);
-  });
-};

@@ -1,4 +1,0 @@
-/** `orchctl label`: sets and removes labels. */
-import { configureMetadataChange } from '../lib/metadata-change.js';
-
-export const configureLabel = configureMetadataChange('labels', 'labeled');

@@ -1,0 +1,10 @@
+/** Counts open long-running requests; `account` counts their end. */
+import type { Filter } from './filter.js';
+
+export const countLongRunning: Filter = (context, next) => {
+  if (context.isLongRunning && context.served) {
+    context.recorder?.longRunning(1);
+    context.isCounted = true;
+  }
+  return next(context);
+};

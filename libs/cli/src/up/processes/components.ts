@@ -1,0 +1,167 @@
+/**
+ * The table of the processes of a cluster and their flags, in start order. They stop in reverse
+ * order.
+ */
+import { join, resolve } from 'node:path';
+import { dialect } from '@orch/component';
+import { nodePodCidr } from '../cluster/address-block.js';
+import { type ClusterConfig, clusterPaths } from '../cluster/cluster-directory.js';
+import {
+  componentKubeconfig,
+  pkiFiles,
+  serviceAccountKey,
+} from '../credentials/credential-files.js';
+import type { ComponentIdentity } from '../credentials/credentials.js';
+import { apiServers } from './api-servers.js';
+import {
+  type ComponentName,
+  type ComponentSpec,
+  componentNames,
+  type LocalCluster,
+  type ProcessSpec,
+} from './process-spec.js';
+
+const withTeardown: readonly ComponentName[] = ['node-agent', 'proxy'];
+
+const table: Readonly<Record<ComponentName, (cluster: LocalCluster) => ComponentSpec[]>> = {
+  apiserver: apiServers,
+  'controller-manager': controllerManager,
+  scheduler: scheduler,
+  'node-agent': nodeAgents,
+  proxy: proxy,
+};
+
+/** The built apps: this file is `dist/libs/cli/src/up/processes/components.js`. */
+const appsDirectory = resolve(import.meta.dirname, '../../../../../apps');
+
+/**
+ * The processes of the chosen components. The user's extra flags are last, so that they override.
+ */
+export function processSpecs(
+  cluster: LocalCluster,
+  chosen: readonly ComponentName[],
+  extraArgs: ReadonlyMap<ComponentName, readonly string[]>,
+): ProcessSpec[] {
+  return componentNames
+    .filter((name) => chosen.includes(name))
+    .flatMap((name) =>
+      table[name](cluster).map((spec) => ({
+        ...spec,
+        main: resolve(appsDirectory, name, 'src/main.js'),
+        hasTeardown: withTeardown.includes(name),
+        args: [
+          ...spec.args,
+          `--dialect=${cluster.settings.dialect}`,
+          ...(extraArgs.get(name) ?? []),
+        ],
+      })),
+    );
+}
+
+function controllerManager({ dataDirectory, settings }: LocalCluster): ComponentSpec[] {
+  const port = settings.addresses.ports.controllerManager;
+  const authority = pkiFiles(dataDirectory, 'ca');
+  return [
+    {
+      component: 'controller-manager',
+      name: 'controller-manager',
+      args: [
+        ...clientAndServing(dataDirectory, 'controller-manager', port),
+        '--use-service-account-credentials',
+        '--controllers=*,bootstrapsigner,tokencleaner',
+        `--cluster-signing-cert-file=${authority.certificate}`,
+        `--cluster-signing-key-file=${authority.key}`,
+        `--service-account-private-key-file=${serviceAccountKey(dataDirectory)}`,
+      ],
+      probe: { port, path: '/healthz' },
+      identity: systemIdentity('controller-manager'),
+    },
+  ];
+}
+
+function scheduler({ dataDirectory, settings }: LocalCluster): ComponentSpec[] {
+  const port = settings.addresses.ports.scheduler;
+  return [
+    {
+      component: 'scheduler',
+      name: 'scheduler',
+      args: clientAndServing(dataDirectory, 'scheduler', port),
+      probe: { port, path: '/healthz' },
+      identity: systemIdentity('scheduler'),
+    },
+  ];
+}
+
+function nodeAgents({ dataDirectory, settings }: LocalCluster): ComponentSpec[] {
+  const { authorityCertificate } = clusterPaths(dataDirectory);
+  return Array.from({ length: settings.nodeCount }, (_, offset): ComponentSpec => {
+    const ordinal = offset + 1;
+    const nodeName = `node-${ordinal}`;
+    const name = `node-agent-${ordinal}`;
+    const port = settings.addresses.ports.nodes + offset;
+    const serving = pkiFiles(dataDirectory, 'component');
+    return {
+      component: 'node-agent',
+      name,
+      args: [
+        `--kubeconfig=${componentKubeconfig(dataDirectory, name)}`,
+        `--hostname-override=${nodeName}`,
+        `--cluster-name=${clusterName(settings)}`,
+        `--root-dir=${join(dataDirectory, 'nodes', nodeName)}`,
+        '--rotate-certificates',
+        `--pod-cidr=${nodePodCidr(settings.addresses, ordinal)}`,
+        '--node-ip=127.0.0.1',
+        '--address=127.0.0.1',
+        `--port=${port}`,
+        `--tls-cert-file=${serving.certificate}`,
+        `--tls-private-key-file=${serving.key}`,
+        `--client-ca-file=${authorityCertificate}`,
+        '--anonymous-auth=false',
+        '--authentication-token-webhook',
+        '--authorization-mode=Webhook',
+        '--teardown-on-stop',
+      ],
+      probe: { port, path: '/healthz' },
+      identity: { name, user: `system:node:${nodeName}`, groups: ['system:nodes'] },
+      nodeName,
+    };
+  });
+}
+
+function proxy({ dataDirectory, settings }: LocalCluster): ComponentSpec[] {
+  const port = settings.addresses.ports.proxy;
+  return [
+    {
+      component: 'proxy',
+      name: 'proxy',
+      args: [
+        ...clientAndServing(dataDirectory, 'proxy', port),
+        `--cluster-name=${clusterName(settings)}`,
+        '--node-port-address=127.0.0.1',
+        '--teardown-on-stop',
+      ],
+      probe: { port, path: '/healthz' },
+      identity: systemIdentity('proxy'),
+    },
+  ];
+}
+
+function clusterName(settings: ClusterConfig): string {
+  return `cluster-${settings.addresses.index}`;
+}
+
+function clientAndServing(dataDirectory: string, name: string, port: number): string[] {
+  const serving = pkiFiles(dataDirectory, 'component');
+  return [
+    `--kubeconfig=${componentKubeconfig(dataDirectory, name)}`,
+    `--secure-port=${port}`,
+    '--bind-address=127.0.0.1',
+    `--tls-cert-file=${serving.certificate}`,
+    `--tls-private-key-file=${serving.key}`,
+    `--client-ca-file=${clusterPaths(dataDirectory).authorityCertificate}`,
+  ];
+}
+
+function systemIdentity(name: string): ComponentIdentity {
+  return { name, user: `system:${dialect().systemName(name)}`, groups: [] };
+}

@@ -1,0 +1,43 @@
+/** The specification of one process of a cluster: its command, its probe and its API identity. */
+import type { ClusterConfig } from '../cluster/cluster-directory.js';
+import type { ComponentIdentity } from '../credentials/credentials.js';
+
+export const componentNames = [
+  'apiserver',
+  'controller-manager',
+  'scheduler',
+  'node-agent',
+  'proxy',
+] as const;
+export type ComponentName = (typeof componentNames)[number];
+
+/** One process to run. */
+export interface ProcessSpec {
+  readonly component: ComponentName;
+  /** Name of its log and in messages: the component, with a number if there are several. */
+  readonly name: string;
+  /** The script to run. */
+  readonly main: string;
+  readonly args: readonly string[];
+  /** Flags that are computed at each start. They precede `args`. */
+  readonly startArgs?: () => readonly string[];
+  /** Its health endpoint, over HTTPS with the authority of the cluster. */
+  readonly probe: { readonly port: number; readonly path: string };
+  /** Absent for the API server, which is no client. */
+  readonly identity?: ComponentIdentity;
+  /** Name of the node that it reports as Ready. */
+  readonly nodeName?: string;
+  /**
+   * Whether it leaves pods or addresses behind when killed, and supports `--teardown-only` to
+   * remove them.
+   */
+  readonly hasTeardown: boolean;
+}
+
+export interface LocalCluster {
+  readonly dataDirectory: string;
+  readonly settings: ClusterConfig;
+}
+
+/** The fields that differ between components. */
+export type ComponentSpec = Omit<ProcessSpec, 'main' | 'hasTeardown'>;

@@ -1,0 +1,95 @@
+/** Writes planned changes of endpoint slices. */
+import {
+  isAlreadyExists,
+  isConflict,
+  isNamespaceTerminating,
+  isNotFound,
+  keyOf,
+  resources,
+} from '@orch/client';
+import type { EndpointSlice } from '@orch/types/discovery/v1';
+import type { ControllerContext } from '../common/controller.js';
+import { Expectations } from '../common/expectations.js';
+import { ignoring, messageOf } from '../common/expected-errors.js';
+import { ownerKeyOf, type SliceChanges } from './slices.js';
+
+export interface SliceOwner {
+  readonly kind: 'Service' | 'Endpoints';
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export class SliceWriter {
+  private readonly expectations: Expectations;
+
+  /** `manager`: the label value of the slices of the controller. */
+  constructor(
+    private readonly context: Pick<ControllerContext, 'client' | 'informers' | 'clock'>,
+    manager: string,
+  ) {
+    this.expectations = new Expectations(context.clock);
+    context.informers.informer(resources.endpointSlices).addHandlers({
+      onAdd: (slice) => {
+        for (const key of ownerKeyOf(slice, manager)) this.expectations.creationObserved(key);
+      },
+    });
+  }
+
+  /**
+   * False while slices that were created are not in the cache: a plan would create them again.
+   * Their arrival enqueues their owner.
+   */
+  isCacheCurrent(key: string): boolean {
+    return this.expectations.satisfied(key);
+  }
+
+  forget(key: string): void {
+    this.expectations.forget(key);
+  }
+
+  /** Throws at the first failure; the changes before it are written. */
+  async write(owner: SliceOwner, { updates, creates, deletes }: SliceChanges): Promise<void> {
+    const slices = this.context.client.resource(resources.endpointSlices, owner.namespace);
+    for (const slice of updates) {
+      await this.attempt(`update ${slice.metadata?.name}`, owner, slices.replace(slice));
+    }
+    const isCreated = await this.create(owner, creates);
+    if (!isCreated) return;
+    for (const { metadata: { name = '', uid } = {} } of deletes) {
+      const deletion = slices.delete(name, { preconditions: { uid } });
+      await this.attempt(`delete ${name}`, owner, ignoring(deletion, isNotFound, isConflict));
+    }
+  }
+
+  /** @returns false if the namespace is being deleted. */
+  private async create(owner: SliceOwner, creates: readonly EndpointSlice[]): Promise<boolean> {
+    if (creates.length === 0) return true;
+    const slices = this.context.client.resource(resources.endpointSlices, owner.namespace);
+    const key = keyOf(owner.namespace, owner.name);
+    this.expectations.expectCreations(key, creates.length);
+    let createdCount = 0;
+    try {
+      for (const slice of creates) {
+        await this.attempt('create', owner, slices.create(slice));
+        createdCount++;
+      }
+    } catch (error) {
+      this.expectations.creationObserved(key, creates.length - createdCount);
+      if (isNamespaceTerminating(error)) return false;
+      throw error;
+    }
+    return true;
+  }
+
+  /** Adds the operation to the message of an error, unless controllers expect the error. */
+  private async attempt<T>(operation: string, owner: SliceOwner, request: Promise<T>): Promise<T> {
+    try {
+      return await request;
+    } catch (error) {
+      if (isConflict(error) || isAlreadyExists(error) || isNamespaceTerminating(error)) throw error;
+      const { kind, namespace, name } = owner;
+      const subject = `${operation} EndpointSlice for ${kind} ${namespace}/${name}`;
+      throw new Error(`failed to ${subject}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import { ApiError, type RequestOptions } from '@orch/client';
+import { FeatureGates, Metrics, parseOptions } from '@orch/component';
+import { expect, it } from 'vitest';
+import { MemoryApiClient } from '../../../client/src/testing/memory-api-client.js';
+import { MemoryApiServer } from '../../../client/src/testing/memory-api-server.js';
+import { quietLogger } from '../../../client/test/support.js';
+import { TestClock } from '../../../component/src/testing/test-clock.js';
+import { ControllersOptions } from '../common/options.js';
+import { ControllerManager } from './controller-manager.js';
+
+class WithoutTokens extends MemoryApiClient {
+  requestCount = 0;
+
+  override async request(method: string, path: string, options: RequestOptions = {}) {
+    this.requestCount += 1;
+    if (path.endsWith('/token')) throw new ApiError(503, 'ServiceUnavailable', 'no leader');
+    return super.request(method, path, options);
+  }
+}
+
+it('stops while it waits for the tokens of controllers', async () => {
+  const clock = new TestClock();
+  const client = new WithoutTokens(new MemoryApiServer({ clock, random: () => 0.5 }));
+  const manager = new ControllerManager(
+    {
+      client,
+      anonymousClient: client,
+      authorityPem: undefined,
+      qps: 0,
+      burst: 0,
+      logger: quietLogger,
+      metrics: new Metrics(),
+      clock,
+      features: new FeatureGates('controller-manager'),
+      random: () => 0,
+    },
+    parseOptions(ControllersOptions, [], { program: 'test', description: '', version: '' }),
+  );
+  const started = manager.start();
+  await clock.advance(1_000);
+  const { requestCount } = client;
+  expect(requestCount).toBeGreaterThan(10);
+  await manager.stop();
+  await started;
+  await clock.advance(60_000);
+  expect(client.requestCount).toBe(requestCount);
+});

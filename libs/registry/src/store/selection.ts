@@ -1,0 +1,113 @@
+/**
+ * Which objects of a collection a request is about: label and field selectors, checked and
+ * compiled.
+ */
+import type { ApiObject } from '@orch/api';
+import {
+  badRequest,
+  checkSelectableFields,
+  everyFieldSelector,
+  everyLabelSelector,
+  type FieldSelector,
+  type LabelSelector,
+  parseFieldSelector,
+  parseLabelSelector,
+  SelectorError,
+  unknownFieldMessage,
+  unsupportedFieldMessage,
+} from '@orch/apimachinery';
+import type { Entry } from '@orch/store';
+import { objectOf } from '../objects/entry-view.js';
+import type { ServedResource } from '../table/resource.js';
+
+export class Selection {
+  /** Nothing is left out. */
+  readonly everything: boolean;
+  /** Every object that passes has this name, this namespace. */
+  readonly name: string | undefined;
+  readonly namespace: string | undefined;
+  private readonly needsObject: boolean;
+
+  constructor(
+    private readonly served: ServedResource,
+    readonly labels: LabelSelector,
+    readonly fields: FieldSelector,
+  ) {
+    this.everything = labels.everything && fields.everything;
+    this.name = fields.exactValue('metadata.name');
+    this.namespace = fields.exactValue('metadata.namespace');
+    this.needsObject =
+      !labels.everything ||
+      fields.requirements.some(
+        ({ field }) => field !== 'metadata.name' && field !== 'metadata.namespace',
+      );
+  }
+
+  matches(entry: Entry): boolean {
+    if (this.everything) return true;
+    const { resource } = this.served;
+    if (this.name !== undefined && resource.nameOfKey(entry.key) !== this.name) return false;
+    if (!this.needsObject) {
+      return this.fields.matches((field) =>
+        field === 'metadata.name'
+          ? resource.nameOfKey(entry.key)
+          : resource.namespaceOfKey(entry.key),
+      );
+    }
+    const object = objectOf(entry);
+    return (
+      this.labels.matches(object.metadata?.labels) &&
+      (this.fields.everything || this.fields.matches((field) => this.fieldOf(object, field)))
+    );
+  }
+
+  private fieldOf(object: ApiObject, field: string): string {
+    if (field === 'metadata.name') return object.metadata?.name ?? '';
+    if (field === 'metadata.namespace') return object.metadata?.namespace ?? '';
+    return selectableField(this.served, field)?.(object) ?? '';
+  }
+}
+
+/** What reads the field of an object; undefined for one that cannot be selected by. */
+function selectableField(
+  { served, definition }: ServedResource,
+  field: string,
+): ((object: ApiObject) => string) | undefined {
+  const label = own(served.selectableFieldAliases, field) ?? field;
+  return own(definition.selectableFields, label);
+}
+
+/** Reads own members only: the client names the member, and inherited ones must not match. */
+function own<Value>(members: Readonly<Record<string, Value>> | undefined, name: string) {
+  return members && Object.hasOwn(members, name) ? members[name] : undefined;
+}
+
+/** Throws 400 for selectors that cannot be read and for fields that cannot be selected by. */
+export function parseSelection(
+  served: ServedResource,
+  labelText: string,
+  fieldText: string,
+): Selection {
+  if (labelText === '' && fieldText === '') {
+    return new Selection(served, everyLabelSelector, everyFieldSelector);
+  }
+  try {
+    const labels = parseLabelSelector(labelText);
+    const fields = parseFieldSelector(fieldText);
+    const kinds = served.definition.selectableFields;
+    const empty = served.served.emptySelectableFields;
+    checkSelectableFields(
+      fields,
+      (field) =>
+        field === 'metadata.name' ||
+        (field === 'metadata.namespace' && (served.definition.namespaced || !kinds)) ||
+        empty?.includes(field) ||
+        selectableField(served, field) !== undefined,
+      kinds || empty ? unsupportedFieldMessage : unknownFieldMessage,
+    );
+    return new Selection(served, labels, fields);
+  } catch (error) {
+    if (error instanceof SelectorError) throw badRequest(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Scores 0 for nodes whose annotation lists the pod's controller as one to avoid. Its
+ * weight in the default profile exceeds the sum of all other scores.
+ */
+import { controllerOf } from '@orch/apimachinery';
+import { dialect } from '@orch/component';
+import { type Plugin, scoreMax } from '../framework/plugin.js';
+import type { NodeInfo } from '../model/node-info.js';
+
+interface AvoidedController {
+  readonly kind?: string;
+  readonly uid?: string;
+}
+
+interface AvoidPods {
+  readonly preferAvoidPods?: readonly {
+    readonly podSignature?: { readonly podController?: AvoidedController };
+  }[];
+}
+
+const avoidableKinds = ['ReplicationController', 'ReplicaSet'];
+
+export const nodePreferAvoidPods: Plugin = {
+  name: 'NodePreferAvoidPods',
+  score({ pod }) {
+    const owner = controllerOf(pod.pod);
+    // All nodes have the same score for other pods.
+    if (!owner || !avoidableKinds.includes(owner.kind)) return undefined;
+    return {
+      score: (node) =>
+        avoidedControllers(node).some(({ kind, uid }) => kind === owner.kind && uid === owner.uid)
+          ? 0
+          : scoreMax,
+    };
+  },
+};
+
+/** Returns no controllers if the annotation is not valid: it cannot block scheduling. */
+function avoidedControllers({ node }: NodeInfo): readonly AvoidedController[] {
+  const key = dialect().key('preferAvoidPods', 'scheduler.alpha');
+  const text = node?.metadata?.annotations?.[key];
+  if (text === undefined) return [];
+  try {
+    const { preferAvoidPods = [] } = JSON.parse(text) as AvoidPods;
+    return preferAvoidPods.map(({ podSignature }) => podSignature?.podController ?? {});
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * Requests to webhooks that objects of the API register: a JSON document each way, within a
+ * deadline. The server is named by URL or by a service of the cluster, and is authenticated by the
+ * CA bundle of its configuration or the trusted roots of the runtime. Requests to the same server
+ * share its connections.
+ */
+import type { Agent } from 'node:https';
+import { type Dial, errorCode, httpsAgent, sleep, type UserCredentials } from '@orch/component';
+import { LRUCache } from 'lru-cache';
+import { webhookClientsMax, webhookRedirectCountMax, webhookRetryCountMax } from '../limits.js';
+import { type HttpPost, type HttpPostResponse, post, ResponseSizeError } from './http-post.js';
+import { authorizationOf, keptConnections } from './kubeconfig-agent.js';
+import { failureMessage, isSuccess } from './response-failure.js';
+import { type ServiceResolver, serviceAgent } from './service-agent.js';
+
+/** The address of a webhook, as in configurations. */
+export interface WebhookAddress {
+  readonly url?: string;
+  readonly service?: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly path?: string;
+    readonly port?: number;
+  };
+  /** Base64 of PEM. */
+  readonly caBundle?: string;
+}
+
+export interface WebhookCall {
+  readonly address: WebhookAddress;
+  /** The JSON document to send. */
+  readonly body: string;
+  readonly timeoutMs: number;
+  readonly responseBytesMax: number;
+  readonly userAgent: string;
+  /**
+   * The credentials of this server: the same object for the same webhook, so that requests share
+   * connections.
+   */
+  readonly credentials?: UserCredentials;
+}
+
+/** The call failed; the message says why and may be shown to clients. */
+export class WebhookError extends Error {
+  override readonly name = 'WebhookError';
+}
+
+/** How connections to webhooks are opened. Absent: they are direct. */
+export interface WebhookEgress {
+  /** For webhooks of services. */
+  readonly cluster?: Dial;
+  /** For webhooks with a URL. */
+  readonly controlPlane?: Dial;
+}
+
+interface Target {
+  readonly url: URL;
+  /** With the port, also if it is the default. */
+  readonly host: string;
+  /** Rejects if the service has no endpoint. */
+  agent(): Agent | Promise<Agent>;
+}
+
+const servicePort = 443;
+const tooManyRequests = 429;
+
+export class WebhookClient {
+  /** By what their connections depend on. Calls in flight keep their connections. */
+  private readonly agents = new LRUCache<string, Agent>({
+    max: webhookClientsMax,
+    dispose: closeIdle,
+  });
+  private readonly credentialNumbers = new WeakMap<UserCredentials, number>();
+  private credentialCount = 0;
+
+  constructor(
+    private readonly resolve: ServiceResolver,
+    private readonly egress: WebhookEgress = {},
+  ) {}
+
+  /** Returns the body of the response. Throws WebhookError. */
+  async call(call: WebhookCall): Promise<HttpPostResponse> {
+    const { credentials, timeoutMs, userAgent, body, responseBytesMax } = call;
+    const signal = AbortSignal.timeout(Math.ceil(timeoutMs));
+    const target = this.targetOf(call, Math.ceil(timeoutMs));
+    const { url, host } = target;
+    url.searchParams.set('timeout', `${Math.ceil(timeoutMs / 1_000)}s`);
+    const authorization = credentials && (await authorizationOf(credentials));
+    const headers = {
+      host,
+      'user-agent': userAgent,
+      ...(authorization !== undefined && { authorization }),
+    };
+    const redirectCountMax = webhookRedirectCountMax;
+    const request = { url, headers, body, signal, responseBytesMax, redirectCountMax };
+    try {
+      const response = await withRetries({ ...request, agent: await target.agent() });
+      if (isSuccess(response)) return response;
+      throw new WebhookError(failureMessage(response));
+    } catch (error) {
+      if (error instanceof WebhookError) throw error;
+      const shown = `${url.protocol}//${host}${url.pathname}${url.search}`;
+      throw new WebhookError(`Post "${shown}": ${causeOf(error, signal, url)}`, { cause: error });
+    }
+  }
+
+  close(): void {
+    for (const agent of this.agents.values()) agent.destroy();
+    this.agents.clear();
+  }
+
+  private targetOf({ address, credentials }: WebhookCall, timeoutMs: number): Target {
+    const { url, service, caBundle = '' } = address;
+    const tls = {
+      ...keptConnections,
+      ...(caBundle !== '' && { ca: Buffer.from(caBundle, 'base64') }),
+      ...(credentials?.clientCertificatePem && { cert: credentials.clientCertificatePem }),
+      ...(credentials?.clientKeyPem && { key: credentials.clientKeyPem }),
+    };
+    const shared = `${this.numberOf(credentials)} ${caBundle}`;
+    if (url !== undefined) {
+      const agent = () =>
+        this.agentFor(`url ${shared}`, () => httpsAgent(tls, this.egress.controlPlane));
+      const target = withoutSlash(new URL(url));
+      return { url: target, host: target.host, agent };
+    }
+    if (!service) {
+      throw new WebhookError('webhook configuration must have either service or URL');
+    }
+    const { namespace, name, port = servicePort, path = '/' } = service;
+    const agent = async () => {
+      const endpoint = await this.resolve({ namespace, name, port }, timeoutMs);
+      const key = `${namespace}/${name}:${port} ${endpoint.host}:${endpoint.port} ${shared}`;
+      return this.agentFor(`service ${key}`, () =>
+        serviceAgent(tls, endpoint, this.egress.cluster),
+      );
+    };
+    const host = `${name}.${namespace}.svc:${port}`;
+    return { url: withoutSlash(new URL(path, `https://${host}`)), host, agent };
+  }
+
+  private agentFor(key: string, create: () => Agent): Agent {
+    let agent = this.agents.get(key);
+    if (!agent) {
+      agent = create();
+      this.agents.set(key, agent);
+    }
+    return agent;
+  }
+
+  /** Keys contain no secrets. */
+  private numberOf(credentials: UserCredentials | undefined): number {
+    if (!credentials) return 0;
+    let number = this.credentialNumbers.get(credentials);
+    if (number === undefined) {
+      this.credentialCount += 1;
+      number = this.credentialCount;
+      this.credentialNumbers.set(credentials, number);
+    }
+    return number;
+  }
+}
+
+function closeIdle({ freeSockets }: Agent): void {
+  for (const sockets of Object.values(freeSockets)) {
+    for (const socket of sockets ?? []) socket.destroy();
+  }
+}
+
+/** The path of a webhook has no slash at its end. */
+function withoutSlash(url: URL): URL {
+  url.pathname = url.pathname.replace(/\/+$/, '') || '/';
+  return url;
+}
+
+/** Repeats the request after a response with `Retry-After`. */
+async function withRetries(request: HttpPost): Promise<HttpPostResponse> {
+  for (let count = 0; ; count += 1) {
+    const response = await post(request);
+    const { statusCode, retryAfterSeconds } = response;
+    const isBusy = statusCode === tooManyRequests || statusCode >= 500;
+    if (!isBusy || retryAfterSeconds === undefined || count === webhookRetryCountMax) {
+      return response;
+    }
+    await sleep(retryAfterSeconds * 1_000, request.signal);
+  }
+}
+
+const closedCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
+
+/** In the words of the interface where clients know them. */
+function causeOf(error: unknown, signal: AbortSignal, { hostname, port }: URL): string {
+  if (signal.aborted) return 'context deadline exceeded';
+  if (error instanceof ResponseSizeError) return error.message;
+  const code = errorCode(error) ?? '';
+  if (code === 'ECONNREFUSED') {
+    return `dial tcp ${hostname}:${port || servicePort}: connect: connection refused`;
+  }
+  if (code === 'ENOTFOUND') return `dial tcp: lookup ${hostname}: no such host`;
+  if (closedCodes.has(code)) return 'EOF';
+  return error instanceof Error ? error.message : String(error);
+}

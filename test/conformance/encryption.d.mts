@@ -1,0 +1,1 @@
+export function encryptionFlags(dialect: 'orch' | 'kubernetes'): string[];
