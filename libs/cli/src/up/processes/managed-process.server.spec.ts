@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { systemClock } from '@orch/component';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManagedProcess } from './managed-process.js';
-import { allEnded, identityOf, isAlive, signalProcess } from './process-identity.js';
+import { identityOf, isAlive, signalProcess } from './process-identity.js';
 import { liveSupervisor, recordChildren, takeDirectory } from './run-state.js';
-import { stopLeftovers } from './stop-leftovers.js';
+import { endProcess, stopLeftovers } from './stop-leftovers.js';
 
 let directory: string;
 beforeEach(() => {
@@ -76,23 +76,46 @@ describe('ManagedProcess', () => {
 });
 
 describe('processes after a killed supervisor', () => {
+  const record = (main: string, ...args: string[]) => ({
+    ...{ component: 'proxy' as const, hasTeardown: false, name: 'proxy', main, args },
+  });
+  const start = (main: string, ...args: string[]) => {
+    writeFileSync(main, sleeper);
+    const child = spawn(process.execPath, [main, ...args], { stdio: 'ignore' });
+    return identityOf(child.pid!)!;
+  };
+  const program = (name: string) => join(directory, `${name}.mjs`);
+
   it('are stopped, except a process with a reused pid', async () => {
-    const [ours, foreign] = [0, 1].map(() =>
-      spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' }),
-    );
-    const [own, other] = [identityOf(ours!.pid!)!, identityOf(foreign!.pid!)!];
+    const [own, other] = [start(program('ours')), start(program('foreign'))];
     recordChildren(directory, [
-      { component: 'proxy', hasTeardown: false, name: 'ours', main: '', args: [], identity: own },
+      { ...record(program('ours')), name: 'ours', identity: own },
       {
-        ...{ component: 'proxy', hasTeardown: false, name: 'reused', main: '', args: [] },
+        ...{ ...record(program('reused')), name: 'reused' },
         identity: { ...other, startTicks: other.startTicks - 1 },
       },
     ]);
     expect(await stopLeftovers(directory, 'remove')).toEqual(['ours']);
     expect(isAlive(own)).toBe(false);
     expect(isAlive(other)).toBe(true);
-    foreign!.kill('SIGKILL');
-    await allEnded([other], 5_000);
+    await endProcess(other, 5_000);
+  });
+
+  it('are stopped if they were started but not recorded', async () => {
+    const main = program('main');
+    const own = start(main, '--extra', '--port=1');
+    const others = [start(main, '--port=1', '--other'), start(program('other'), '--port=1')];
+    const titled = spawn(
+      process.execPath,
+      ['-e', `process.title = 'some title'; setInterval(() => {}, 1e6);`],
+      { stdio: 'ignore' },
+    );
+    others.push(identityOf(titled.pid!)!);
+    recordChildren(directory, [record(main, '--port=1'), record(program('none'))]);
+    expect(await stopLeftovers(directory, 'remove')).toEqual(['proxy']);
+    expect(isAlive(own)).toBe(false);
+    expect(others.every(isAlive)).toBe(true);
+    await Promise.all(others.map((other) => endProcess(other, 5_000)));
   });
 
   it('do not keep the directory locked', async () => {

@@ -3,6 +3,8 @@
  * only: the start time is in clock ticks since boot, and the boot has an id.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { errorCode, sleep } from '@orch/component';
 
 export interface ProcessIdentity {
@@ -17,13 +19,17 @@ export function identityOf(pid: number): ProcessIdentity | undefined {
   return startTicks === undefined ? undefined : { pid, startTicks, bootId: bootId() };
 }
 
-/** The running process with exactly this program and these last arguments. */
+/**
+ * The running process with exactly this program and these last arguments. Compared are
+ * whole arguments: a process that sets its title, such as npm, has one followed by empty ones.
+ */
 export function processWith(main: string, args: readonly string[]): ProcessIdentity | undefined {
-  const ending = `\0${args.join('\0')}\0`;
+  if (!isAbsolute(main)) throw new Error(`the program '${main}' is not an absolute path`);
   for (const entry of readdirSync('/proc')) {
     if (!/^\d+$/.test(entry)) continue;
-    const text = textOf(`/proc/${entry}/cmdline`);
-    if (text?.split('\0', 2)[1] === main && text.endsWith(ending)) return identityOf(Number(entry));
+    const [, program, ...rest] = textOf(`/proc/${entry}/cmdline`)?.split('\0').slice(0, -1) ?? [];
+    const last = rest.slice(Math.max(0, rest.length - args.length));
+    if (program === main && isDeepStrictEqual(last, args)) return identityOf(Number(entry));
   }
   return undefined;
 }
