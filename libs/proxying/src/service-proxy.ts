@@ -16,7 +16,7 @@ import { informerSyncTimeoutMs, routeCheckPeriodMs, syncWorkerCount } from './li
 import type { ProxyOptions } from './proxy-options.js';
 import { PodRoutes } from './routes/pod-routes.js';
 import { type PortRule, portRules } from './rules/port-rules.js';
-import { sourceFilter } from './rules/source-filter.js';
+import { type SourceFilter, sourceFilter } from './rules/source-filter.js';
 
 export interface ServiceProxyDependencies {
   /** Called when services can no longer be served; must end the process. */
@@ -34,6 +34,8 @@ export interface ServiceProxyDependencies {
 interface ServedPort {
   readonly rule: PortRule;
   readonly picker: EndpointPicker;
+  /** Replaced without closing the port when the permitted clients change. */
+  accepts: SourceFilter;
   readonly forwarders: Forwarder[];
   isComplete: boolean;
 }
@@ -183,11 +185,13 @@ export class ServiceProxy {
     }
     const failures: unknown[] = [];
     for (const [id, rule] of wanted) {
+      const accepts = sourceFilter(rule.sourceRanges);
       let port = ports.get(id);
       if (!port) {
-        port = { rule, picker: new EndpointPicker(), forwarders: [], isComplete: false };
+        port = { rule, picker: new EndpointPicker(), accepts, forwarders: [], isComplete: false };
         ports.set(id, port);
       }
+      port.accepts = accepts;
       port.picker.update(rule.endpoints, rule.affinityTimeoutMs);
       for (const forwarder of port.forwarders) forwarder.endpointsChanged();
       if (port.isComplete) continue;
@@ -222,16 +226,17 @@ export class ServiceProxy {
 
   private async listen(
     key: string,
-    { rule, picker }: ServedPort,
+    served: ServedPort,
     address: string,
     portNumber: number,
   ): Promise<Forwarder> {
     const { clock, logger, options } = this.dependencies;
+    const { rule, picker } = served;
     const dependencies: ForwarderDependencies = {
       address,
       port: portNumber,
       picker,
-      accepts: sourceFilter(rule.sourceRanges),
+      accepts: (client) => served.accepts(client),
       name: `${key}:${rule.portName || rule.port}`,
       metrics: this.metrics,
       clock,
@@ -290,6 +295,6 @@ function routeFacts(node: Node | undefined): string {
 }
 
 /** Returns the key of a rule; a rule with another key needs other listeners. */
-function ruleKey({ protocol, address, port, nodePort, sourceRanges }: PortRule): string {
-  return `${protocol} ${address} ${port} ${nodePort ?? 0} ${sourceRanges?.join() ?? ''}`;
+function ruleKey({ protocol, address, port, nodePort }: PortRule): string {
+  return `${protocol} ${address} ${port} ${nodePort ?? 0}`;
 }
