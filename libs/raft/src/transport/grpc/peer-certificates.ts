@@ -118,31 +118,27 @@ export class PeerCertificates {
   }
 
   private async signature(): Promise<string> {
+    const stats = await this.ofFiles((file) => stat(file));
+    return stats.map(({ ino, mtimeMs, size }) => `${ino}:${mtimeMs}:${size}`).join(' ');
+  }
+
+  /** In this order, so that of several unreadable files the first is reported. */
+  private async ofFiles<Value>(read: (file: string) => Promise<Value>): Promise<Value[]> {
     const { certificateFile, keyFile, authoritiesFile } = this.files;
-    const parts = await Promise.all(
-      [certificateFile, keyFile, authoritiesFile].map(async (file) => {
-        try {
-          const { ino, mtimeMs, size } = await stat(file);
-          return `${ino}:${mtimeMs}:${size}`;
-        } catch (error) {
-          throw unreadable(file, error);
-        }
-      }),
-    );
-    return parts.join(' ');
+    const values: Value[] = [];
+    for (const file of [certificateFile, keyFile, authoritiesFile]) {
+      try {
+        values.push(await read(file));
+      } catch (error) {
+        throw unreadable(file, error);
+      }
+    }
+    return values;
   }
 
   private async read(): Promise<CertificateSet> {
     const { certificateFile, keyFile, authoritiesFile } = this.files;
-    const [cert, key, ca] = await Promise.all(
-      [certificateFile, keyFile, authoritiesFile].map(async (file) => {
-        try {
-          return await readFile(file);
-        } catch (error) {
-          throw unreadable(file, error);
-        }
-      }),
-    );
+    const [cert, key, ca] = await this.ofFiles((file) => readFile(file));
     const certificate = parse(certificateFile, () => new X509Certificate(cert!));
     parse(authoritiesFile, () => new X509Certificate(ca!));
     const privateKey = parse(keyFile, () => createPrivateKey(key!));
