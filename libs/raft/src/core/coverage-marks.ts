@@ -5,6 +5,7 @@
 export const markNames = [
   'electionPreVote',
   'electionEarly',
+  'leaderLost',
   'electionVote',
   'electionSoleVoter',
   'electionTransfer',

@@ -120,8 +120,8 @@ export type LocalEvent =
     }
   /** State and log are as of `point`. */
   | { readonly kind: 'snapshotInstalled'; readonly point: SnapshotPoint }
-  /** The stream to a peer broke: messages in flight may be lost. */
-  | { readonly kind: 'peerUnreachable'; readonly peer: MemberId }
+  /** Messages to a peer may be lost: its queue was full, or it is not connected. */
+  | { readonly kind: 'peerUnreachable'; readonly peer: MemberId; readonly connected: boolean }
   /** A fresh replica has met all its peers: from now on it takes part. */
   | { readonly kind: 'admitted' }
   /** Measured time of synced writes of this replica, for handing over from a slow disk. */

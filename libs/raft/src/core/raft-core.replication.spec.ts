@@ -192,7 +192,7 @@ describe('replication', () => {
     cluster.propose(leader, 3);
     cluster.settle();
     cluster.lose = () => false;
-    leader.core.handle({ kind: 'peerUnreachable', peer: memberId(3) });
+    leader.core.handle({ kind: 'peerUnreachable', peer: memberId(3), connected: false });
     cluster.settle();
     expect(cluster.replica(3).core.status().commitIndex).toBe(4);
   });

@@ -107,6 +107,7 @@ export class RaftCore {
         return;
       case 'peerUnreachable':
         this.roles.leader?.replication.onUnreachable(event.peer);
+        if (!event.connected) this.roles.elections.onDisconnected(event.peer);
         return;
       case 'admitted':
         state.admitted = true;

@@ -35,7 +35,7 @@ export class Roles implements RoleChanges {
     if (state.activeRole !== 'follower' || state.leader !== leader) {
       this.becomeFollower(state.term, leader);
     }
-    state.electionElapsed = 0;
+    this.elections.restartTimer();
   }
 
   becomeFollower(term: Term, leader: MemberId | undefined): void {
@@ -64,6 +64,7 @@ export class Roles implements RoleChanges {
     state.recordLeader(state.id);
     state.activeRole = 'leader';
     state.leader = state.id;
+    state.lostLeader = undefined;
     this.forwardedReads.expireAll();
     this.transfers.onLeader(state.id);
     this.currentLeader = new Leader(state, this.transfers, this);

@@ -239,9 +239,9 @@ export class InThreadReplicatedLog implements ReplicatedLog {
         admission.answered(peer, answer);
       },
       onMessages: (messages) => replica.step(messages),
-      onUnreachable: (peer, reason) => {
+      onUnreachable: (peer, { reason, connected }) => {
         unavailability.unreachable(peer, reason);
-        replica.handle({ kind: 'peerUnreachable', peer });
+        replica.handle({ kind: 'peerUnreachable', peer, connected });
       },
       onSnapshot: (from, term, point, chunks) => receiver.receive(from, term, point, chunks),
       onStatusRequest: () => this.ownStatus(),

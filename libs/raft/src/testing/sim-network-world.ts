@@ -8,6 +8,7 @@ import type { ReplicaStatus } from '../replicated-log.js';
 import {
   type Greeting,
   type GreetingAnswer,
+  type PeerLoss,
   type Transport,
   type TransportHandlers,
   wireProtocolVersion,
@@ -128,7 +129,7 @@ export class SimEnd implements TransportHandlers {
     }
   }
 
-  onUnreachable(peer: string, reason: string): void {
+  onUnreachable(peer: string, { reason }: PeerLoss): void {
     this.unreachable.push(`${peer} ${reason}`);
   }
 

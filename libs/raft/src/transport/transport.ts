@@ -51,6 +51,13 @@ export type OperatorAnswer =
   /** `code` of a MembershipError. */
   | { readonly kind: 'failed'; readonly code: string; readonly message: string };
 
+/** Why messages to a peer may be lost. */
+export interface PeerLoss {
+  readonly reason: string;
+  /** False: the stream broke or could not be opened. True: the queue of the peer was full. */
+  readonly connected: boolean;
+}
+
 /** Handlers of incoming messages and requests. Calls are synchronous and must be fast. */
 export interface TransportHandlers {
   /**
@@ -61,8 +68,8 @@ export interface TransportHandlers {
   /** The peer's response to our greeting. */
   onAnswer(peer: MemberId, answer: GreetingAnswer): void;
   onMessages(messages: readonly Message[]): void;
-  /** The stream to `peer` broke or could not be opened; messages in flight may be lost. */
-  onUnreachable(peer: MemberId, reason: string): void;
+  /** Messages to `peer` may be lost. */
+  onUnreachable(peer: MemberId, loss: PeerLoss): void;
   /**
    * Handles an incoming snapshot: `chunks` is pulled at the reader's pace. Resolves once it is
    * ready to install, rejects to refuse it.

@@ -1,9 +1,9 @@
 /**
  * Elections. A replica that misses its leader first requests pre-votes, so that a candidate that
- * cannot win disturbs no other replica. For the same reason a replica that has just started need
- * not wait a whole timeout before its first attempt. Votes are rejected while a leader is active,
- * except when that leader requested the election. A vote, also the own one, counts only once it is
- * durable.
+ * cannot win disturbs no other replica. For the same reason a replica that has just started, or
+ * whose connection to the leader broke, need not wait a whole timeout before its first attempt.
+ * Votes are rejected while a leader is active, except when that leader requested the election. A
+ * vote, also the own one, counts only once it is durable.
  *
  * A vote is granted to candidates that this replica's configuration does not (yet) list: its log
  * may lag behind the entry that added them, and without its vote they could be stuck. That is safe,
@@ -30,8 +30,8 @@ export class Elections {
   private readonly votes = new Map<MemberId, boolean>();
   private timeoutTicks = 0;
   /**
-   * Ticks until the first pre-vote after a start while no message has arrived; undefined
-   * afterwards.
+   * The elapsed ticks at which the first pre-vote after a start or the loss of a leader begins;
+   * undefined once a message has arrived.
    */
   private earlyTicks: number | undefined;
 
@@ -53,6 +53,31 @@ export class Elections {
       'an election timeout is outside of its range',
     );
     this.earlyTicks = undefined;
+  }
+
+  /** Waits a whole timeout for the leader, or for the candidate that got the vote. */
+  restartTimer(): void {
+    this.state.electionElapsed = 0;
+    this.state.lostLeader = undefined;
+    this.earlyTicks = undefined;
+  }
+
+  /**
+   * The connection to a peer broke, or none could be opened. A leader whose process ended is
+   * replaced without waiting for the election timeout; one that is only cut off from this replica
+   * stays, because the others reject the pre-vote. Each failure to reconnect permits one more
+   * attempt. A heartbeat that is in flight, or arrives on the leader's own connection, comes
+   * before the attempt.
+   */
+  onDisconnected(peer: MemberId): void {
+    const { state } = this;
+    if (peer !== state.leader && peer !== state.lostLeader) return;
+    // A lease lasts although the leader is not connected: votes wait until it has ended.
+    if (state.options.leaseReads || state.activeRole === 'leader') return;
+    mark('leaderLost');
+    state.lostLeader = peer;
+    const { heartbeatTicks } = state.options;
+    this.earlyTicks ??= state.electionElapsed + heartbeatTicks + this.draw(heartbeatTicks + 1);
   }
 
   tick(): void {
@@ -146,8 +171,7 @@ export class Elections {
       mark('voteGranted');
       state.vote(message.from);
       invariant(state.votedFor === message.from, 'a granted vote is not recorded');
-      state.electionElapsed = 0;
-      this.earlyTicks = undefined;
+      this.restartTimer();
     } else mark('voteRefused');
     state.sendDurable({ ...response, term: state.term });
   }

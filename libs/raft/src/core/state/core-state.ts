@@ -37,6 +37,8 @@ export class CoreState {
   readonly outbox = new Outbox();
   activeRole: ActiveRole = 'follower';
   leader: MemberId | undefined;
+  /** The last leader, since its connection broke: it has probably ended. */
+  lostLeader: MemberId | undefined;
   /** Ticks since the start of this process. */
   tick = 0;
   /** Ticks since a leader was heard, a vote was given or an election began. */
@@ -120,10 +122,14 @@ export class CoreState {
     return isQuorum(this.configurations.current, (id) => id === this.id);
   }
 
-  /** Whether a leader was active within the election timeout; a leader is active for itself. */
+  /**
+   * Whether a leader was active within the election timeout and is not lost; a leader is active for
+   * itself.
+   */
   get hasActiveLeader(): boolean {
     return (
       this.leader !== undefined &&
+      this.leader !== this.lostLeader &&
       (this.leader === this.id || this.electionElapsed < this.options.electionTicks)
     );
   }

@@ -320,7 +320,7 @@ export class RandomRun {
   private breakStream(replica: TestReplica): void {
     const peer = this.anyId();
     this.network = this.network.filter(({ from, to }) => from !== replica.id || to !== peer);
-    replica.core.handle({ kind: 'peerUnreachable', peer });
+    replica.core.handle({ kind: 'peerUnreachable', peer, connected: this.random() < 0.2 });
   }
 
   private measureDisk(replica: TestReplica): void {

@@ -58,6 +58,7 @@ export class Scenario {
       isolate: () => {
         for (const word of words) this.isolated.add(this.replica(word).id);
       },
+      disconnect: () => this.disconnect(this.replica(first), this.replica(rest[0] ?? '')),
       heal: () => this.isolated.clear(),
       'slow-disk': () => this.slowDisks.add(this.replica(first).id),
       sync: () => this.sync(this.replica(first)),
@@ -176,6 +177,11 @@ export class Scenario {
     this.network = this.network.filter((message) => !dropped.includes(message));
     if (dropped.length > listedDropsMax) this.lines.push(`dropped: ${dropped.length} messages`);
     else for (const message of dropped) this.lines.push(`dropped: ${describeMessage(message)}`);
+  }
+
+  private disconnect(replica: TestReplica, peer: TestReplica): void {
+    replica.core.handle({ kind: 'peerUnreachable', peer: peer.id, connected: false });
+    this.work(replica);
   }
 
   private sync(replica: TestReplica): void {

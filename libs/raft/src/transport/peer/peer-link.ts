@@ -8,7 +8,7 @@ import type { Message } from '../../core/messages.js';
 import type { Member } from '../../core/types.js';
 import type { FrameNetwork } from '../frame-network.js';
 import { connectPatienceMs, reconnectMaxMs, reconnectMinMs, unsentBytesMax } from '../limits.js';
-import type { Greeting, TransportHandlers } from '../transport.js';
+import type { Greeting, PeerLoss, TransportHandlers } from '../transport.js';
 import { errorText } from '../transport-error.js';
 import type { TransportObserver } from '../transport-observer.js';
 import { Exchange } from './exchange.js';
@@ -145,21 +145,21 @@ export class PeerLink {
       this.reconnect = undefined;
       this.connect();
     });
-    this.unreachable(reason);
+    this.unreachable({ reason, connected: false });
   }
 
   private dropped(count: number): void {
     const { logger, observer } = this.dependencies;
     observer.dropped(this.peer.id, count, 'queueFull');
     logger.warn({ peer: this.peer.name, count }, 'the peer is too slow, messages dropped');
-    this.unreachable('too slow: its queue was full');
+    this.unreachable({ reason: 'too slow: its queue was full', connected: this.isOpen });
   }
 
   /** Not within `send` or `setPeers`: their callers are in the middle of a step. */
-  private unreachable(reason: string): void {
+  private unreachable(loss: PeerLoss): void {
     const { clock, handlers } = this.dependencies;
     void clock.nextTurn().then(() => {
-      if (!this.stopped) handlers.onUnreachable(this.peer.id, reason);
+      if (!this.stopped) handlers.onUnreachable(this.peer.id, loss);
     });
   }
 

@@ -23,6 +23,7 @@ import type { ReplicaStatus } from '../../../replicated-log.js';
 import {
   type Greeting,
   type GreetingAnswer,
+  type PeerLoss,
   type TransportHandlers,
   wireProtocolVersion,
 } from '../../transport.js';
@@ -195,7 +196,7 @@ export class TransportEnd implements TransportHandlers, TransportObserver {
     this.takeMessages(messages);
   }
 
-  onUnreachable(peer: MemberId, reason: string): void {
+  onUnreachable(peer: MemberId, { reason }: PeerLoss): void {
     this.unreachable.push([peer, reason]);
   }
 
