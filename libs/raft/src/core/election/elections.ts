@@ -64,7 +64,7 @@ export class Elections {
 
   /**
    * The connection to a peer broke, or none could be opened. A leader whose process ended is
-   * replaced without waiting for the election timeout; one that is only cut off from this replica
+   * replaced without waiting for the election timeout; one that only this replica cannot reach
    * stays, because the others reject the pre-vote. Each failure to reconnect permits one more
    * attempt. A heartbeat that is in flight, or arrives on the leader's own connection, comes
    * before the attempt.
