@@ -1,6 +1,6 @@
 /** Entry of the API server process. */
 import { runComponent } from '@orch/component';
-import { ApiServerOptions } from './api-server-options.js';
+import { ApiServerOptions } from './options/api-server-options.js';
 import { startApiServer } from './start-api-server.js';
 
 await runComponent({

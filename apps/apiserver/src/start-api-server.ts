@@ -6,11 +6,11 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { nestLogger } from '@orch/component';
-import { validatedContext } from './api-server-context.js';
-import { ClusterBootstrap } from './cluster-bootstrap.js';
-import { httpModule } from './http.module.js';
-import { HttpsServer } from './https-server.js';
-import type { ProcessContext } from './process-context.js';
+import { validatedContext } from './context/api-server-context.js';
+import type { ProcessContext } from './context/process-context.js';
+import { httpModule } from './http/http.module.js';
+import { HttpsServer } from './http/https-server.js';
+import { ClusterBootstrap } from './store/cluster-bootstrap.js';
 
 /** Rejects with FatalError or ValueError; the shutdown steps of started modules are registered. */
 export async function startApiServer(process: ProcessContext): Promise<void> {

@@ -15,7 +15,7 @@ import { saveSnapshot } from '@orch/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ClusterOperations } from '../cluster/cluster-operations.js';
 import { LeaderMove, NewMember, requestOf } from '../cluster/requests.js';
-import { OpenedStore } from '../open-store.js';
+import { OpenedStore } from '../store/open-store.js';
 import { onlyGet, sendJson, serveWith } from './serve-with.js';
 
 @Controller('cluster')

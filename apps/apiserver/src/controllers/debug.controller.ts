@@ -5,7 +5,7 @@ import { tooManyRequests } from '@orch/apimachinery';
 import { Discovery, type RequestContext, RequestHandler, sendUnknownPath } from '@orch/apiserver';
 import { DebugPages, ProfileRunningError } from '@orch/component';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiServerContext } from '../api-server-context.js';
+import { ApiServerContext } from '../context/api-server-context.js';
 import { onlyGet, sendText, serveWith } from './serve-with.js';
 
 const retryAfterSeconds = 10;

@@ -4,9 +4,9 @@ import { badRequest, methodNotSupported } from '@orch/apimachinery';
 import { EncryptedStore, Reencryption, RequestHandler, readBody } from '@orch/apiserver';
 import { ResourceTable } from '@orch/registry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiServerContext } from '../api-server-context.js';
 import { ReencryptionPage, requestOf } from '../cluster/requests.js';
-import { OpenedStore } from '../open-store.js';
+import { ApiServerContext } from '../context/api-server-context.js';
+import { OpenedStore } from '../store/open-store.js';
 import { sendJson, serveWith } from './serve-with.js';
 
 @Controller('cluster/reencrypt')

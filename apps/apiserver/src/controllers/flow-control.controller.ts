@@ -13,7 +13,7 @@ import {
 } from '@orch/apiserver';
 import { systemClock } from '@orch/component';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ServerGate } from '../request-gate.js';
+import { ServerGate } from '../context/request-gate.js';
 import { onlyGet, sendText, serveWith } from './serve-with.js';
 
 type Levels = FlowControl['levels'];

@@ -16,7 +16,7 @@ import {
   systemClock,
 } from '@orch/component';
 import { WebSocket } from 'ws';
-import { ApiServerOptions } from '../api-server-options.js';
+import { ApiServerOptions } from '../options/api-server-options.js';
 import { startApiServer } from '../start-api-server.js';
 
 const authorization = 'Bearer secret';
