@@ -5,15 +5,17 @@
 
 import type { RuleName } from './structure/violation.js';
 
+/**
+ * The folders and files directly below `src`, from the top down: a file imports only entries below
+ * its own. Names in one entry are peers, which do not import each other.
+ */
+export type Layers = readonly string[];
+
 export interface Library {
   /** The other libraries that it may import, its tests included. */
   readonly imports: readonly string[];
-  /**
-   * The folders and files directly below `src`, from the top down: a file imports only entries
-   * below its own. Names in one entry are peers, which do not import each other. Missing: not
-   * ordered yet.
-   */
-  readonly layers?: readonly string[];
+  /** Missing: not ordered. */
+  readonly layers?: Layers;
 }
 
 const clientLibraries = ['client', 'apimachinery', 'streaming', 'component'];
@@ -201,6 +203,22 @@ export const libraries: Readonly<Record<string, Library>> = {
     ],
   },
 };
+
+/** Apps with folders. The others are a few files each. */
+const apps: Readonly<Record<string, Layers>> = {
+  apiserver: [
+    ...['main.ts', 'start-api-server.ts', 'http', 'controllers', 'registry', 'security', 'store'],
+    ...['cluster', 'context', 'options'],
+  ],
+};
+
+/** The layers of each source folder that has some. */
+export const layersOfSources: Readonly<Record<string, Layers>> = Object.fromEntries([
+  ...Object.entries(libraries).flatMap(([name, { layers }]) =>
+    layers === undefined ? [] : [[`libs/${name}/src/`, layers] as const],
+  ),
+  ...Object.entries(apps).map(([name, layers]) => [`apps/${name}/src/`, layers] as const),
+]);
 
 export interface PureCode {
   /** A folder, or a pattern of files. */

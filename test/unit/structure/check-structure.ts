@@ -1,5 +1,5 @@
 /** All structure rules over a source tree. */
-import { exceptions, libraries, pureCode } from '../structure-rules.js';
+import { exceptions, layersOfSources, libraries, pureCode } from '../structure-rules.js';
 import {
   checkBrandIdentifiers,
   checkKindFiles,
@@ -14,7 +14,7 @@ import type { Violation } from './violation.js';
 export function checkStructure(tree: SourceTree): Violation[] {
   return [
     ...checkLibraryDirections(tree, libraries),
-    ...checkFolderDirections(tree, libraries),
+    ...checkFolderDirections(tree, layersOfSources),
     ...checkCycles(tree),
     ...checkPurity(tree, pureCode),
     ...checkLengths(tree),

@@ -1,9 +1,10 @@
 /** Directions of imports between libraries and between folders, and cycles between files. */
-import type { Library } from '../structure-rules.js';
+import type { Layers, Library } from '../structure-rules.js';
 import { codePaths, factsOf, isTestCode, type SourceTree, targetOf } from './source-tree.js';
 import type { Violation } from './violation.js';
 
 type Libraries = Readonly<Record<string, Library>>;
+type LayersOfSources = Readonly<Record<string, Layers>>;
 
 function libraryOf(path: string): string | undefined {
   return /^libs\/([^/]+)\//.exec(path)?.[1];
@@ -49,18 +50,18 @@ function directionAdvice(
   return `${library} may import ${list}`;
 }
 
-export function checkFolderDirections(tree: SourceTree, libraries: Libraries): Violation[] {
+/** `layersOf` names the layers of each source folder, such as `libs/store/src/`. */
+export function checkFolderDirections(tree: SourceTree, layersOf: LayersOfSources): Violation[] {
   return codePaths(tree).flatMap((path) => {
-    const library = libraryOf(path);
-    const layers = library === undefined ? undefined : libraries[library]?.layers;
-    if (layers === undefined || isTestCode(path)) return [];
-    const source = `libs/${library}/src/`;
+    const source = sourceOf(path);
+    const layers = source === undefined ? undefined : layersOf[source];
+    if (source === undefined || layers === undefined || isTestCode(path)) return [];
     const place = entryOf(path, source);
     const rule = 'folder direction';
     if (place === undefined) return [];
     const layer = layerOf(place, layers);
     if (layer === undefined) {
-      const advice = `give ${place} a place in the layers of ${library} in structure-rules.ts`;
+      const advice = `give ${place} a place in the layers of ${source} in structure-rules.ts`;
       return [{ rule, key: path, line: 1, advice }];
     }
     return factsOf(tree, path).imports.flatMap(({ name, line }): Violation[] => {
@@ -68,10 +69,15 @@ export function checkFolderDirections(tree: SourceTree, libraries: Libraries): V
       const targetPlace = target === undefined ? undefined : entryOf(target, source);
       if (targetPlace === undefined || targetPlace === place) return [];
       if ((layerOf(targetPlace, layers) ?? Infinity) > layer) return [];
-      const advice = `in ${library}, ${place} may import only the layers below it in structure-rules.ts`;
+      const advice = `in ${source}, ${place} may import only the layers below it in structure-rules.ts`;
       return [{ rule, key: `${path} -> ${target}`, line, advice }];
     });
   });
+}
+
+/** The source folder of a library or app. */
+function sourceOf(path: string): string | undefined {
+  return /^(?:libs|apps)\/[^/]+\/src\//.exec(path)?.[0];
 }
 
 /** The folder or file directly below `source` that holds `path`. */
@@ -89,14 +95,13 @@ function layerOf(place: string, layers: readonly string[]): number | undefined {
 }
 
 /** Entries of `layers` that no file is in. */
-export function unusedLayers(tree: SourceTree, libraries: Libraries): string[] {
-  return Object.entries(libraries).flatMap(([library, { layers = [] }]) => {
-    const source = `libs/${library}/src/`;
+export function unusedLayers(tree: SourceTree, layersOf: LayersOfSources): string[] {
+  return Object.entries(layersOf).flatMap(([source, layers]) => {
     const used = new Set([...tree.keys()].map((path) => entryOf(path, source)));
     return layers
       .flatMap((names) => names.split(' '))
       .filter((name) => name !== 'generated' && name !== anyOther && !used.has(name))
-      .map((name) => `layers of ${library}: ${name}`);
+      .map((name) => `layers of ${source}: ${name}`);
   });
 }
 
