@@ -1,16 +1,6 @@
 /** Named maxima of the admission plugins. */
 
 /**
- * Bytes of the admission configuration, and of each file that it names. Higher: a wrong path reads
- * more at the start. Lower: long lists of tolerations do not fit.
- */
-export const configurationBytesMax = 1 << 20;
-/**
- * Merge keys and aliases in a configuration. Higher: a small file can expand to more memory. Lower:
- * less can be shared in a file.
- */
-export const configurationAliasesMax = 100;
-/**
  * Keys of an event limit that are remembered by default. Higher: more memory. Lower: forgotten keys
  * start with a full burst again.
  */

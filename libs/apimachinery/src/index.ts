@@ -148,4 +148,5 @@ export {
 export * from './time/time.js';
 export * from './volumes/bindings.js';
 export * from './volumes/storage-keys.js';
+export { readConfigurationFile } from './yaml/read-configuration-file.js';
 export { isMergeFault, yamlReadOptions, yamlWriteTags } from './yaml/tags.js';

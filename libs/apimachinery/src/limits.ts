@@ -89,3 +89,15 @@ export const jsonPathLengthMax = 4 * 1024;
  * take more memory and time. Lower: paths that match many values find nothing.
  */
 export const jsonPathStepCountMax = 100_000;
+
+/**
+ * Bytes of a configuration file. Higher: a wrong path reads more at the start. Lower: long lists do
+ * not fit.
+ */
+export const configurationBytesMax = 1 << 20;
+
+/**
+ * Merge keys and aliases in a configuration file. Higher: a small file can expand to more memory.
+ * Lower: less can be shared in a file.
+ */
+export const configurationMergesMax = 100;

@@ -69,9 +69,7 @@ export const limits = {
    * created later. Lower: more events.
    */
   loadBalancerRetryMs: 60_000,
-  /** Size and content of the configuration file of the provider `pool`. */
-  poolFileBytesMax: 1024 * 1024,
-  poolMergeCountMax: 100,
+  /** Content of the configuration file of the provider `pool`. */
   poolRangeCountMax: 1_000,
   poolAddressCountMax: 65_536,
   poolMachineCountMax: 10_000,

@@ -10,10 +10,6 @@ export const backoffMaxMs = 10_000;
 /** Default of the time that a pod may wait for the binding of its volumes. */
 export const volumeBindTimeoutMsDefault = 600_000;
 
-/** Size and YAML merges of a configuration file; larger files are rejected. */
-export const configurationBytesMax = 1_000_000;
-export const configurationMergesMax = 100;
-
 /** Extenders of a configuration, because each adds requests to every cycle. */
 export const extenderCountMax = 32;
 

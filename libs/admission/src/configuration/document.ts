@@ -2,12 +2,9 @@
  * A configuration document, decoded strictly: unknown fields, fields of another type and duplicate
  * keys are errors, because a misspelled limit would not limit anything.
  */
-import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isMergeFault, yamlReadOptions } from '@orch/apimachinery';
-import { dialect, errorMessage, ValueError } from '@orch/component';
-import { parse, YAMLError } from 'yaml';
-import { configurationAliasesMax, configurationBytesMax } from '../limits.js';
+import { readConfigurationFile } from '@orch/apimachinery';
+import { dialect, ValueError } from '@orch/component';
 
 type FieldType = 'string' | 'number' | 'boolean' | 'list' | 'map';
 
@@ -28,32 +25,7 @@ export interface ConfigurationDocument {
 
 /** Reads YAML or JSON. Throws ValueError. */
 export function readDocument(file: string): ConfigurationDocument {
-  return { value: parseText(textOf(file), file), file, directory: dirname(file) };
-}
-
-function textOf(file: string): string {
-  try {
-    const { size } = statSync(file);
-    if (size > configurationBytesMax) throw new Error(`larger than ${configurationBytesMax} bytes`);
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new ValueError(`cannot read ${file}: ${errorMessage(error)}`);
-  }
-}
-
-function parseText(text: string, file: string): unknown {
-  try {
-    return parse(text, {
-      ...yamlReadOptions(configurationAliasesMax),
-      uniqueKeys: true,
-      maxAliasCount: configurationAliasesMax,
-    });
-  } catch (error) {
-    const isFault =
-      error instanceof YAMLError || error instanceof ReferenceError || isMergeFault(error);
-    if (!isFault) throw error;
-    throw new ValueError(`${file}: ${error.message.split('\n', 1)[0]}`);
-  }
+  return { value: readConfigurationFile(file), file, directory: dirname(file) };
 }
 
 /** Checks the fields of a map. `path` is empty for the document itself. */

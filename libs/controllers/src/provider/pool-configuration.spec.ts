@@ -47,6 +47,8 @@ describe('readPoolConfiguration', () => {
 
   it('rejects a file that does not exist', () => {
     const missing = join(directory, 'missing');
-    expect(() => readPoolConfiguration(missing)).toThrow(`--cloud-config: ${missing}: ENOENT`);
+    expect(() => readPoolConfiguration(missing)).toThrow(
+      `--cloud-config: cannot read ${missing}: ENOENT`,
+    );
   });
 });

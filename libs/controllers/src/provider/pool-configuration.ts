@@ -7,8 +7,7 @@
  *     - name: worker-2
  *       shutDown: true
  */
-import { readFileSync, statSync } from 'node:fs';
-import { yamlReadOptions } from '@orch/apimachinery';
+import { readConfigurationFile } from '@orch/apimachinery';
 import { errorMessage, UsageError } from '@orch/component';
 import {
   ArrayMaxSize,
@@ -20,7 +19,6 @@ import {
   IsString,
   validateSync,
 } from 'class-validator';
-import { parse } from 'yaml';
 import { limits } from '../limits.js';
 import { type AddressRange, parseAddressRange } from './address-pool.js';
 
@@ -58,21 +56,18 @@ export interface PoolConfiguration {
 
 /** Reads the file. Throws `UsageError`. */
 export function readPoolConfiguration(file: string): PoolConfiguration {
-  const fail = (reason: string, cause?: unknown) =>
-    new UsageError(`--cloud-config: ${file}: ${reason}`, { cause });
+  const fail = (reason: string, cause: unknown) =>
+    new UsageError(`--cloud-config: ${reason}`, { cause });
   let document: unknown;
   try {
-    if (statSync(file).size > limits.poolFileBytesMax) {
-      throw new Error(`the file is larger than ${limits.poolFileBytesMax} bytes`);
-    }
-    document = parse(readFileSync(file, 'utf8'), yamlReadOptions(limits.poolMergeCountMax));
+    document = readConfigurationFile(file);
   } catch (error) {
     throw fail(errorMessage(error), error);
   }
   try {
     return configurationOf(document);
   } catch (error) {
-    throw fail(errorMessage(error), error);
+    throw fail(`${file}: ${errorMessage(error)}`, error);
   }
 }
 

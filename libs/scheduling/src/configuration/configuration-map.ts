@@ -2,11 +2,8 @@
  * Strict access to a map of a configuration file: a field of another type, and a field that is not
  * read, are errors, because a misspelled field would have no effect.
  */
-import { readFileSync, statSync } from 'node:fs';
-import { isMergeFault, yamlReadOptions } from '@orch/apimachinery';
+import { readConfigurationFile } from '@orch/apimachinery';
 import { errorMessage, parseDuration, ValueError } from '@orch/component';
-import { parse, YAMLError } from 'yaml';
-import { configurationBytesMax, configurationMergesMax } from '../limits.js';
 
 export class ConfigurationMap {
   private readonly unread: Set<string>;
@@ -21,7 +18,7 @@ export class ConfigurationMap {
 
   /** Reads a file of YAML or JSON. Throws ValueError. */
   static ofFile(file: string): ConfigurationMap {
-    return ConfigurationMap.of(parseText(textOf(file), file), '', file);
+    return ConfigurationMap.of(readConfigurationFile(file), '', file);
   }
 
   /** Returns a map of values that are not in the file in this form. */
@@ -121,32 +118,6 @@ export class ConfigurationMap {
 
   private pathOf(name: string): string {
     return this.path === '' ? name : `${this.path}.${name}`;
-  }
-}
-
-function textOf(file: string): string {
-  try {
-    const { size } = statSync(file);
-    if (size > configurationBytesMax) throw new Error(`larger than ${configurationBytesMax} bytes`);
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new ValueError(`cannot read ${file}: ${errorMessage(error)}`);
-  }
-}
-
-function parseText(text: string, file: string): unknown {
-  try {
-    return parse(text, {
-      ...yamlReadOptions(configurationMergesMax),
-      uniqueKeys: true,
-      maxAliasCount: configurationMergesMax,
-      logLevel: 'error',
-    });
-  } catch (error) {
-    const isFault =
-      error instanceof YAMLError || error instanceof ReferenceError || isMergeFault(error);
-    if (!isFault) throw error;
-    throw new ValueError(`${file}: ${error.message.split('\n', 1)[0]}`);
   }
 }
 
