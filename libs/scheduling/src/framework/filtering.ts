@@ -92,33 +92,53 @@ function filterNodes(cycle: Cycle, profile: Profile, search: FilterSearch): Filt
 function preFilter(cycle: Cycle, profile: Profile): NamedRejection | undefined {
   for (const plugin of profile.preFilters) {
     const rejected = plugin.preFilter(cycle);
-    if (rejected) return named(plugin.name, rejected);
+    if (rejected) return namedRejection(plugin.name, rejected);
   }
   return undefined;
 }
 
 /** Without `...rejection`, because this runs for every rejected node of a cycle. */
-function named(plugin: string, { reasons, isFinal }: Rejection): NamedRejection {
+function namedRejection(plugin: string, { reasons, isFinal }: Rejection): NamedRejection {
   return { plugin, reasons, isFinal };
 }
 
+/** A plugin, and its filter if that is the same in all simulations of the cycle. */
+interface FilterEntry {
+  readonly plugin: PluginWith<'filter'>;
+  readonly fixed?: NamedFilter;
+}
+
+/**
+ * By list of plugins. A plugin without `movePod` reads no state that simulations change, so that
+ * all copies of a cycle share its filter.
+ */
+const filterEntries = new StateKey<Map<Profile['filters'], readonly FilterEntry[]>>('filters');
+
+/** Compiles the filters for the present state of the cycle. */
 function prepared(cycle: Cycle, { filters: plugins }: Pick<Profile, 'filters'>): NamedFilter[] {
+  const byPlugins = cycle.once(filterEntries, () => new Map());
+  let entries = byPlugins.get(plugins);
+  if (!entries) {
+    entries = plugins.flatMap((plugin) => entryOf(cycle, plugin) ?? []);
+    byPlugins.set(plugins, entries);
+  }
   const filters: NamedFilter[] = [];
-  for (const plugin of plugins) {
-    const filter = filterOf(cycle, plugin);
-    if (filter) filters.push({ plugin: plugin.name, filter });
+  for (const { plugin, fixed } of entries) {
+    const filter = fixed ?? named(plugin, plugin.filter(cycle));
+    if (filter) filters.push(filter);
   }
   return filters;
 }
 
-/** Filters that depend on nothing but the pod and the node, which all copies of a cycle share. */
-const localFilters = new StateKey<Map<Plugin, NodeFilter | undefined>>('local filters');
+/** Returns undefined if the plugin does not apply to the pod. */
+function entryOf(cycle: Cycle, plugin: PluginWith<'filter'>): FilterEntry | undefined {
+  if (plugin.movePod) return { plugin };
+  const fixed = named(plugin, plugin.filter(cycle));
+  return fixed && { plugin, fixed };
+}
 
-function filterOf(cycle: Cycle, plugin: PluginWith<'filter'>): NodeFilter | undefined {
-  if (!plugin.precheck) return plugin.filter(cycle);
-  const compiled = cycle.once(localFilters, () => new Map<Plugin, NodeFilter | undefined>());
-  if (!compiled.has(plugin)) compiled.set(plugin, plugin.filter(cycle));
-  return compiled.get(plugin);
+function named({ name }: Plugin, filter: NodeFilter | undefined): NamedFilter | undefined {
+  return filter && { plugin: name, filter };
 }
 
 function checkNode(
@@ -176,7 +196,7 @@ export function allRejections(
   for (const state of nominated ? [nominated, { cycle, node }] : [{ cycle, node }]) {
     const found = prepared(state.cycle, plugins).flatMap(({ plugin, filter }) => {
       const failed = filter(state.node);
-      return failed ? [{ ...state, rejection: named(plugin, failed) }] : [];
+      return failed ? [{ ...state, rejection: namedRejection(plugin, failed) }] : [];
     });
     if (found.length > 0) return found;
   }
@@ -187,7 +207,7 @@ export function allRejections(
 function firstFailure(filters: readonly NamedFilter[], node: NodeInfo): NamedRejection | undefined {
   for (const { plugin, filter } of filters) {
     const failed = filter(node);
-    if (failed) return named(plugin, failed);
+    if (failed) return namedRejection(plugin, failed);
   }
   return undefined;
 }
@@ -207,7 +227,21 @@ export function movePod(
 ): void {
   if (sign > 0) node.addPod(pod);
   else node.removePod(pod.key);
-  for (const plugin of profile.filters) plugin.movePod?.(cycle, node, pod, sign);
+  for (const plugin of moversOf(profile)) plugin.movePod(cycle, node, pod, sign);
+}
+
+/** By list of plugins: a preemption moves thousands of pods. */
+const movers = new WeakMap<Profile['filters'], readonly PluginWith<'movePod'>[]>();
+
+function moversOf({ filters }: Pick<Profile, 'filters'>): readonly PluginWith<'movePod'>[] {
+  let found = movers.get(filters);
+  if (!found) {
+    found = filters.filter((plugin): plugin is PluginWith<'filter' | 'movePod'> =>
+      Boolean(plugin.movePod),
+    );
+    movers.set(filters, found);
+  }
+  return found;
 }
 
 /**

@@ -85,7 +85,7 @@ export class NodeInfo {
   addPod(pod: PodInfo): void {
     if (this.pods.has(pod.key)) throw new Error(`pod ${pod.key} is already on node ${this.name}`);
     this.pods.set(pod.key, pod);
-    this.derived.clear();
+    this.dropDerived();
     this.account(pod, 1);
     if (pod.hasAffinity) this.podsWithAffinity.set(pod.key, pod);
     if (pod.requiredAntiAffinity.length > 0) this.podsWithRequiredAntiAffinity.set(pod.key, pod);
@@ -96,10 +96,15 @@ export class NodeInfo {
     const pod = this.pods.get(key);
     if (!pod) throw new Error(`pod ${key} is not on node ${this.name}`);
     this.pods.delete(key);
-    this.derived.clear();
+    this.dropDerived();
     this.account(pod, -1);
-    this.podsWithAffinity.delete(key);
-    this.podsWithRequiredAntiAffinity.delete(key);
+    if (pod.hasAffinity) this.podsWithAffinity.delete(key);
+    if (pod.requiredAntiAffinity.length > 0) this.podsWithRequiredAntiAffinity.delete(key);
+  }
+
+  /** `clear` allocates, also for an empty map. */
+  private dropDerived(): void {
+    if (this.derived.size > 0) this.derived.clear();
   }
 
   /**

@@ -47,12 +47,22 @@ export function interPodAffinity(hardWeight = hardPodAffinityWeightDefault): Plu
     filter: (cycle) => requiredFilter(cycle, requiredTerms(cycle)),
     remedies: (cycle, node) => affinityRemedies(cycle, requiredTerms(cycle), node),
     movePod(cycle, node, pod, sign) {
+      if (!concerns(cycle.pod, pod)) return;
       count(cycle, requiredTerms(cycle), node, pod, sign);
     },
     // The weights are computed with the scores.
     preScore: () => undefined,
     score: (cycle) => podAffinityScorer(cycle, hardWeight),
   };
+}
+
+/** Whether a move of the other pod may change the required terms. */
+function concerns(pod: PodInfo, other: PodInfo): boolean {
+  return (
+    other.requiredAntiAffinity.length > 0 ||
+    pod.requiredAffinity.length > 0 ||
+    pod.requiredAntiAffinity.length > 0
+  );
 }
 
 function requiredTerms(cycle: Cycle): RequiredTerms {

@@ -48,11 +48,13 @@ function findCandidates(
   const wanted = candidateCount(nodes.length, options);
   const start = Math.trunc(random() * nodes.length);
   const candidates: Candidate[] = [];
+  let isHarmless = false;
   for (let step = 0; step < nodes.length; step++) {
     const node = nodes[(start + step) % nodes.length]!;
     const candidate = selectVictims(cycle, node, budgets, input);
-    if (candidate) candidates.push(candidate);
-    const isHarmless = candidates.some(({ violationCount }) => violationCount === 0);
+    if (!candidate) continue;
+    candidates.push(candidate);
+    isHarmless ||= candidate.violationCount === 0;
     if (isHarmless && candidates.length >= wanted) break;
   }
   return { candidates, clearsNomination: false };
