@@ -21,13 +21,17 @@ export const nodeVolumeLimits: Plugin = {
     return (node) => {
       const limits = limitsOf(node, objects);
       if (limits.size === 0) return undefined;
-      const attached = new Map(wanted);
+      const attached = new Map<string, string>();
       for (const other of node.pods.values()) {
         for (const [id, driver] of volumesOf(other, objects)) attached.set(id, driver);
       }
+      // A volume that is attached already needs no place, even if the limit is exceeded.
+      const added = [...wanted].filter(([id]) => !attached.has(id)).map(([, driver]) => driver);
       const counts = new Map<string, number>();
-      for (const driver of attached.values()) counts.set(driver, (counts.get(driver) ?? 0) + 1);
-      const isExceeded = [...new Set(wanted.values())].some(
+      for (const driver of [...attached.values(), ...added]) {
+        counts.set(driver, (counts.get(driver) ?? 0) + 1);
+      }
+      const isExceeded = added.some(
         (driver) => counts.get(driver)! > (limits.get(driver) ?? Infinity),
       );
       return isExceeded ? rejected : undefined;

@@ -86,7 +86,7 @@ function attachableMax(kind: DiskKind, node: NodeInfo): number {
   return limit === undefined ? kind.defaultMax(node) : Number(Quantity.parse(limit).units());
 }
 
-/** A claim without volume counts if its class provisions such a disk, or is not known. */
+/** A claim without volume counts if its class provisions such a disk. */
 function disksOf(pod: PodInfo, kind: DiskKind, objects: ClusterObjects): Set<string> {
   const disks = new Set<string>();
   for (const volume of pod.volumes) {
@@ -99,7 +99,7 @@ function disksOf(pod: PodInfo, kind: DiskKind, objects: ClusterObjects): Set<str
     const persistent = volumeName ? objects.volume(volumeName) : undefined;
     const disk = persistent && kind.idOf(persistent.spec);
     if (disk !== undefined) disks.add(disk);
-    else if (!persistent && (!claim || isProvisioned(claim, kind, objects))) {
+    else if (!persistent && claim && isProvisioned(claim, kind, objects)) {
       disks.add(`claim ${reference.key}`);
     }
   }

@@ -201,4 +201,11 @@ it('NodeVolumeLimits applies the limit that a driver has registered', () => {
   const cycle = cycleOf(using('q'), cluster, { objects: objectsOf(stored) });
   const exceeded = ['node(s) exceed max volume count'];
   expect(reasonsOf(nodeVolumeLimits, cycle)).toEqual({ a: exceeded, b: [] });
+  // Beyond the limit, a pod may still use a volume that is attached.
+  cluster.setPod(
+    podInfo({ ...using('q').pod, metadata: { namespace: 'default', name: 'y' } }),
+    'a',
+  );
+  const attached = cycleOf(using('p'), cluster, { objects: objectsOf(stored) });
+  expect(reasonsOf(nodeVolumeLimits, attached)).toEqual({ a: [], b: [] });
 });
