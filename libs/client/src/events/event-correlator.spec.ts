@@ -35,4 +35,14 @@ describe('EventCorrelator', () => {
     expect(passed(300_000)).toHaveLength(1);
     expect(correlator.correlate(fact('m', 's2', 'other'), 300_000)).toBeDefined();
   });
+
+  it('counts the same message about two containers apart, within the limits of their pod', () => {
+    const correlator = new EventCorrelator();
+    const about = (fieldPath: string) => correlator.correlate({ ...fact('m'), fieldPath }, 0);
+    expect(about('spec.containers{a}')).toMatchObject({ count: 1 });
+    expect(about('spec.containers{b}')).toMatchObject({ count: 1 });
+    expect(about('spec.containers{a}')).toMatchObject({ count: 2 });
+    const passed = Array.from({ length: 40 }, (_, index) => about(`c${index % 2}`)).filter(Boolean);
+    expect(passed).toHaveLength(22);
+  });
 });

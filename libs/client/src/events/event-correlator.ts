@@ -11,8 +11,10 @@ import { limits } from '../limits.js';
 import { TokenBucket } from '../rest/token-bucket.js';
 
 export interface EventFacts {
-  /** Source, object, type and reason, as one text: everything except the message. */
+  /** Source, object, type and reason, as one text: everything except `fieldPath` and message. */
   readonly subject: string;
+  /** The part of the object, such as a container. */
+  readonly fieldPath?: string;
   /** Source and object alone. */
   readonly spamKey: string;
   readonly message: string;
@@ -59,7 +61,8 @@ export class EventCorrelator {
   /** Returns undefined if the event is to be dropped. */
   correlate(event: EventFacts, nowMs: number): Correlated | undefined {
     const isSimilar = this.isOneOfMany(event, nowMs);
-    const key = isSimilar ? event.subject : `${event.subject}\n${event.message}`;
+    const { subject, fieldPath = '' } = event;
+    const key = isSimilar ? subject : `${subject}\n${fieldPath}\n${event.message}`;
     const message = isSimilar ? `(combined from similar events): ${event.message}` : event.message;
     const counted = this.counted.get(key) ?? { count: 0, written: undefined };
     counted.count += event.count;

@@ -87,7 +87,8 @@ export class EventRecorder {
       ...{ firstAtMs: nowMs, atMs: nowMs, count: 1 },
     };
     this.options.logger.debug({ regarding: recorded.regarding, reason, message }, 'event');
-    const key = [this.subjectOf(recorded), recorded.message].join('\n');
+    const { fieldPath } = recorded.regarding;
+    const key = [this.subjectOf(recorded), fieldPath, recorded.message].join('\n');
     const waiting = this.queue.get(key);
     if (waiting) {
       waiting.count++;
@@ -123,11 +124,14 @@ export class EventRecorder {
     this.writing = undefined;
   }
 
-  /** Returns the source and the object of an event as one text. */
+  /**
+   * Returns the source and the object of an event as one text, without the part of the object:
+   * the containers of a pod share its limits.
+   */
   private aboutOf({ regarding }: Recorded): string {
     const { component, host = '' } = this.options;
-    const { apiVersion, kind, namespace, name, uid, fieldPath } = regarding;
-    return [component, host, apiVersion, kind, namespace, name, uid, fieldPath].join('\n');
+    const { apiVersion, kind, namespace, name, uid } = regarding;
+    return [component, host, apiVersion, kind, namespace, name, uid].join('\n');
   }
 
   private subjectOf(recorded: Recorded): string {
@@ -138,7 +142,10 @@ export class EventRecorder {
     const { regarding, reason, message, count } = recorded;
     const { logger } = this.options;
     const correlated = this.correlator.correlate(
-      { subject: this.subjectOf(recorded), spamKey: this.aboutOf(recorded), message, count },
+      {
+        ...{ subject: this.subjectOf(recorded), spamKey: this.aboutOf(recorded) },
+        ...{ fieldPath: regarding.fieldPath, message, count },
+      },
       this.clock.monotonicMs(),
     );
     if (!correlated) return;
