@@ -144,7 +144,7 @@ export const libraries: Readonly<Record<string, Library>> = {
     layers: [
       'index.ts',
       'startup',
-      'election events',
+      'election events scheduling',
       'informer',
       'queue',
       'generated',

@@ -86,6 +86,7 @@ export type {
 export { TokenBucket } from './rest/token-bucket.js';
 export { TransportError, type TransportErrorCode } from './rest/transport-error.js';
 export { decodeWatch, isWatchInterrupted } from './rest/watch-decoder.js';
+export type { NodeReport, PodReport } from './scheduling/pod-report.js';
 export {
   type ComponentDependencies,
   componentProviders,

@@ -16,6 +16,5 @@ export { podInfo } from './model/pod-info.js';
 export { SchedulingOptions } from './options.js';
 export { chooseCandidate } from './plugins/preemption/choose-candidate.js';
 export { resolveConfiguration } from './resolve-configuration.js';
-export type { NodeReport, PodReport } from './shell/pod-report.js';
 export { type ExplainResult, Scheduler, type SchedulerDependencies } from './shell/scheduler.js';
 export { SchedulerMetrics } from './shell/scheduler-metrics.js';

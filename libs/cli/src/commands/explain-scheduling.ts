@@ -6,6 +6,7 @@
 import {
   ApiError,
   isNotFound,
+  type PodReport,
   RestClient,
   resources,
   restClientOptions,
@@ -14,7 +15,7 @@ import {
 } from '@orch/client';
 import { dialect } from '@orch/component';
 import { CliError, UsageError } from '../command-line/errors.js';
-import { explanationText, type PodExplanation } from '../describe/pod-explanation.js';
+import { explanationText } from '../describe/pod-explanation.js';
 import { yamlText } from '../output/object-text.js';
 import type { CommandContext, Configure } from '../session/command-context.js';
 import { connectionFrom } from '../session/connection.js';
@@ -65,7 +66,7 @@ async function queryScheduler(
   session: Session,
   pod: string,
   { schedulerUrl, schedulerLease }: ExplainFlags,
-): Promise<PodExplanation> {
+): Promise<PodReport> {
   const connection = connectionFrom(context.globals);
   if (connection.impersonateUser) {
     throw new CliError('explain-scheduling: the scheduler does not support impersonation (--as)');
@@ -76,7 +77,7 @@ async function queryScheduler(
   try {
     const request = { query: { pod }, sendOnce: true };
     const response = await client.request('GET', '/debug/explain-scheduling', request);
-    return response.json<PodExplanation>();
+    return response.json<PodReport>();
   } catch (error) {
     if (error instanceof TransportError) {
       throw new CliError(`cannot connect to the scheduler at ${url}: ${error.message}; ${urlFlag}`);

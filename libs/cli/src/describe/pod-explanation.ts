@@ -1,35 +1,12 @@
 /** The text of the scheduler's explanation of one pod: a summary and a table of nodes. */
+import type { NodeReport, PodReport } from '@orch/client';
 import { printable, TableWriter } from '../output/table.js';
-
-export interface NodeExplanation {
-  readonly name: string;
-  readonly total?: number;
-  readonly scores?: Readonly<Record<string, number>>;
-  readonly refusals?: readonly { readonly plugin: string; readonly reasons: readonly string[] }[];
-  readonly changes?: readonly string[];
-}
-
-/** The response of the scheduler. */
-export interface PodExplanation {
-  readonly pod: string;
-  readonly schedulerName: string;
-  readonly state: string;
-  readonly node?: string;
-  readonly nominatedNode?: string;
-  readonly queue?: string;
-  readonly evaluatedAt?: string;
-  readonly nodeCount?: number;
-  readonly weights?: Readonly<Record<string, number>>;
-  readonly changes?: readonly string[];
-  readonly nodes: readonly NodeExplanation[];
-  readonly notes: readonly string[];
-}
 
 /** Groups of nodes in the summary; the first ones need the fewest changes. */
 const shownGroupCount = 10;
 
 /** @param nodeCountMax rows of the table of nodes; the best ones are first */
-export function explanationText(explanation: PodExplanation, nodeCountMax: number): string {
+export function explanationText(explanation: PodReport, nodeCountMax: number): string {
   const { nodes } = explanation;
   const shown = nodes.slice(0, nodeCountMax);
   const hiddenCount = nodes.length - shown.length;
@@ -41,7 +18,7 @@ export function explanationText(explanation: PodExplanation, nodeCountMax: numbe
   ].join('');
 }
 
-function header(explanation: PodExplanation): string[][] {
+function header(explanation: PodReport): string[][] {
   const { pod, schedulerName, state, node, nominatedNode, queue, evaluatedAt } = explanation;
   const { nodes, nodeCount, notes } = explanation;
   const feasibleCount = nodes.filter(({ refusals }) => !refusals).length;
@@ -59,7 +36,7 @@ function header(explanation: PodExplanation): string[][] {
   ];
 }
 
-function changesText({ changes = [] }: PodExplanation): string {
+function changesText({ changes = [] }: PodReport): string {
   if (changes.length === 0) return '';
   const shown = changes.slice(0, shownGroupCount).map((change) => `  ${printable(change)}\n`);
   const hiddenCount = changes.length - shown.length;
@@ -68,7 +45,7 @@ function changesText({ changes = [] }: PodExplanation): string {
 }
 
 function nodeTable(
-  nodes: readonly NodeExplanation[],
+  nodes: readonly NodeReport[],
   weights: Readonly<Record<string, number>>,
 ): string {
   const rows = nodes.map((node) => [
@@ -81,7 +58,7 @@ function nodeTable(
 
 /** Refusals by plugin, or scores by plugin with their weights. */
 function details(
-  { refusals, changes, scores = {} }: NodeExplanation,
+  { refusals, changes, scores = {} }: NodeReport,
   weights: Readonly<Record<string, number>>,
 ): string {
   if (refusals) {

@@ -2,6 +2,7 @@
  * Explains decisions on request: a bound pod by the recorded decision, a pending pod by an
  * evaluation of the present snapshot. Nothing is computed before a request.
  */
+import type { PodReport } from '@orch/client';
 import type { Clock } from '@orch/component';
 import type { Pod } from '@orch/types/core/v1';
 import type { ClusterCache } from '../cache/cluster-cache.js';
@@ -13,7 +14,7 @@ import type { Nominations } from '../queue/nominations.js';
 import type { SchedulingQueue, WaitingState } from '../queue/scheduling-queue.js';
 import type { Decisions } from './decisions.js';
 import type { Extenders } from './extenders/extenders.js';
-import { decisionReport, evaluationReport, type PodReport } from './pod-report.js';
+import { decisionReport, evaluationReport } from './pod-report.js';
 
 export interface ExplainerDependencies {
   /** Returns a pod by `namespace/name`. */

@@ -3,7 +3,13 @@
  * slices, so that watches and timers are not blocked. The owner starts and stops it with the
  * leadership of the process.
  */
-import { type ApiClient, type EventRecorder, type InformerFactory, resources } from '@orch/client';
+import {
+  type ApiClient,
+  type EventRecorder,
+  type InformerFactory,
+  type PodReport,
+  resources,
+} from '@orch/client';
 import type { Clock, Logger, Timer } from '@orch/component';
 import { Assumptions } from '../cache/assumptions.js';
 import { ClusterCache } from '../cache/cluster-cache.js';
@@ -21,7 +27,6 @@ import { Explainer } from './explainer.js';
 import { ExtenderClient } from './extenders/extender-client.js';
 import { Extenders } from './extenders/extenders.js';
 import { followObjects, type IsServed } from './object-listers.js';
-import type { PodReport } from './pod-report.js';
 import { Preemptor } from './preemptor.js';
 import { RetryBatch } from './retry-batch.js';
 import type { SchedulerMetrics } from './scheduler-metrics.js';
