@@ -103,6 +103,10 @@ function scoreDifferences(
   });
 }
 
+function byName<T extends Pick<Node, 'metadata'>>(objects: readonly T[]) {
+  return (name: string) => objects.find(({ metadata }) => metadata?.name === name);
+}
+
 function cycleOf(world: World, cache: ClusterCache): Cycle {
   const { namespaces, services, nominated, incoming } = world;
   const waiting = nominated.map(({ pod, node }) => ({ info: podInfo(pod), node }));
@@ -115,9 +119,13 @@ function cycleOf(world: World, cache: ClusterCache): Cycle {
         namespaces.find(({ metadata }) => metadata?.name === name)?.metadata?.labels,
       services: (namespace) => services.filter(({ metadata }) => metadata?.namespace === namespace),
       ...{ replicaSet: nothing, statefulSet: nothing, replicationController: nothing },
-      ...{ budgets: none, storageCapacities: none, volumesOfClass: none },
-      ...{ claim: nothing, volume: nothing, storageClass: nothing },
-      ...{ csiNode: nothing, csiDriver: nothing },
+      ...{ budgets: none, storageCapacities: none, csiDriver: nothing },
+      claim: (key) =>
+        world.claims.find(({ metadata }) => `${metadata?.namespace}/${metadata?.name}` === key),
+      volume: byName(world.volumes),
+      volumesOfClass: (name) => world.volumes.filter(({ spec }) => spec?.storageClassName === name),
+      storageClass: byName(world.classes),
+      csiNode: byName(world.csiNodes),
     },
     assumptions: { volumes: new Assumptions(), claims: new Assumptions() },
     nominatedPods: (name) => waiting.filter(({ node }) => node === name).map(({ info }) => info),

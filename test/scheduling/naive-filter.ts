@@ -16,6 +16,7 @@ import {
   termSelects,
   tolerated,
 } from './naive-matching.js';
+import { takesVolumes } from './naive-volumes.js';
 import type { World } from './world.js';
 
 export const podsOn = (world: World, node: Node): Pod[] =>
@@ -47,6 +48,7 @@ function passes(world: World, node: Node): boolean {
     admitsNode(incoming, node) &&
     hasPorts(world, node) &&
     hasResources(world, node) &&
+    takesVolumes(world, node, podsOn(world, node)) &&
     keepsSpread(world, node) &&
     keepsAffinity(world, node) &&
     keepsAntiAffinity(world, node)

@@ -41,7 +41,7 @@ describe('the scheduler and the naive scheduler', () => {
   );
 });
 
-/** The worlds have no volumes, and no pod that requires a node by name. */
+/** The worlds have two of the kinds of limited volumes, and no pod that requires a node by name. */
 function isModelled(filter: string): boolean {
-  return !/Volume|Limits|^NodeName$/.test(filter);
+  return !/^(NodeName|GCEPDLimits|AzureDiskLimits)$/.test(filter);
 }

@@ -19,8 +19,9 @@ import type {
 } from '@orch/types/core/v1';
 import type { LabelSelector } from '@orch/types/meta/v1';
 import type { Random } from '../simulation/random.js';
+import { randomVolumes, volumeLimits, type WorldVolumes, withVolumes } from './world-volumes.js';
 
-export interface World {
+export interface World extends WorldVolumes {
   readonly namespaces: readonly Namespace[];
   readonly services: readonly Service[];
   readonly nodes: readonly Node[];
@@ -43,8 +44,11 @@ const topologyKeys = () => [zoneKey(), 'rack', dialect().key('hostname')];
 export function randomWorld(random: Random): World {
   const count = (most: number) => random.integer(most + 1);
   const nodes = Array.from({ length: 1 + count(limits.nodes - 1) }, (_, at) => node(random, at));
-  const nameOf = () => random.pick(nodes).metadata?.name ?? '';
+  const nodeName = ({ metadata }: Node) => metadata?.name ?? '';
+  const nameOf = () => nodeName(random.pick(nodes));
+  const volumes = randomVolumes(random.fork('volumes'), nodes.map(nodeName));
   return {
+    ...volumes,
     namespaces: ['n1', 'n2'].map((name) => ({
       metadata: { name, ...(random.chance(0.5) && { labels: { team: name } }) },
     })),
@@ -82,6 +86,7 @@ function node(random: Random, at: number): Node {
   };
   if (random.chance(0.3)) allocatable['example.com/gpu'] = String(random.integer(3));
   if (random.chance(0.3)) allocatable['ephemeral-storage'] = `${random.integer(3)}Gi`;
+  Object.assign(allocatable, volumeLimits(random));
   const avoided = { podSignature: { podController: { kind: 'ReplicaSet', uid: 'owner' } } };
   const annotation = dialect().key('preferAvoidPods', 'scheduler.alpha');
   return {
@@ -130,7 +135,7 @@ function pod(random: Random, name: string, nodeName?: string): Pod {
   if (random.chance(0.8)) labels.app = random.pick(apps);
   if (random.chance(0.5)) labels.tier = random.pick(tiers);
   const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'set', uid: 'owner' };
-  return {
+  return withVolumes(random, {
     metadata: {
       name,
       uid: `uid-${name}`,
@@ -150,7 +155,7 @@ function pod(random: Random, name: string, nodeName?: string): Pod {
       affinity: affinity(random),
       topologySpreadConstraints: some(random, 0.35, 2, () => spreadConstraint(random)),
     },
-  };
+  });
 }
 
 function container(random: Random, at: number): Container {
