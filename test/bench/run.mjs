@@ -15,6 +15,7 @@ const others = [
   'schema',
   'scheduling',
   'scheduling-backlog',
+  'scheduling-server',
   'authorization',
   'authorization-cost',
   'webhooks',

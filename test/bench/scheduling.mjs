@@ -3,7 +3,7 @@
  * with 30 existing pods each, without server and bindings. `npm run bench -- scheduling`; `--short`
  * places fewer pods; `node test/bench/scheduling.mjs --nodes N --only TEXT` measures a part. A
  * preemption is the choice of its victims. On a machine with other load, compare the rates per CPU
- * second.
+ * second. The memory is that of the process, with the clusters of earlier rows.
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -86,18 +86,21 @@ function measure(nodeCount, title, { podOf, isFull }) {
   };
   // The first pods create the snapshot and count the pods of their group on every node.
   for (let index = 0; index < warmUpCount; index++) place(index);
-  let [longestMs, placed] = [0, 0];
+  const durationsMs = [];
   const [startMs, startCpu] = [performance.now(), process.cpuUsage()];
-  while (placed < podCount && performance.now() - startMs < limits.ms) {
+  while (durationsMs.length < podCount && performance.now() - startMs < limits.ms) {
     const beganMs = performance.now();
-    place(warmUpCount + placed);
-    placed++;
-    longestMs = Math.max(longestMs, performance.now() - beganMs);
+    place(warmUpCount + durationsMs.length);
+    durationsMs.push(performance.now() - beganMs);
   }
   const seconds = (performance.now() - startMs) / 1_000;
   const { user, system } = process.cpuUsage(startCpu);
+  const placed = durationsMs.length;
+  durationsMs.sort((a, b) => a - b);
+  const quantile = (share) => durationsMs[Math.ceil(placed * share) - 1].toFixed(1);
+  const memory = `${Math.round(process.memoryUsage.rss() / 1e6)} MB`;
   const perCpuSecond = count((placed * 1_000_000) / (user + system));
-  const detail = `${perCpuSecond} per CPU second, ${nodeCount} nodes, ${existing} pods, ${placed} placed, longest ${longestMs.toFixed(1)} ms, load ${loadavg()[0].toFixed(1)}`;
+  const detail = `${perCpuSecond} per CPU second, ${nodeCount} nodes, ${existing} pods, ${placed} placed, p99 ${quantile(0.99)} ms, longest ${quantile(1)} ms, ${memory}, load ${loadavg()[0].toFixed(1)}`;
   printRow(`schedule pods, ${title}`, `${count(placed / seconds)}/s`, detail);
 }
 
