@@ -1,7 +1,8 @@
+import type { PodReport } from '@orch/client';
 import { expect, it } from 'vitest';
 import { explanationText } from './pod-explanation.js';
 
-const base = { pod: 'default/web', schedulerName: 'default-scheduler', notes: [] };
+const base = { pod: 'default/web', uid: 'u', schedulerName: 'default-scheduler', notes: [] };
 
 it('prints what would have to change for a pending pod', () => {
   const refusals = [{ plugin: 'NodeResourcesFit', reasons: ['Insufficient cpu'] }];
@@ -10,7 +11,7 @@ it('prints what would have to change for a pending pod', () => {
     refusals,
     changes: ['needs 200m more cpu'],
   }));
-  const explanation = {
+  const explanation: PodReport = {
     ...base,
     ...{ state: 'pending', queue: 'unschedulable after 2 attempts', nodeCount: 3, nodes },
     changes: ['3 nodes need 200m more cpu'],
@@ -33,7 +34,7 @@ b      refused   NodeResourcesFit: Insufficient cpu (needs 200m more cpu)
 
 it('prints the scores of a decision with the weights of the plugins', () => {
   const scores = { ImageLocality: 10, PodTopologySpread: 50 };
-  const explanation = {
+  const explanation: PodReport = {
     ...base,
     ...{ state: 'bound', node: 'a', evaluatedAt: '2026-11-23T22:00:00Z', nodeCount: 9 },
     weights: { ImageLocality: 1, PodTopologySpread: 2 },
