@@ -175,7 +175,7 @@ export const libraries: Readonly<Record<string, Library>> = {
   node: {
     imports: clientLibraries,
     layers: [
-      ...['index.ts', 'node-agent.ts', 'server'],
+      ...['index.ts', 'node-agent.ts hollow', 'server'],
       ...['node-agent-options.ts certificate-options.ts', 'stats pods'],
       ...[
         'probes registration status certificates',

@@ -1,6 +1,6 @@
 /** All flags of the node agent process. */
 import { ClientOptions, CommonOptions, Flag, Flags } from '@orch/component';
-import { CertificateOptions, NodeAgentOptions } from '@orch/node';
+import { CertificateOptions, HollowOptions, NodeAgentOptions } from '@orch/node';
 
 export class NodeAgentProcessOptions {
   @Flags(CommonOptions)
@@ -14,6 +14,9 @@ export class NodeAgentProcessOptions {
 
   @Flags(CertificateOptions)
   certificates!: CertificateOptions;
+
+  @Flags(HollowOptions)
+  hollow!: HollowOptions;
 
   @Flag({
     name: 'teardown-only',

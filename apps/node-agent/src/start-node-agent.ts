@@ -1,12 +1,14 @@
-/** Starts the agent of one node, or only cleans up after one that is gone. */
+/** Starts the agent of one node, or hollow nodes, or only cleans up after an agent that is gone. */
 import { NestFactory } from '@nestjs/core';
 import { createComponent } from '@orch/client';
 import { NodeAgent } from '@orch/node';
 import { nodeAgentModule, type ProcessDependencies, processRuntime } from './node-agent.module.js';
 import { ensureJoined, renewClientCertificate } from './node-identity.js';
+import { startHollowNodes } from './start-hollow-nodes.js';
 
 export async function startNodeAgent(dependencies: ProcessDependencies): Promise<void> {
   const { options, logger, lifecycle } = dependencies;
+  if (options.hollow.count > 0) return startHollowNodes(dependencies);
   if (options.teardownOnly) {
     const runtime = processRuntime(options, logger);
     await runtime.start();

@@ -101,3 +101,12 @@ export const joinAttemptCountMax = 1_000;
 export const renewalCheckMsMax = 60 * 60_000;
 /** A sync of a pod that takes longer hangs: the agent is unhealthy. */
 export const podSyncTimeoutMs = 300_000;
+/** Hollow nodes of one process. */
+export const hollowNodeCountMax = 10_000;
+/** Pods of hollow nodes that are reconciled at the same time. */
+export const hollowWorkerCountMax = 1_000;
+/** Pods of all hollow nodes of one process, about 4 KB each. */
+export const hollowPodCountMax = 500_000;
+/** Retries of all pods of hollow nodes: per second, and in a burst. */
+export const hollowRetryQps = 500;
+export const hollowRetryBurst = 1_000;

@@ -1,4 +1,5 @@
 /** The flags of the node agent. The app adds the flags for connections and logging. */
+import { hostname } from 'node:os';
 import { dialect, Flag, Flags, ProfilingOptions, TlsFlags } from '@orch/component';
 import { IsIn, IsInt, IsOptional, Max, Min, MinLength } from 'class-validator';
 import { type IsolationSetting, isolationSettings } from './runtimes/process/isolation.js';
@@ -262,4 +263,9 @@ export class NodeAgentOptions {
   })
   @Min(0)
   unauthorizedCacheTtlMs!: number;
+}
+
+/** Returns the name of the node, by default the host name, in lower case like all object names. */
+export function nodeNameOf(options: Pick<NodeAgentOptions, 'nodeName'>): string {
+  return (options.nodeName || hostname()).trim().toLowerCase();
 }

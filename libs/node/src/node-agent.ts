@@ -4,7 +4,6 @@
  * and in the API, so the agent can be killed at any time.
  */
 import { mkdirSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type ApiClient, EventRecorder, Informer, resources } from '@orch/client';
 import {
@@ -22,7 +21,7 @@ import { ClaimObjects } from './environment/claim-objects.js';
 import { quantityValue } from './environment/quantity.js';
 import { WatchedObjects } from './environment/watched-objects.js';
 import { informerSyncTimeoutMs } from './limits.js';
-import type { NodeAgentOptions } from './node-agent-options.js';
+import { type NodeAgentOptions, nodeNameOf } from './node-agent-options.js';
 import { LogRotator } from './pods/log-rotator.js';
 import { type PodContext, podReference } from './pods/pod-context.js';
 import { PodWorkers } from './pods/pod-workers.js';
@@ -52,11 +51,6 @@ export interface NodeAgentDependencies {
   readonly logger: Logger;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-}
-
-/** Returns the name of the node, by default the host name, in lower case like all object names. */
-export function nodeNameOf(options: Pick<NodeAgentOptions, 'nodeName'>): string {
-  return (options.nodeName || hostname()).trim().toLowerCase();
 }
 
 /**

@@ -37,7 +37,7 @@ export interface RestClientOptions {
 /** The options in which clients that share their connections may differ. */
 export type DerivedOptions = Pick<
   RestClientOptions,
-  'qps' | 'burst' | 'userAgent' | 'token' | 'onUnauthorized'
+  'qps' | 'burst' | 'userAgent' | 'token' | 'onUnauthorized' | 'impersonate'
 >;
 
 /** What a connection presents and verifies; may be replaced while the client is in use. */

@@ -2,7 +2,8 @@
 import { dialect } from '@orch/component';
 import type { WantedCertificate } from './request-certificate.js';
 
-const nodesGroup = 'system:nodes';
+/** The group of all nodes, whose members the Node authorizer serves. */
+export const nodesGroup = 'system:nodes';
 
 export function nodeUser(nodeName: string): string {
   return `system:node:${nodeName}`;

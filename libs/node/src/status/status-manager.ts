@@ -109,7 +109,7 @@ export class StatusManager {
 }
 
 /** Whether `pod` is older than `than`; also true if a resource version is not a number. */
-function isOlder(pod: Pod, than: Pod): boolean {
+export function isOlder(pod: Pod, than: Pod): boolean {
   const version = Number(pod.metadata?.resourceVersion);
   const otherVersion = Number(than.metadata?.resourceVersion);
   return Number.isNaN(version) || Number.isNaN(otherVersion) || version < otherVersion;
