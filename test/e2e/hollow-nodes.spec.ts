@@ -51,7 +51,7 @@ async function podsOf(label: string): Promise<Pod[]> {
 
 const container = [{ name: 'main', image: 'any', command: ['run'] }];
 const deployment = {
-  apiVersion: 'apps.orch.io/v1',
+  apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: { name: 'web' },
   spec: {
@@ -61,7 +61,7 @@ const deployment = {
   },
 };
 const job = {
-  apiVersion: 'batch.orch.io/v1',
+  apiVersion: 'batch/v1',
   kind: 'Job',
   metadata: { name: 'work' },
   spec: { completions: 3, template: { spec: { restartPolicy: 'Never', containers: container } } },

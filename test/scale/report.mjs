@@ -1,0 +1,58 @@
+/** The report of a scale test as Markdown, with a verdict for each objective. */
+
+export function report({ date, conditions, options, rows, start, created, churned, usage, kills }) {
+  const { nodes, pods, services, replicas } = options;
+  const verdict = (holds) => (holds ? 'met' : 'missed');
+  return `# Scale
+
+Written by \`npm run scale -- --report\`, which [hollow nodes](hollow-nodes.md) make possible: API servers, controller
+manager, scheduler and hollow nodes are real processes on one machine. The default size is 5,000 nodes, 150,000 pods,
+1,000 services and 100 replaced pods per second; the options \`--nodes\`, \`--pods\`, \`--services\`, \`--churn\`,
+\`--seconds\` and \`--replicas\` set another one.
+
+## Conditions
+
+${date}: ${nodes} nodes, ${pods} pods, ${services} services, ${replicas} API server(s). ${conditions}
+
+Creating the pods until all were ready took ${created.seconds.toFixed(0)} s (${created.rate.toFixed(0)} pods/s). Then
+${churned.count} pods were replaced in ${churned.seconds.toFixed(0)} s (${(churned.count / churned.seconds).toFixed(0)} pods/s).
+
+## API latency
+
+Requests of the whole run; the figure is the upper bound of the histogram bucket. Objectives: 1 s for single objects,
+5 s for lists of a namespace, 30 s for lists of the cluster.
+
+| verb | scope | requests | p99 at most | objective | verdict |
+| ---- | ----- | -------- | ----------- | --------- | ------- |
+${rows
+  .map(({ verb, scope, count, p99Seconds, limitSeconds }) => {
+    const holds = verdict(p99Seconds <= limitSeconds);
+    return `| ${verb} | ${scope} | ${count} | ${p99Seconds} s | ${limitSeconds} s | ${holds} |`;
+  })
+  .join('\n')}
+
+## Pod start-up
+
+From the creation of a pod until it is ready, including the start delay of 1 s of hollow nodes, to the second. Pods that
+are created together wait for each other; pods of the churn start in a cluster at work.
+
+| pods | p50 | p99 | most |
+| ---- | --- | --- | ---- |
+| all together | ${start.all.join(' | ')} |
+| replaced | ${start.churned.join(' | ')} |
+
+## Memory and CPU
+
+| component | resident memory | CPU in the whole run |
+| --------- | --------------- | -------------------- |
+${usage.map(({ name, bytes, seconds }) => `| ${name} | ${Math.round(bytes / 2 ** 20)} MiB | ${seconds.toFixed(1)} s |`).join('\n')}
+
+## Recovery
+
+Each process is killed, and a deployment gets a pod more. The time ends when that pod is ready.
+
+| killed | seconds |
+| ------ | ------- |
+${kills.map(({ name, seconds }) => `| ${name} | ${seconds.toFixed(1)} |`).join('\n')}
+`;
+}

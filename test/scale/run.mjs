@@ -1,0 +1,134 @@
+/**
+ * `npm run scale`: a cluster of real processes with hollow nodes, pods, services and churn. Prints
+ * what it measures; `--report` writes it to docs/scale.md. See docs/scale.md.
+ */
+import { writeFileSync } from 'node:fs';
+import { availableParallelism, loadavg, totalmem } from 'node:os';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { churn, createLoad, isReady, listPods, startSeconds } from './load.mjs';
+import { report } from './report.mjs';
+import { latencies, readBuckets } from './request-latency.mjs';
+import { ScaleCluster } from './scale-cluster.mjs';
+
+const defaults = { nodes: 5_000, pods: 150_000, services: 1_000, churn: 100, seconds: 60 };
+const short = { nodes: 50, pods: 500, services: 10, churn: 20, seconds: 3 };
+const stepTimeoutMs = 3_600_000;
+const pollMs = 500;
+
+function optionsOf() {
+  const number = { type: 'string' };
+  const { values } = parseArgs({
+    options: {
+      ...{ nodes: number, pods: number, services: number, churn: number, seconds: number },
+      ...{ replicas: number, short: { type: 'boolean' }, report: { type: 'boolean' } },
+    },
+  });
+  const options = { ...(values.short ? short : defaults), replicas: 1, report: values.report };
+  for (const name of [...Object.keys(defaults), 'replicas']) {
+    if (values[name] === undefined) continue;
+    options[name] = Number(values[name]);
+    if (!Number.isInteger(options[name]) || options[name] < 1) {
+      throw new Error(`--${name} must be a positive integer: ${values[name]}`);
+    }
+  }
+  return options;
+}
+
+/** Resolves with the seconds until `probe` resolves with true; its errors count as false. */
+async function secondsUntil(what, probe) {
+  const startedMs = performance.now();
+  let last = 'not yet true';
+  while (performance.now() - startedMs < stepTimeoutMs) {
+    try {
+      if (await probe()) return (performance.now() - startedMs) / 1_000;
+      last = 'not yet true';
+    } catch (error) {
+      last = error.message;
+    }
+    await new Promise((done) => setTimeout(done, pollMs));
+  }
+  throw new Error(`${what}: ${last}`);
+}
+
+const readyCount = async (cluster) => (await listPods(cluster)).filter(isReady).length;
+
+/** Kills each process in turn and measures the time until one more pod is ready. */
+async function recoveries(cluster, podCount) {
+  const kills = [];
+  const path = '/apis/apps/v1/namespaces/scale/deployments/app-0/scale';
+  for (const name of cluster.pids().keys()) {
+    const wanted = podCount + kills.length + 1;
+    await cluster.kill(name);
+    let isScaled = false;
+    const seconds = await secondsUntil(`recovery of ${name}`, async () => {
+      if (!isScaled) {
+        const scale = await cluster.json('GET', path);
+        scale.spec.replicas += 1;
+        await cluster.call('PUT', path, scale);
+        isScaled = true;
+      }
+      return (await readyCount(cluster)) === wanted;
+    });
+    kills.push({ name, seconds });
+    console.log(`recovered from the kill of ${name} in ${seconds.toFixed(1)} s`);
+  }
+  return kills;
+}
+
+function quantiles(seconds) {
+  const at = (share) => seconds[Math.min(seconds.length - 1, Math.floor(seconds.length * share))];
+  return [at(0.5), at(0.99), seconds.at(-1)].map((value) => `${value} s`);
+}
+
+async function measure(cluster, options) {
+  const before = readBuckets(await cluster.call('GET', '/metrics'));
+  await createLoad(cluster, options);
+  const allReady = async () => (await readyCount(cluster)) === options.pods;
+  const startedMs = performance.now();
+  const createSeconds = await secondsUntil('all pods are ready', allReady);
+  console.log(`${options.pods} pods are ready after ${createSeconds.toFixed(1)} s`);
+  const first = await listPods(cluster);
+  const churnStartMs = performance.now();
+  const churnCount = await churn(cluster, options.churn, options.seconds);
+  const churnSeconds = (performance.now() - churnStartMs) / 1_000;
+  await secondsUntil('replaced pods are ready', allReady);
+  const known = new Set(first.map(({ metadata }) => metadata.uid));
+  const replaced = (await listPods(cluster)).filter(({ metadata }) => !known.has(metadata.uid));
+  const rows = latencies(before, readBuckets(await cluster.call('GET', '/metrics')));
+  const usage = [...cluster.usage()].map(([name, { cpuUs, residentBytes }]) => {
+    return { name, bytes: residentBytes, seconds: cpuUs / 1e6 };
+  });
+  console.log(`measured for ${((performance.now() - startedMs) / 1_000).toFixed(0)} s`);
+  return {
+    rows,
+    usage,
+    created: { seconds: createSeconds, rate: options.pods / createSeconds },
+    churned: { count: churnCount, seconds: churnSeconds },
+    start: { all: quantiles(startSeconds(first)), churned: quantiles(startSeconds(replaced)) },
+    kills: await recoveries(cluster, options.pods),
+  };
+}
+
+const options = optionsOf();
+const load = loadavg()[0].toFixed(1);
+const conditions = `${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}, load average ${load} before the start.`;
+const cluster = new ScaleCluster(options);
+try {
+  await cluster.start();
+  const isUp = async () => {
+    const { items } = await cluster.json('GET', '/api/v1/nodes?resourceVersion=0');
+    return items.filter(({ spec }) => !spec.taints?.length).length === options.nodes;
+  };
+  console.log(
+    `nodes are ready after ${(await secondsUntil('nodes are ready', isUp)).toFixed(1)} s`,
+  );
+  const measured = await measure(cluster, options);
+  const date = new Date().toISOString().slice(0, 10);
+  const text = report({ date, conditions, options, ...measured });
+  if (options.report) writeFileSync(resolve(import.meta.dirname, '../../docs/scale.md'), text);
+  else console.log(text);
+  if (options.report) console.log('written: docs/scale.md');
+} finally {
+  await cluster.stop();
+}
