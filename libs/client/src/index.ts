@@ -2,6 +2,7 @@
  * The client of the API server: typed requests, informers, work queues, leader election, events.
  */
 export { LeaderElector, type LeaderElectorOptions } from './election/leader-elector.js';
+export { electionRecordKey } from './election/object-lock.js';
 export { servingUrl, servingUrlOf } from './election/serving-url.js';
 export {
   type ElectedComponentDependencies,

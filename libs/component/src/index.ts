@@ -101,7 +101,10 @@ export {
   type GroupDefaults,
   type OptionsClass,
 } from './options/flag.js';
-export { LeaderElectionOptions } from './options/leader-election-options.js';
+export {
+  type LeaderElectionLock,
+  LeaderElectionOptions,
+} from './options/leader-election-options.js';
 export {
   HelpRequested,
   type ProgramInfo,

@@ -6,15 +6,22 @@ import type { LeaderElectorOptions } from './leader-elector.js';
 
 type ElectionOptions = Pick<
   LeaderElectorOptions,
-  'namespace' | 'name' | 'identity' | 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'
+  | 'resourceLock'
+  | 'namespace'
+  | 'name'
+  | 'identity'
+  | 'leaseDurationMs'
+  | 'renewDeadlineMs'
+  | 'retryPeriodMs'
 >;
 
 /**
- * Returns options with a unique identity. The lease has the name of the component unless a flag
+ * Returns options with a unique identity. The lock object has the name of the component unless a flag
  * sets another one.
  */
 export function electionOfFlags(flags: LeaderElectionOptions, component: string): ElectionOptions {
   return {
+    resourceLock: flags.resourceLock,
     namespace: flags.resourceNamespace,
     name: flags.resourceName || dialect().systemName(component),
     identity: `${hostname()}_${randomUUID()}`,

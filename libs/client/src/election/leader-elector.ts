@@ -1,5 +1,5 @@
 /**
- * Elects one leader among processes by a Lease object. Holds the timing; `LeaseView` decides when a
+ * Elects one leader among processes by a record in the API, usually a Lease. Holds the timing; `LeaseView` decides when a
  * lease may be acquired. A leader counts its renew deadline from the sending of its last successful
  * renewal, and `isLeader` reads the monotonic clock each time, so that a process that was suspended
  * does not act as leader.
@@ -10,28 +10,30 @@
 import { formatMicroTime } from '@orch/apimachinery';
 import {
   type Clock,
+  type LeaderElectionLock,
   type Logger,
   type Metrics,
   sleep,
   systemClock,
   type Timer,
 } from '@orch/component';
-import type { Lease } from '@orch/types/coordination/v1';
-import { resources } from '../generated/resources.js';
 import type { ApiClient } from '../rest/api-client.js';
 import { isAlreadyExists, isConflict, isNotFound } from '../rest/api-error.js';
-import type { CallOptions, ResourceClient } from '../rest/resource-client.js';
+import type { CallOptions } from '../rest/resource-client.js';
+import { createLock } from './create-lock.js';
+import type { ElectionLock, ElectionRecord, ObservedRecord } from './election-lock.js';
 import { LeaseView } from './lease-view.js';
-import { withServingUrl } from './serving-url.js';
 
 export interface LeaderElectorOptions {
   client: ApiClient;
-  /** Namespace and name of the Lease. */
+  /** Kind of the lock object; a Lease by default. */
+  resourceLock?: LeaderElectionLock;
+  /** Namespace and name of the lock object. */
   namespace: string;
   name: string;
   /** Unique to this process. */
   identity: string;
-  /** The URL at which this process serves. It writes it to the Lease while it leads. */
+  /** The URL at which this process serves. It writes it to the lock object while it leads. */
   servingUrl?: string | undefined;
   /** How long candidates wait for a renewal before they acquire the lease. */
   leaseDurationMs?: number;
@@ -72,7 +74,8 @@ export class LeaderElector {
   private readonly retryPeriodMs: number;
   private readonly view: LeaseView;
   private readonly stopping = new AbortController();
-  private lease: Lease | undefined;
+  private readonly lock: ElectionLock;
+  private record: ObservedRecord | undefined;
   private leading: AbortController | undefined;
   private deadlineTimer: Timer | undefined;
   private leadsUntilMs = 0;
@@ -95,6 +98,8 @@ export class LeaderElector {
       );
     }
     this.view = new LeaseView(options.identity);
+    const { client, namespace, name, servingUrl, resourceLock = 'leases' } = options;
+    this.lock = createLock({ client, namespace, name, servingUrl, resourceLock });
     options.metrics?.gauge({
       name: 'leader_election_master_status',
       help: 'Whether this process leads by the lease of this name: 1 when it does, else 0.',
@@ -169,73 +174,52 @@ export class LeaderElector {
 
   /** @returns whether this call has written this process into the lease. */
   private async acquireOrRenew(): Promise<boolean> {
-    const leases = this.options.client.resource(resources.leases, this.options.namespace);
     const call = {
       timeoutMs: (this.renewDeadlineMs - this.retryPeriodMs) / renewAttemptCount,
       sendOnce: true,
       signal: this.stopping.signal,
     };
-    // A leader already has the lease that it wrote last.
-    if (!this.leading || !this.lease) {
-      try {
-        this.note(await leases.get(this.options.name, call));
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-        this.lease = undefined;
-      }
-    }
-    if (this.lease && !this.view.mayAcquire(this.clock.monotonicMs())) return false;
+    // A leader already has the record that it wrote last.
+    if (!this.leading || !this.record) this.note(await this.lock.read(call));
+    if (this.record && !this.view.mayAcquire(this.clock.monotonicMs())) return false;
     try {
-      await this.write(leases, call);
+      await this.write(call);
       return true;
     } catch (error) {
       if (!isConflict(error) && !isAlreadyExists(error) && !isNotFound(error)) throw error;
-      this.note(await leases.get(this.options.name, call));
+      this.note(await this.lock.read(call));
       if (!this.leading || this.view.holder !== this.options.identity) return false;
       // An earlier renewal without a response was stored after all, or another writer changed the
-      // lease.
-      await this.write(leases, call);
+      // lock object.
+      await this.write(call);
       return true;
     }
   }
 
-  private async write(leases: ResourceClient<Lease>, call: CallOptions): Promise<void> {
-    const desired = this.desiredLease(this.lease);
-    this.note(await (this.lease ? leases.replace(desired, call) : leases.create(desired, call)));
+  private async write(call: CallOptions): Promise<void> {
+    this.note(await this.lock.write(this.desiredRecord(this.record), call));
   }
 
-  private note(lease: Lease): void {
-    this.lease = lease;
+  private note(record: ObservedRecord | undefined): void {
+    this.record = record;
+    if (!record) return;
+    const { holderIdentity, leaseDurationSeconds, renewal } = record;
     this.view.observe(
-      {
-        holderIdentity: lease.spec?.holderIdentity ?? '',
-        leaseDurationMs: (lease.spec?.leaseDurationSeconds ?? 0) * 1000,
-        renewal: `${lease.spec?.renewTime ?? ''}/${lease.metadata?.resourceVersion ?? ''}`,
-      },
+      { holderIdentity, leaseDurationMs: leaseDurationSeconds * 1000, renewal },
       this.clock.monotonicMs(),
     );
   }
 
-  private desiredLease(current: Lease | undefined): Lease {
+  private desiredRecord(current: ObservedRecord | undefined): ElectionRecord {
     const now = formatMicroTime(this.clock.nowMs());
-    const isOurs = current?.spec?.holderIdentity === this.options.identity;
-    const transitions = current?.spec?.leaseTransitions ?? 0;
+    const isOurs = current?.holderIdentity === this.options.identity;
+    const transitionCount = current?.transitionCount ?? 0;
     return {
-      ...current,
-      metadata: {
-        ...current?.metadata,
-        name: this.options.name,
-        namespace: this.options.namespace,
-        annotations: withServingUrl(current?.metadata?.annotations, this.options.servingUrl),
-      },
-      spec: {
-        ...current?.spec,
-        holderIdentity: this.options.identity,
-        leaseDurationSeconds: Math.max(1, Math.round(this.leaseDurationMs / 1000)),
-        acquireTime: (isOurs && current?.spec?.acquireTime) || now,
-        renewTime: now,
-        leaseTransitions: isOurs || !current ? transitions : transitions + 1,
-      },
+      holderIdentity: this.options.identity,
+      leaseDurationSeconds: Math.max(1, Math.round(this.leaseDurationMs / 1000)),
+      acquireTime: (isOurs && current?.acquireTime) || now,
+      renewTime: now,
+      transitionCount: isOurs || !current ? transitionCount : transitionCount + 1,
     };
   }
 
@@ -267,22 +251,18 @@ export class LeaderElector {
   }
 
   private async release(): Promise<void> {
-    if (!this.lease) return;
+    if (!this.record) return;
     const now = formatMicroTime(this.clock.nowMs());
-    const released: Lease = {
-      ...this.lease,
-      spec: {
-        ...this.lease.spec,
-        holderIdentity: '',
-        leaseDurationSeconds: 1,
-        acquireTime: now,
-        renewTime: now,
-      },
+    const { transitionCount } = this.record;
+    const released: ElectionRecord = {
+      holderIdentity: '',
+      leaseDurationSeconds: 1,
+      acquireTime: now,
+      renewTime: now,
+      transitionCount,
     };
     try {
-      await this.options.client
-        .resource(resources.leases, this.options.namespace)
-        .replace(released, { timeoutMs: this.retryPeriodMs });
+      await this.lock.write(released, { timeoutMs: this.retryPeriodMs });
     } catch (error) {
       this.options.logger.warn({ err: error, lease: this.options.name }, 'lease was not released');
     }

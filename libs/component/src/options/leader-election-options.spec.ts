@@ -17,13 +17,8 @@ describe('flags of leader election', () => {
   it.each([
     ['--leader-elect-renew-deadline=15s', 'must be less than --leader-elect-lease-duration'],
     ['--leader-elect-retry-period=9s', 'must be less than --leader-elect-renew-deadline / 1.2'],
-    ['--leader-elect-resource-lock=endpoints', 'endpoints is not supported, use leases'],
+    ['--leader-elect-resource-lock=secrets', '--leader-elect-resource-lock'],
   ])('%s is refused', (flag, reason) => {
     expect(() => parse(flag)).toThrow(reason);
-  });
-
-  it('accept any lock while leader election is disabled', () => {
-    const options = parse('--leader-elect=false', '--leader-elect-resource-lock=endpoints');
-    expect(options.enabled).toBe(false);
   });
 });

@@ -53,7 +53,8 @@ export class LeaderElectionOptions {
 
   @Flag({
     name: 'leader-elect-resource-lock',
-    description: 'resource of the lock object; only leases is supported',
+    description:
+      'resource of the lock object; endpointsleases and configmapsleases hold two locks, for the change from one to the other',
     default: 'leases',
     type: 'string',
   })
@@ -75,11 +76,11 @@ export class LeaderElectionOptions {
   @IsNotEmpty()
   resourceNamespace!: string;
 
-  /** Throws `ValueError` if the durations are inconsistent or the lock is not supported. */
+  /** Throws `ValueError` if the durations are inconsistent or the lock is unknown. */
   checkRelations(): void {
-    if (this.enabled && this.resourceLock !== 'leases') {
+    if (!leaderElectionLocks.includes(this.resourceLock)) {
       throw new ValueError(
-        `--leader-elect-resource-lock: ${this.resourceLock} is not supported, use leases`,
+        `--leader-elect-resource-lock: ${this.resourceLock} is unknown; use ${leaderElectionLocks.join(', ')}`,
       );
     }
     if (this.renewDeadlineMs >= this.leaseDurationMs) {
