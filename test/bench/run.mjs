@@ -11,6 +11,7 @@ import { printHeading } from './row.mjs';
 
 const others = [
   'log',
+  'manager',
   'store',
   'schema',
   'scheduling',

@@ -1,0 +1,50 @@
+/** A built client of the API server (controller manager, scheduler) in a child process. */
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cpuUs, residentBytes } from './proc.mjs';
+
+export class ComponentProcess {
+  /** Runs the program of the checkout of `server`, with the credentials of the bench. */
+  constructor(name, server, flags) {
+    this.name = name;
+    this.server = server;
+    this.flags = flags;
+  }
+
+  start() {
+    const { directory, url, token, tree } = this.server;
+    const kubeconfig = join(directory, `${this.name}.json`);
+    const cluster = { server: url, 'insecure-skip-tls-verify': true };
+    writeFileSync(
+      kubeconfig,
+      JSON.stringify({
+        ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'bench' },
+        contexts: [{ name: 'bench', context: { cluster: 'bench', user: 'bench' } }],
+        clusters: [{ name: 'bench', cluster }],
+        users: [{ name: 'bench', user: { token } }],
+      }),
+    );
+    const program = join(tree, `dist/apps/${this.name}/src/main.js`);
+    const nodeArguments = (process.env.ORCH_BENCH_NODE_ARGS ?? '').split(' ').filter(Boolean);
+    const flags = [`--kubeconfig=${kubeconfig}`, '--secure-port=0', '--log-level=error'];
+    this.child = spawn(process.execPath, [...nodeArguments, program, ...flags, ...this.flags], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+  }
+
+  cpuUs() {
+    return cpuUs(this.child.pid);
+  }
+
+  residentBytes() {
+    return residentBytes(this.child.pid);
+  }
+
+  async stop() {
+    if (!this.child || this.child.exitCode !== null) return;
+    const ended = new Promise((done) => this.child.once('exit', done));
+    this.child.kill('SIGTERM');
+    await ended;
+  }
+}
