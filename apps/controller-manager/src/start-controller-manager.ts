@@ -4,6 +4,7 @@ import { createComponent, RestClient, serveComponent, startElectedComponent } fr
 import { HealthChecks, Metrics } from '@orch/component';
 import { ControllerManager } from '@orch/controllers';
 import { controllerManagerModule, type ProcessDependencies } from './controller-manager.module.js';
+import { debugPage, debugPath } from './debug-page.js';
 
 export async function startControllerManager(dependencies: ProcessDependencies): Promise<void> {
   const { options } = dependencies;
@@ -13,9 +14,9 @@ export async function startControllerManager(dependencies: ProcessDependencies):
     dependencies,
   );
   const manager = context.get(ControllerManager);
-  await serveComponent(options.serving, context, dependencies, () => ({
-    controllers: options.controllers,
-  }));
+  const configuration = () => ({ controllers: options.controllers });
+  const pages = { [debugPath]: debugPage(manager) };
+  await serveComponent(options.serving, context, dependencies, configuration, pages);
   startElectedComponent(options.election, {
     ...dependencies,
     component: 'controller-manager',

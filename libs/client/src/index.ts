@@ -17,6 +17,7 @@ export {
 export { resources } from './generated/resources.js';
 export { byControllerUid } from './informer/indexers.js';
 export {
+  type CacheView,
   Informer,
   type InformerOptions,
   type InformerSelection,
@@ -36,7 +37,12 @@ export {
   splitKey,
   type WatchEvent,
 } from './objects.js';
-export { QueueFullError, WorkQueue, type WorkQueueOptions } from './queue/work-queue.js';
+export {
+  QueueFullError,
+  type QueueView,
+  WorkQueue,
+  type WorkQueueOptions,
+} from './queue/work-queue.js';
 export type { ApiClient } from './rest/api-client.js';
 export {
   ApiError,

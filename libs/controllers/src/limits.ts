@@ -145,4 +145,9 @@ export const limits = {
    * stalls longer. Lower: more requests while tokens are rejected for another reason.
    */
   tokenRejectionPauseMs: 5_000,
+  /**
+   * Keys of each state of a queue that the debug view names. Higher: larger responses. Lower: fewer
+   * keys of a long queue are named.
+   */
+  viewedKeyCountMax: 100,
 } as const;

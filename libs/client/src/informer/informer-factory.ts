@@ -3,7 +3,7 @@ import type { Clock, Logger } from '@orch/component';
 import type { ApiObject } from '../objects.js';
 import type { ApiClient } from '../rest/api-client.js';
 import type { ResourceRef } from '../rest/resource-ref.js';
-import { Informer, type InformerSelection } from './informer.js';
+import { type CacheView, Informer, type InformerSelection } from './informer.js';
 
 export interface InformerFactoryOptions {
   client: ApiClient;
@@ -14,7 +14,7 @@ export interface InformerFactoryOptions {
 }
 
 /** An informer without the methods that depend on the type of its objects. */
-type AnyInformer = Pick<Informer<ApiObject>, 'start' | 'stop' | 'whenSynced'>;
+type AnyInformer = Pick<Informer<ApiObject>, 'start' | 'stop' | 'whenSynced' | 'view'>;
 
 export class InformerFactory {
   private readonly informers = new Map<string, AnyInformer>();
@@ -38,6 +38,10 @@ export class InformerFactory {
     }
     // The key fixes the resource, and the resource the type of its objects.
     return informer as Informer<T>;
+  }
+
+  view(): CacheView[] {
+    return [...this.informers.values()].map((one) => one.view());
   }
 
   start(): void {

@@ -23,6 +23,14 @@ export interface InformerSelection {
   fieldSelector?: string;
 }
 
+/** A cache, for people. */
+export interface CacheView {
+  readonly resource: string;
+  readonly selection: InformerSelection;
+  readonly objectCount: number;
+  readonly isSynced: boolean;
+}
+
 export interface InformerOptions<T extends ApiObject> extends InformerSelection {
   client: ApiClient;
   resource: ResourceRef<T>;
@@ -97,6 +105,16 @@ export class Informer<T extends ApiObject> {
   /** Whether the first list is complete and the handlers were called for it. */
   hasSynced(): boolean {
     return this.synced;
+  }
+
+  view(): CacheView {
+    const { resource, namespace, labelSelector, fieldSelector } = this.options;
+    return {
+      resource: [resource.plural, resource.version, resource.group].join('.'),
+      selection: { namespace, labelSelector, fieldSelector },
+      objectCount: this.store.size,
+      isSynced: this.synced,
+    };
   }
 
   /** Resolves when synced; rejects after `timeoutMs` or when stopped. */

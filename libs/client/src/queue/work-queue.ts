@@ -34,6 +34,17 @@ interface Delayed {
   readonly timer: Timer;
 }
 
+/** The content of a queue, for people. Times are in seconds. */
+export interface QueueView {
+  readonly name: string;
+  readonly readyCount: number;
+  readonly delayedCount: number;
+  /** The keys in work and how long; the first ready keys; the first delayed keys and when. */
+  readonly inWork: Readonly<Record<string, number>>;
+  readonly ready: readonly string[];
+  readonly delayed: Readonly<Record<string, number>>;
+}
+
 export class WorkQueue implements QueueState {
   /** Ready keys in order, with the time of their addition. */
   private readonly ready = new Map<string, number>();
@@ -68,6 +79,22 @@ export class WorkQueue implements QueueState {
   /** Whether no key is ready or in work. Delayed keys do not count. */
   get isIdle(): boolean {
     return this.ready.size === 0 && this.inWork.size === 0;
+  }
+
+  /** Names at most `keyCountMax` keys of each state. */
+  view(keyCountMax: number): QueueView {
+    const nowMs = this.clock.monotonicMs();
+    const first = <T>(entries: Iterable<T>) => [...entries].slice(0, keyCountMax);
+    const times = (entries: Iterable<[string, number]>) =>
+      Object.fromEntries(first(entries).map(([key, ms]) => [key, ms / 1_000] as const));
+    return {
+      name: this.options.name,
+      readyCount: this.ready.size,
+      delayedCount: this.delayed.size,
+      inWork: times([...this.inWork].map(([key, sinceMs]) => [key, nowMs - sinceMs])),
+      ready: first(this.ready.keys()),
+      delayed: times([...this.delayed].map(([key, { dueMs }]) => [key, dueMs - nowMs])),
+    };
   }
 
   workSeconds(): readonly number[] {

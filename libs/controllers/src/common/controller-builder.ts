@@ -7,7 +7,6 @@ import { type ApiObject, type KnownResource, objectKey, type WorkQueue } from '@
 import type { Controller, ControllerContext, Reconcile } from './controller.js';
 import { type OwnsOptions, watchOwned } from './ownership.js';
 import { QueueController } from './queue-controller.js';
-import { watchDefinitions } from './watch-definitions.js';
 import { type Predicates, type WatchOptions, watch } from './watches.js';
 
 /** Starts the declaration of a controller. `name` labels the metrics and logs of its queue. */
@@ -83,7 +82,7 @@ export class ControllerBuilder<Owner extends ApiObject> {
 
   /** Calls `act` after changes of what the server serves, and once after the start. */
   onServedResources(act: () => void): this {
-    this.built.onStart((signal) => watchDefinitions(this.context, signal, act));
+    this.built.onStart((signal) => this.context.definitions.subscribe(signal, act));
     return this;
   }
 

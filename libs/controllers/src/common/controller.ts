@@ -1,6 +1,7 @@
 /** The contract between controllers and the manager that runs them. */
 import type { ApiClient, EventRecorder, InformerFactory, WorkQueue } from '@orch/client';
 import type { Clock, Features, Logger, Metrics } from '@orch/component';
+import type { DefinitionWatch } from './definition-watch.js';
 import type { ControllersOptions } from './options.js';
 
 export interface ControllerContext {
@@ -8,6 +9,8 @@ export interface ControllerContext {
   readonly client: ApiClient;
   /** Shared by all controllers. */
   readonly informers: InformerFactory;
+  /** Changes of what the server serves; shared by all controllers. */
+  readonly definitions: DefinitionWatch;
   /** PEM certificate authority of the API server; undefined if clients do not verify it. */
   readonly authorityPem: string | undefined;
   /** Returns the recorder whose events have `component` as their source. */

@@ -1,4 +1,4 @@
-import { ApiError, type RequestOptions } from '@orch/client';
+import { ApiError, type RequestOptions, resources } from '@orch/client';
 import { FeatureGates, Metrics, parseOptions } from '@orch/component';
 import { expect, it } from 'vitest';
 import { MemoryApiClient } from '../../../client/src/testing/memory-api-client.js';
@@ -17,6 +17,40 @@ class WithoutTokens extends MemoryApiClient {
     return super.request(method, path, options);
   }
 }
+
+function managerWith(client: MemoryApiClient, clock: TestClock, ...flags: string[]) {
+  const options = { program: 'test', description: '', version: '' };
+  return new ControllerManager(
+    {
+      client,
+      authorityPem: undefined,
+      qps: 0,
+      burst: 0,
+      logger: quietLogger,
+      metrics: new Metrics(),
+      clock,
+      features: new FeatureGates('controller-manager'),
+      random: () => 0,
+    },
+    parseOptions(ControllersOptions, flags, options),
+  );
+}
+
+it('shows the queues and caches of the controllers while it runs', async () => {
+  const clock = new TestClock();
+  const server = new MemoryApiServer({ clock, random: () => 0.5 });
+  server.seed(resources.pods, { metadata: { name: 'a', namespace: 'default' } });
+  const manager = managerWith(new MemoryApiClient(server), clock, '--controllers=replicaset');
+  expect(manager.view()).toBeUndefined();
+  await manager.start();
+  const view = manager.view();
+  const idle = { readyCount: 0, delayedCount: 0, inWork: {}, ready: [], delayed: {} };
+  expect(view?.controllers).toEqual({ replicaset: [{ name: 'replicaset', ...idle }] });
+  expect(view?.caches).toContainEqual(
+    expect.objectContaining({ resource: 'pods.v1.core', objectCount: 1, isSynced: true }),
+  );
+  await manager.stop();
+});
 
 it('stops while it waits for the tokens of controllers', async () => {
   const clock = new TestClock();

@@ -6,9 +6,11 @@ import { setMaxListeners } from 'node:events';
 import { type ApiClient, EventRecorder, InformerFactory } from '@orch/client';
 import type { Clock, Features, Logger, Metrics } from '@orch/component';
 import type { Controller, ControllerContext } from '../common/controller.js';
+import { DefinitionWatch } from '../common/definition-watch.js';
 import { type ControllersOptions, isControllerEnabled } from '../common/options.js';
 import { limits } from '../limits.js';
 import { AccountClients } from './account-clients.js';
+import { type DebugView, debugView } from './debug-view.js';
 import { controllers } from './registry.js';
 import { hasAccount } from './service-accounts.js';
 
@@ -37,6 +39,8 @@ export class ControllerManager {
   private readonly recorders = new Map<string, EventRecorder>();
   private accounts: AccountClients | undefined;
   private informers: InformerFactory | undefined;
+  private definitions: DefinitionWatch | undefined;
+  private readonly built = new Map<string, Controller>();
   private running: Promise<unknown> | undefined;
 
   /** Throws if the options name a controller that does not exist. */
@@ -71,18 +75,23 @@ export class ControllerManager {
       resyncPeriodMs: this.options.minResyncPeriodMs * (1 + random()),
     });
     this.informers = informers;
-    const built: [string, Controller][] = [];
+    this.definitions = new DefinitionWatch({ client, clock, logger, random });
     for (const [name, build] of enabled) {
-      const controller = build(this.contextFor(name, informers), this.options);
-      if (controller) built.push([name, controller]);
+      const controller = build(this.contextFor(name, informers, this.definitions), this.options);
+      if (controller) this.built.set(name, controller);
     }
     informers.start();
     await informers.whenSynced(limits.syncTimeoutMs);
     if (this.stopping.signal.aborted) return;
     this.running = Promise.all(
-      built.map(([name, controller]) => this.runController(name, controller)),
+      [...this.built].map(([name, controller]) => this.runController(name, controller)),
     );
-    logger.info({ controllers: built.map(([name]) => name) }, 'controllers are running');
+    logger.info({ controllers: [...this.built.keys()] }, 'controllers are running');
+  }
+
+  /** Returns the content of queues and caches; undefined before `start`. */
+  view(): DebugView | undefined {
+    return this.informers && debugView(this.built, this.informers.view());
   }
 
   /** Completes the reconciliations in flight; writes nothing afterwards. */
@@ -114,11 +123,16 @@ export class ControllerManager {
     if (!this.stopping.signal.aborted) throw new Error(`controller ${name} ended unexpectedly`);
   }
 
-  private contextFor(name: string, informers: InformerFactory): ControllerContext {
+  private contextFor(
+    name: string,
+    informers: InformerFactory,
+    definitions: DefinitionWatch,
+  ): ControllerContext {
     const { authorityPem, logger, metrics, clock, features, random } = this.dependencies;
     return {
       client: this.clientFor(name),
       informers,
+      definitions,
       authorityPem,
       recorder: (component) => this.recorderFor(name, component),
       logger: logger.child({ controller: name }),

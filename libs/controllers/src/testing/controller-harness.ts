@@ -9,6 +9,7 @@ import { MemoryApiServer } from '../../../client/src/testing/memory-api-server.j
 import { quietLogger } from '../../../client/test/support.js';
 import { TestClock } from '../../../component/src/testing/test-clock.js';
 import type { Controller, ControllerContext, ControllerFactory } from '../common/controller.js';
+import { DefinitionWatch } from '../common/definition-watch.js';
 import { ControllersOptions } from '../common/options.js';
 
 export interface HarnessOptions {
@@ -128,16 +129,19 @@ export class ControllerHarness {
   }
 
   private contextFor(informers: InformerFactory): ControllerContext {
+    const { client, clock, metrics } = this;
+    const random = () => this.random();
     return {
-      client: this.client,
+      client,
       informers,
+      definitions: new DefinitionWatch({ client, clock, logger: quietLogger, random }),
       authorityPem: this.harnessOptions.authorityPem,
       recorder: (component) => this.recorderFor(component),
       logger: quietLogger,
-      metrics: this.metrics,
-      clock: this.clock,
+      metrics,
+      clock,
       features: this.features(),
-      random: () => this.random(),
+      random,
     };
   }
 
