@@ -58,6 +58,13 @@ export const encryptionMergesMax = 100;
 export const kmsCallsMax = 16;
 /** Calls that wait for one of those in flight. Above it, reads and writes are refused with 503. */
 export const kmsCallsWaitingMax = 10_000;
+/**
+ * How long a health check reports a key management service that worked without another call.
+ * Higher: an outage is reported later. Lower: probes load the service.
+ */
+export const kmsHealthyMs = 20_000;
+/** The same for a service that failed. Higher: its return is reported later. */
+export const kmsUnhealthyMs = 3_000;
 /** Bytes of a data key that a key management service has encrypted: its length has 16 bits. */
 export const encryptedDataKeyBytesMax = 2 ** 16 - 1;
 

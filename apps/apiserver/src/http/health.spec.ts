@@ -57,6 +57,7 @@ class Server {
       context: {
         lifecycle: { stopping: this.stopping.signal },
         options,
+        settings: { encryption: undefined },
       } as unknown as HealthDependencies['context'],
       store: {
         status: () => ({ ready: works('quorum'), reason: 'no quorum' }),

@@ -11,12 +11,15 @@ import {
   logCheck,
   pingCheck,
 } from '@orch/component';
+import type { EncryptionConfiguration } from '@orch/security';
 import { StoreError, type VersionedStore } from '@orch/store';
 import type { ApiServerContext } from '../context/api-server-context.js';
 import { type BootDependencies, type BootStep, bootSteps } from './boot-steps.js';
 
 export interface HealthDependencies extends BootDependencies {
-  readonly context: Pick<ApiServerContext, 'lifecycle' | 'options'>;
+  readonly context: Pick<ApiServerContext, 'lifecycle' | 'options'> & {
+    readonly settings: Pick<ApiServerContext['settings'], 'encryption'>;
+  };
   readonly store: Pick<VersionedStore, 'status' | 'get'>;
   readonly clock: Clock;
 }
@@ -30,6 +33,7 @@ export function serverHealth(dependencies: HealthDependencies): HealthChecks {
   health.add(pingCheck);
   health.add(logCheck);
   addStoreCheck(health, store);
+  addKeyServiceChecks(health, context.settings.encryption);
   const steps = bootSteps(dependencies);
   health.add(informerCheck(steps), ['readyz']);
   const boot = new BootChecks(health, {
@@ -59,6 +63,27 @@ function addStoreCheck(health: HealthChecks, store: HealthDependencies['store'])
     if (!ready) throw new Error(reason ?? 'the store is not ready');
   });
   add(['livez'], () => checkMemory(store));
+}
+
+/**
+ * One check for each key management service of the encryption configuration, by its place there. A
+ * server whose service is down is live: a restart does not bring the service back. A reload of the
+ * configuration may add services; the check of one that was removed passes.
+ */
+function addKeyServiceChecks(
+  health: HealthChecks,
+  encryption: HealthDependencies['context']['settings']['encryption'],
+): void {
+  let services: EncryptionConfiguration['serviceHealth'] = [];
+  let addedCount = 0;
+  encryption?.follow(({ serviceHealth }) => {
+    services = serviceHealth;
+    for (; addedCount < services.length; addedCount += 1) {
+      const index = addedCount;
+      const run = () => services[index]?.check();
+      health.add({ name: `kms-provider-${index}`, run }, ['healthz', 'readyz']);
+    }
+  });
 }
 
 /** Rejects if this replica does not serve reads, unless it waits for the state of the leader. */

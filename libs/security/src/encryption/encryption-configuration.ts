@@ -10,6 +10,7 @@ import { type EncryptionObserver, unobservedEncryption } from './encryption-obse
 import { EnvelopeCipher } from './envelope.js';
 import { FieldReader } from './field-reader.js';
 import { KmsClient } from './kms-client.js';
+import { KmsHealth } from './kms-health.js';
 import { localKeys, localKinds } from './local-providers.js';
 import { type ProviderKey, ResourceEncryption } from './resource-encryption.js';
 
@@ -28,6 +29,8 @@ export class EncryptionConfiguration {
     /** By `<group head>/<plural>`, as `core/secrets`. */
     readonly resources: ReadonlyMap<string, ResourceEncryption>,
     private readonly services: readonly KmsClient[],
+    /** Of each key management service, in the order of the file. */
+    readonly serviceHealth: readonly KmsHealth[],
   ) {}
 
   /** Closes the connections to key management services. */
@@ -81,7 +84,8 @@ class ConfigurationReader {
     const resources = [...keysByResource].map(
       ([name, keys]) => [name, new ResourceEncryption(keys, observer, clock)] as const,
     );
-    return new EncryptionConfiguration(new Map(resources), this.services);
+    const health = this.services.map((service) => new KmsHealth(service, clock));
+    return new EncryptionConfiguration(new Map(resources), this.services, health);
   }
 
   private parsed(text: string): unknown {
