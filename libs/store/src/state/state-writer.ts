@@ -1,13 +1,15 @@
 /**
- * Writes applied changes to the state database: asynchronously, in order, one batch at a time. The
- * queue is bounded: above `stateLagBytesMax`, `room` holds the log back.
+ * Writes applied changes to the state database: asynchronously, in order, one batch at a time.
+ * Changes gather for `stateGatherMs` first, because a write costs far more than a record in it, and
+ * nobody waits for it: after a crash the log replays what was not written. The queue is bounded:
+ * above `stateLagBytesMax`, `room` holds the log back.
  */
-import type { LoopClock } from '@orch/component';
+import type { LoopClock, Timer } from '@orch/component';
 import type { StoreEvent } from '../core/event-ring.js';
 import { encodeRecord, versionKey } from '../core/record.js';
 import type { Facts } from '../core/state-machine.js';
 import type { VersionName } from '../core/versions.js';
-import { stateBatchBytesMax, stateLagBytesMax } from '../limits.js';
+import { stateBatchBytesMax, stateGatherMs, stateLagBytesMax } from '../limits.js';
 import type { StoreObserver } from '../store-observer.js';
 import type { StateChange, StateDatabase } from './state-database.js';
 
@@ -31,6 +33,10 @@ export class StateWriter {
   private failed = false;
   private roomWaiters: (() => void)[] = [];
   private batchWaiters: (() => void)[] = [];
+  /** Ends the gathering of changes; undefined: none is in progress. */
+  private endGathering: (() => void) | undefined;
+  /** Callers that wait until everything queued is written. */
+  private hurried = 0;
 
   constructor(
     private readonly database: StateDatabase,
@@ -53,6 +59,7 @@ export class StateWriter {
     for (const { entry } of events) byteCount += entry.bytes.length;
     this.queue.push({ events, drops, proposers, facts, byteCount });
     this.queuedBytes += byteCount;
+    if (this.isDue) this.endGathering?.();
     this.running ??= this.run();
   }
 
@@ -64,20 +71,51 @@ export class StateWriter {
 
   /** Resolves when every change up to this entry is written (not synced), or writing has failed. */
   async reached(appliedIndex: number): Promise<void> {
-    while (this.running && this.writtenFacts.appliedIndex < appliedIndex) {
-      await new Promise<void>((resolve) => this.batchWaiters.push(resolve));
-    }
+    await this.hurry(async () => {
+      while (this.running && this.writtenFacts.appliedIndex < appliedIndex) {
+        await new Promise<void>((resolve) => this.batchWaiters.push(resolve));
+      }
+    });
   }
 
   /** Resolves when the queue is empty. */
   async drained(): Promise<void> {
-    while (this.running) await this.running;
+    await this.hurry(async () => {
+      while (this.running) await this.running;
+    });
+  }
+
+  /** Whether the queued changes are to be written without waiting for more. */
+  private get isDue(): boolean {
+    return this.hurried > 0 || this.queuedBytes >= stateBatchBytesMax;
+  }
+
+  private async hurry(wait: () => Promise<void>): Promise<void> {
+    this.hurried += 1;
+    this.endGathering?.();
+    try {
+      await wait();
+    } finally {
+      this.hurried -= 1;
+    }
+  }
+
+  private async gather(): Promise<void> {
+    // The slice being applied finishes first, so that one batch has all of it.
+    await this.clock.nextTurn();
+    if (this.isDue) return;
+    let timer: Timer | undefined;
+    await new Promise<void>((resolve) => {
+      this.endGathering = resolve;
+      timer = this.clock.setTimer(stateGatherMs, resolve);
+    });
+    timer?.cancel();
+    this.endGathering = undefined;
   }
 
   private async run(): Promise<void> {
-    // The slice being applied finishes first, so that one batch has all of it.
-    await this.clock.nextTurn();
     while (this.queue.length > 0 && !this.failed) {
+      await this.gather();
       const { taken, byteCount } = this.take();
       try {
         await this.write(taken, byteCount);
