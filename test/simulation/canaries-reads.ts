@@ -50,6 +50,21 @@ export const readCanaries: readonly Canary[] = [
   },
   {
     ...budget,
+    name: 'index-published-without-quorum',
+    seed: 16,
+    faults: ['isolateBoth', 'halves', 'isolateIn', 'pause'],
+    memberCount: 3,
+    bug: 'a leader publishes an index for reads without a round while others can be elected',
+    edits: [
+      {
+        file: core('leader'),
+        find: 'return this.ownTermCommitted && state.isSoleQuorum ?',
+        replace: 'return this.ownTermCommitted ?',
+      },
+    ],
+  },
+  {
+    ...budget,
     name: 'stale-ack-counts',
     seed: 5,
     faults: ['afterglow'],

@@ -32,6 +32,32 @@ export const scenarioCanaries: readonly Canary[] = [
   },
   {
     ...staged,
+    name: 'sole-voter-gets-company',
+    scenario: 'sole-voter-gets-company',
+    bug: 'the index for reads without a round is not withdrawn when other members vote',
+    edits: [
+      {
+        file: 'raft/src/replica/requests/published-index.js',
+        find: 'if (index === this.latest) return;',
+        replace: 'if (index === this.latest || index === undefined) return;',
+      },
+    ],
+  },
+  {
+    ...staged,
+    name: 'sole-voter-starts-again',
+    scenario: 'sole-voter-starts-again',
+    bug: 'the index for reads without a round is published before an entry of the term is committed',
+    edits: [
+      {
+        file: 'raft/src/core/leader.js',
+        find: 'return this.ownTermCommitted && state.isSoleQuorum ?',
+        replace: 'return state.isSoleQuorum ?',
+      },
+    ],
+  },
+  {
+    ...staged,
     name: 'joiner-judges-the-past',
     scenario: 'joiner-judges-the-past',
     bug: 'a peer that was met and is not yet a member gets the response that it was removed',

@@ -94,6 +94,13 @@ export class Operator {
     });
   }
 
+  async addVoter(): Promise<void> {
+    await this.exclusively(async () => {
+      const node = await this.add();
+      if (node) await this.promote(node);
+    });
+  }
+
   async shrink(): Promise<void> {
     await this.exclusively(async () => {
       const { voters = [], learners = [] } = this.configuration() ?? {};

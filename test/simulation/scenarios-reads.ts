@@ -123,6 +123,58 @@ export const readScenarios: readonly Scenario[] = [
       await until('the second read got a result', () => answered);
     },
   },
+  {
+    name: 'sole-voter-gets-company',
+    found:
+      'planted: a sole voter that got two more continued to serve reads at an index of its own: stale reads',
+    memberCount: 1,
+    async play({ world, operator, until }) {
+      const { network, truth } = world;
+      const [first] = world.nodes as [SimNode];
+      void first.start();
+      await until('it works alone', () => first.leads && truth.revision > 5);
+      let grown = false;
+      void operator
+        .addVoter()
+        .then(() => operator.addVoter())
+        .then(() => {
+          grown = true;
+        });
+      await until('two more vote', () => grown && operator.configuration()?.voters.length === 3);
+      const urls = world.nodes.map(({ identity }) => identity.peerUrl);
+      network.isolate(first.identity.peerUrl, urls, 'both');
+      await until('another leads', () => world.nodes.some((node) => node !== first && node.leads));
+      first.isApart = true;
+      await until('it has committed a write', writeAfter(world));
+      void noteList(world, first, { kind: 'quorum' });
+      await until('it has tried to serve a read', after(world, 1_000));
+      network.heal();
+      first.isApart = false;
+    },
+  },
+  {
+    name: 'sole-voter-starts-again',
+    found:
+      'planted: a sole voter served reads after a start before an entry of its term was committed: stale reads',
+    memberCount: 1,
+    async play({ world, until }) {
+      const { truth } = world;
+      const [node] = world.nodes as [SimNode];
+      void node.start();
+      await until('it works', () => node.leads && truth.revision > 20);
+      await until('a write was acknowledged', writeAfter(world));
+      node.crash({ machine: false });
+      Object.assign(node.disk.faults, { slowSyncRate: 1, slowSyncMs: [800, 800] });
+      void node.start();
+      await until('it leads again', () => node.leads);
+      let answered = false;
+      void noteList(world, node, { kind: 'quorum' }).then(() => {
+        answered = true;
+      });
+      await until('the read got a result', () => answered);
+      node.disk.faults.slowSyncRate = 0;
+    },
+  },
 ];
 
 /** It has the whole log of `leader`, and knows that all of it is committed. */

@@ -46,6 +46,15 @@ export class Leader {
     this.slowDisk = new SlowDisk(state, this.replication);
   }
 
+  /**
+   * Where readers may read without a round: only while no other member can be elected without this
+   * one. Undefined: they need a round.
+   */
+  get soleReadIndex(): LogIndex | undefined {
+    const { state } = this;
+    return this.ownTermCommitted && state.isSoleQuorum ? state.commitIndex : undefined;
+  }
+
   private get ownTermCommitted(): boolean {
     return this.state.commitIndex >= this.termStartIndex;
   }

@@ -156,6 +156,14 @@ export class RaftCore {
     else this.forwardedReads.request(context);
   }
 
+  /**
+   * The index at which readers of this replica may read now, if it decides alone. It must reach them
+   * before any output of the same step is carried out.
+   */
+  soleReadIndex(): LogIndex | undefined {
+    return this.roles.leader?.soleReadIndex;
+  }
+
   /** Requests a membership change; `membershipResults` always holds the result. */
   changeMembership(requestId: number, change: MembershipChange): void {
     if (this.roles.leader) {

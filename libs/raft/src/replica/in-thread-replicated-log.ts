@@ -31,6 +31,7 @@ import { handleOperatorRequest, type OperatorDependencies, operate } from './pee
 import { requestStatuses } from './peers/peer-statuses.js';
 import { Unavailability } from './peers/unavailability.js';
 import { Replica } from './replica.js';
+import { PublishedIndex } from './requests/published-index.js';
 import { SnapshotReceiver } from './snapshots/snapshot-receiver.js';
 import { type OpenedDirectory, openDirectory } from './startup/open-directory.js';
 import {
@@ -52,6 +53,8 @@ export interface InThreadReplicatedLogDependencies {
   readonly random: () => number;
   readonly logger: Logger;
   readonly observer?: LogObserver;
+  /** Where another thread finds the index for reads without a round. */
+  readonly readIndex?: PublishedIndex;
   /** Must end the process. Called at most once. */
   readonly onFatal: (error: Error) => void;
 }
@@ -69,6 +72,7 @@ interface Running {
 export class InThreadReplicatedLog implements ReplicatedLog {
   private readonly options: InThreadReplicatedLogDependencies;
   private readonly tuning: ReplicaTuning;
+  private readonly readIndex: PublishedIndex;
   private running: Running | undefined;
   private facts: Readonly<Record<string, string | number>> = {};
   private failed: string | undefined;
@@ -77,6 +81,7 @@ export class InThreadReplicatedLog implements ReplicatedLog {
 
   constructor(options: InThreadReplicatedLogDependencies) {
     this.options = options;
+    this.readIndex = options.readIndex ?? new PublishedIndex();
     this.tuning = { ...defaultReplicaTuning, ...options.tuning };
     checkTuning(this.tuning);
   }
@@ -109,6 +114,10 @@ export class InThreadReplicatedLog implements ReplicatedLog {
 
   propose(proposalId: number, command: Buffer): void {
     this.run().replica.propose(proposalId, command);
+  }
+
+  localReadIndex(): LogIndex | undefined {
+    return this.readIndex.read();
   }
 
   readBarrier(deadlineMs: number): Promise<LogIndex> {
@@ -192,6 +201,7 @@ export class InThreadReplicatedLog implements ReplicatedLog {
       random,
       logger,
       observer,
+      readIndex: this.readIndex,
       reason: () => this.reason(),
       onLeadership: (leadership) => this.led(leadership),
       onConfiguration: (configuration) => this.connect(this.run(), configuration),

@@ -33,6 +33,7 @@ import { LogWriter } from './disk/log-writer.js';
 import { ChangeRequests } from './requests/change-requests.js';
 import { CommitTimes } from './requests/commit-times.js';
 import { ProposalBuffer } from './requests/proposal-buffer.js';
+import type { PublishedIndex } from './requests/published-index.js';
 import { ReadBarriers } from './requests/read-barriers.js';
 import { PeerSnapshots } from './snapshots/peer-snapshots.js';
 import type { OpenedDirectory } from './startup/open-directory.js';
@@ -49,6 +50,8 @@ export interface ReplicaDependencies {
   readonly random: () => number;
   readonly logger: Logger;
   readonly observer: LogObserver | undefined;
+  /** Receives the index for reads without a round. */
+  readonly readIndex: PublishedIndex;
   /** Why writes cannot be taken now. */
   readonly reason: () => string | undefined;
   readonly onLeadership: (leadership: Leadership) => void;
@@ -224,6 +227,7 @@ export class Replica {
   end(code: LogErrorCode): void {
     if (this.ended) return;
     this.ended = code;
+    this.dependencies.readIndex.publish(undefined);
     this.ticker.stop();
     this.barriers.stop();
     this.changes.stop();
@@ -261,7 +265,8 @@ export class Replica {
   }
 
   private process(output: Output): void {
-    const { transport, handlers } = this.dependencies;
+    const { transport, handlers, readIndex } = this.dependencies;
+    readIndex.publish(this.core.soleReadIndex());
     if (output.messages.length > 0) transport?.send(output.messages);
     if (output.write) {
       if (this.isLeader) this.commitTimes.began(output.write.entries);

@@ -102,6 +102,10 @@ export class MemoryReplicatedLog implements ReplicatedLog {
     this.flush();
   }
 
+  localReadIndex(): undefined {
+    return undefined;
+  }
+
   readBarrier(_deadlineMs: number): Promise<LogIndex> {
     if (this.stopped) return Promise.reject(new LogError('Stopped', 'the log is stopped'));
     if (this.noQuorum) return Promise.reject(new LogError('NoQuorum', 'no quorum'));

@@ -84,7 +84,11 @@ export type ObserverCall = {
 
 /** Requests of the main thread to the replica's thread, by method. */
 export interface WorkerMethods {
-  start(argument: { readonly state: AppliedState }): Promise<LogStatus>;
+  /** `readIndex`: the memory of the `PublishedIndex`. */
+  start(argument: { readonly state: AppliedState }): Promise<{
+    readonly status: LogStatus;
+    readonly readIndex: SharedArrayBuffer;
+  }>;
   readBarrier(argument: { readonly timeoutMs: number }): Promise<LogIndex>;
   truncate(argument: { readonly index: LogIndex }): Promise<void>;
   operate(argument: {

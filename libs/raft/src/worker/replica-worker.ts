@@ -6,6 +6,7 @@ import type { Clock, Logger, Timer } from '@orch/component';
 import type { Configuration, LogIndex } from '../core/types.js';
 import { observationsMax, reportIntervalMs, statusIntervalMs } from '../limits.js';
 import type { ReplicaObserver } from '../log-observer.js';
+import { PublishedIndex } from '../replica/requests/published-index.js';
 import {
   type CommittedEntry,
   type LogHandlers,
@@ -31,6 +32,7 @@ import { type CallMain, RemoteSnapshots } from './remote-snapshots.js';
 export interface WorkerLogDependencies {
   readonly logger: Logger;
   readonly observer: ReplicaObserver;
+  readonly readIndex: PublishedIndex;
   /** Must be called at most once. */
   readonly onFatal: (error: Error) => void;
 }
@@ -48,6 +50,7 @@ export class ReplicaWorker implements WorkerMethods {
   private readonly channel: PortChannel<ToMain, ToWorker>;
   private readonly lines = new RemoteLog();
   private readonly observer: RemoteObserver;
+  private readonly readIndex = new PublishedIndex();
   /** Set while the main thread has entries that it has not applied. */
   private applied: (() => void) | undefined;
   private running = false;
@@ -69,6 +72,7 @@ export class ReplicaWorker implements WorkerMethods {
     this.log = createLog({
       logger: this.lines.logger(),
       observer: this.observer,
+      readIndex: this.readIndex,
       onFatal: (error) => this.fail(error),
     });
   }
@@ -99,7 +103,7 @@ export class ReplicaWorker implements WorkerMethods {
     await this.log.start(state, handlers);
     this.running = true;
     this.watchStatus();
-    return this.log.status();
+    return { status: this.log.status(), readIndex: this.readIndex.memory };
   }
 
   readBarrier({ timeoutMs }: { readonly timeoutMs: number }): Promise<LogIndex> {

@@ -11,6 +11,7 @@ import type { Configuration, LogIndex, MemberId, MembershipChange } from '../cor
 import { Deadlines, type Waiting } from '../deadlines.js';
 import { hostStopTimeoutMs, readersMax } from '../limits.js';
 import type { ReplicaObserver } from '../log-observer.js';
+import { PublishedIndex } from '../replica/requests/published-index.js';
 import {
   type AppliedState,
   LogError,
@@ -74,6 +75,7 @@ export class WorkerReplicatedLog implements ReplicatedLog {
   private readonly proposals: ProposalOutbox;
   private connected: Connected | undefined;
   private latestStatus: LogStatus | undefined;
+  private readIndex: PublishedIndex | undefined;
   private ended: LogError | undefined;
   private stopping: Promise<void> | undefined;
 
@@ -100,7 +102,9 @@ export class WorkerReplicatedLog implements ReplicatedLog {
     });
     this.connected = { thread, channel, handlers, snapshots };
     try {
-      this.latestStatus = await this.call('start', { state });
+      const { status, readIndex } = await this.call('start', { state });
+      this.latestStatus = status;
+      this.readIndex = new PublishedIndex(readIndex);
     } catch (error) {
       this.end(new LogError('Stopped', 'the log did not start', { cause: error }));
       await thread.terminate();
@@ -110,6 +114,10 @@ export class WorkerReplicatedLog implements ReplicatedLog {
 
   propose(id: number, command: Buffer): void {
     this.proposals.add(id, command);
+  }
+
+  localReadIndex(): LogIndex | undefined {
+    return this.ended ? undefined : this.readIndex?.read();
   }
 
   readBarrier(deadlineMs: number): Promise<LogIndex> {

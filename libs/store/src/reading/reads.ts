@@ -21,7 +21,7 @@ export class Reads {
   private readonly revisionWaiters: ProgressWaiters;
 
   constructor(
-    log: ReplicatedLog,
+    private readonly log: ReplicatedLog,
     private readonly clock: Clock,
     observer: StoreObserver | undefined,
     /** Returns the state in use; throws StoreError if there is none. */
@@ -83,7 +83,7 @@ export class Reads {
 
   private async passBarrier(timeoutMs: number): Promise<void> {
     const deadlineMs = this.clock.monotonicMs() + timeoutMs;
-    const index = await this.barrier.pass(timeoutMs);
+    const index = this.log.localReadIndex() ?? (await this.barrier.pass(timeoutMs));
     if (index <= this.live().machine.appliedIndex) return;
     await this.appliedWaiters.wait(
       index,
