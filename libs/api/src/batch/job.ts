@@ -58,7 +58,6 @@ function identifyPods(object: Job, nameBefore: string | undefined): void {
   };
   // Upstream shares defaulted labels with the template.
   if (isDefaulted) Object.assign(ownLabels, labels);
-  labelAsTemplate(object);
 }
 
 function validateJob(object: Job): FieldError[] {
@@ -169,6 +168,8 @@ export const job = define<Job>({
     object.status = {};
   },
   prepareNamed: identifyPods,
+  // Generated labels are validated in the template only.
+  prepareForStorage: labelAsTemplate,
   prepareForUpdate(object, old) {
     object.status = old.status;
   },

@@ -56,10 +56,12 @@ export function allocateService(
   const holder = `services/${object.metadata?.namespace ?? ''}/${object.metadata?.name ?? ''}`;
   const held = new Set(old ? keysOf(old.spec ?? {}) : []);
   const isClaimed = (key: string) => !held.has(key) && context.allocator.isClaimed(key);
+  const changedPort = old ? validateHealthCheckNodePort(spec, old.spec ?? {}) : [];
   const errors =
     needsClusterIp(spec) && !isHeadless(spec) ? allocateIps(spec, context, isClaimed) : [];
   errors.push(...allocatePorts(spec, context, isClaimed));
   refuse(object, errors);
+  refuse(object, changedPort);
   refuse(object, validateTrafficByType(spec));
   if (!showsFamilies) {
     delete spec.ipFamilies;
@@ -71,6 +73,20 @@ export function allocateService(
 function refuse(object: Service, errors: readonly FieldError[]): void {
   if (errors.length === 0) return;
   throw invalid({ group: '', kind: 'Service' }, object.metadata?.name ?? '', errors);
+}
+
+/** The health check node port is immutable, also for an update that omits it. */
+function validateHealthCheckNodePort(spec: ServiceSpec, before: ServiceSpec): FieldError[] {
+  const { healthCheckNodePort: port = 0 } = spec;
+  const isHeld = needsHealthCheckNodePort(spec) && needsHealthCheckNodePort(before);
+  if (!isHeld || port === (before.healthCheckNodePort ?? 0)) return [];
+  return [
+    fieldError.invalid(
+      path('spec', 'healthCheckNodePort'),
+      port,
+      'cannot change healthCheckNodePort on loadBalancer service with externalTraffic=Local during update',
+    ),
+  ];
 }
 
 /** All keys that a service holds. */

@@ -4,13 +4,12 @@ import {
   type FieldError,
   type FieldPath,
   fieldError,
-  immutable,
   path,
   stringList,
 } from '@orch/apimachinery';
 import type { Service, ServiceSpec } from '@orch/types/core/v1';
 import { checkOneOf, invalidEach } from '../../shared/rules.js';
-import { familyOf, headless, isHeadless, needsHealthCheckNodePort } from './service-types.js';
+import { familyOf, headless, isHeadless } from './service-types.js';
 
 const addressCountMax = 2;
 
@@ -123,13 +122,6 @@ export function validateServiceUpdate(object: Service, old: Service): FieldError
   }
   if (!isExternal && !isHeadless(spec) && !isHeadless(before)) {
     errors.push(...validateFamiliesUpdate(spec, before, fieldPath));
-  }
-  if (
-    needsHealthCheckNodePort(spec) &&
-    needsHealthCheckNodePort(before) &&
-    (spec.healthCheckNodePort ?? 0) !== (before.healthCheckNodePort ?? 0)
-  ) {
-    errors.push(immutable(fieldPath.child('healthCheckNodePort'), spec.healthCheckNodePort ?? 0));
   }
   return errors;
 }
