@@ -1,5 +1,6 @@
 /** Validates autoscaler metrics: one source each, with one target. */
 import {
+  checkDns1123Label,
   type FieldError,
   type FieldPath,
   fieldError,
@@ -12,6 +13,7 @@ import type {
   MetricSpec,
   MetricTarget,
 } from '@orch/types/autoscaling/v2beta2';
+import { validateContainerResourceName } from '../core/resources/resource-rules.js';
 import { checkOneOf, checkRequired } from '../shared/rules.js';
 
 const types = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource'];
@@ -66,7 +68,7 @@ export function validateMetric(metric: MetricSpec, fieldPath: FieldPath): FieldE
 }
 
 function validateSource(
-  { object, external, pods, resource }: MetricSpec,
+  { object, external, pods, resource, containerResource }: MetricSpec,
   name: (typeof sources)[keyof typeof sources],
   fieldPath: FieldPath,
 ): FieldError[] {
@@ -93,6 +95,9 @@ function validateSource(
             ),
           ]),
     ];
+  }
+  if (name === 'containerResource' && containerResource) {
+    return validateContainerResource(containerResource, fieldPath);
   }
   return name === 'resource' && resource ? validateResource(resource, fieldPath) : [];
 }
@@ -131,19 +136,36 @@ function validateResource(
   { name, target }: NonNullable<MetricSpec['resource']>,
   fieldPath: FieldPath,
 ): FieldError[] {
-  const targetAt = fieldPath.child('target');
-  const errors = [
+  return [
     ...checkRequired(name, fieldPath.child('name'), undefined, 'must specify a resource name'),
-    ...validateTarget(target, targetAt),
+    ...validateResourceTarget(target, fieldPath.child('target')),
   ];
+}
+
+function validateContainerResource(
+  { name, container, target }: NonNullable<MetricSpec['containerResource']>,
+  fieldPath: FieldPath,
+): FieldError[] {
+  const missing = 'must specify a container';
+  return [
+    ...checkRequired(name, fieldPath.child('name'), undefined, 'must specify a resource name'),
+    ...(name ? validateContainerResourceName(name, fieldPath.child('name')) : []),
+    ...checkRequired(container, fieldPath.child('container'), checkDns1123Label, missing),
+    ...validateResourceTarget(target, fieldPath.child('target')),
+  ];
+}
+
+/** A resource has exactly one of a raw value and a utilization. */
+function validateResourceTarget(target: MetricTarget, fieldPath: FieldPath): FieldError[] {
+  const errors = validateTarget(target, fieldPath);
   const { averageUtilization, averageValue } = target;
   if (averageUtilization === undefined && averageValue === undefined) {
     const message = 'must set either a target raw value or a target utilization';
-    errors.push(fieldError.required(targetAt.child('averageUtilization'), message));
+    errors.push(fieldError.required(fieldPath.child('averageUtilization'), message));
   }
   if (averageUtilization !== undefined && averageValue !== undefined) {
     const message = 'may not set both a target raw value and a target utilization';
-    errors.push(fieldError.forbidden(targetAt.child('averageValue'), message));
+    errors.push(fieldError.forbidden(fieldPath.child('averageValue'), message));
   }
   return errors;
 }
