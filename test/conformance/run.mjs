@@ -4,8 +4,9 @@
  * objects in `failing-verdicts.json`; a listed one that passes is a failure, because its reason no
  * longer applies. Options: `--summary FILE` writes the counts, `--parts LIST` replays only these
  * parts (`cases`, `decisions`, `verdicts`, `webhooks`, `scheduling`), `--only REGEX` only the
- * matching cases and scenarios, `--dialect NAME` only this dialect. `ORCH_TEST_ENCRYPTION` encrypts
- * the store (`encryption.mjs`). Runs the built programs: run `npm run build` first.
+ * matching cases and scenarios, `--dialect NAME` only this dialect, `--whole` compares every
+ * recorded object instead of the sample. `ORCH_TEST_ENCRYPTION` encrypts the store
+ * (`encryption.mjs`). Runs the built programs: run `npm run build` first.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,7 +38,7 @@ async function replayDecisions(url, dialect) {
 async function replayVerdicts(url, dialect, directory) {
   const sample = join(directory, 'sample.jsonl.gz');
   const differences = join(directory, 'differences.jsonl');
-  const count = sampleVerdicts(sample);
+  const count = sampleVerdicts(sample, process.argv.includes('--whole'));
   const args = ['--server', url, '--dialect', dialect, '--json', differences, sample];
   const output = await runTool('verdicts.mjs', args);
   if (!existsSync(differences))

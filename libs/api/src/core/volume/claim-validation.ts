@@ -12,7 +12,8 @@ import {
   validateLabelSelector,
 } from '@orch/apimachinery';
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '@orch/types/core/v1';
-import { changedFields, checkOneOf, invalidEach } from '../../shared/rules.js';
+import { checkOneOf, invalidEach } from '../../shared/rules.js';
+import { structDiff } from '../../shared/struct-diff/struct-diff.js';
 
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce'];
 
@@ -97,7 +98,8 @@ export function validateClaimUpdate(
   const fieldPath = path('spec');
   if (!semanticallyEqual(spec, before)) {
     const detail = 'spec is immutable after creation except resources.requests for bound claims';
-    errors.push(fieldError.forbidden(fieldPath, `${detail}\n${changedFields(spec, before)}`));
+    const changes = structDiff('core/v1.PersistentVolumeClaimSpec', spec, before);
+    errors.push(fieldError.forbidden(fieldPath, `${detail}\n${changes}`));
   }
   if (Quantity.parse(size).compare(Quantity.parse(sizeBefore)) < 0) {
     const field = fieldPath.child('resources', 'requests', 'storage');

@@ -16,7 +16,8 @@ import type {
   PersistentVolumeSpec,
   VolumeNodeAffinity,
 } from '@orch/types/core/v1';
-import { changedFields, checkOneOf, checkOptional } from '../../shared/rules.js';
+import { checkOneOf, checkOptional } from '../../shared/rules.js';
+import { structDiff } from '../../shared/struct-diff/struct-diff.js';
 import { validateNodeSelector } from '../placement/affinity-validation.js';
 import { validateAccessModes, validatePositive, validateVolumeMode } from './claim-validation.js';
 import { sourceOf, validatedSource, validateSource } from './persistent-volume-sources.js';
@@ -171,7 +172,7 @@ export function validateVolumeUpdate(
     errors.push(
       fieldError.forbidden(
         path('spec', 'persistentvolumesource'),
-        `spec.persistentvolumesource is immutable after creation\n${changedFields(sourceOf(after), sourceOf(before))}`,
+        `spec.persistentvolumesource is immutable after creation\n${structDiff('core/v1.PersistentVolumeSource', sourceOf(after), sourceOf(before))}`,
       ),
     );
   }

@@ -133,7 +133,9 @@ describe('persistent volumes', () => {
       }).errors;
     expect(changed({ capacity: { storage: '2Gi' }, mountOptions: ['ro'] })).toEqual([]);
     expect(changed({ hostPath: { path: '/y', type: '' } })).toEqual([
-      'spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation\n  hostPath differs',
+      expect.stringMatching(
+        /^spec\.persistentvolumesource: Forbidden: .* is immutable after creation\n.*\+\u00a0\t\tPath: "\/x",\n/s,
+      ),
     ]);
     expect(changed({ volumeMode: 'Block' })).toEqual([
       'volumeMode: Invalid value: "Block": field is immutable',
@@ -174,8 +176,10 @@ describe('claims', () => {
   const { object: fresh } = create<PersistentVolumeClaim>(persistentVolumeClaim, { spec });
   const changed = (change: (claim: PersistentVolumeClaim) => unknown, old = fresh) =>
     update<PersistentVolumeClaim>(persistentVolumeClaim, old, change).errors;
-  const fixed = (field: string) =>
-    `spec: Forbidden: spec is immutable after creation except resources.requests for bound claims\n  ${field} differs`;
+  const fixed = (label: string) =>
+    expect.stringMatching(
+      `^spec: Forbidden: spec is immutable after creation except [\\s\\S]*\\n-\u00a0\\t+${label}: `,
+    ) as string;
 
   it('start Pending, and accept claims and snapshots as sources only', () => {
     const from = (dataSource: object) =>
@@ -198,7 +202,7 @@ describe('claims', () => {
     const grow = (claim: PersistentVolumeClaim) => {
       claim.spec!.resources!.requests = { storage: '2Gi' };
     };
-    expect(changed(grow)).toEqual([fixed('resources')]);
+    expect(changed(grow)).toEqual([fixed('s"storage"')]);
     const bound = { ...structuredClone(fresh), status: { phase: 'Bound' } };
     expect(changed(grow, bound)).toEqual([]);
     const shrink = (claim: PersistentVolumeClaim) => {
@@ -208,7 +212,7 @@ describe('claims', () => {
       'spec.resources.requests.storage: Forbidden: field can not be less than previous value',
     ]);
     expect(changed((claim) => Object.assign(claim.spec!, { storageClassName: 'x' }))).toEqual([
-      fixed('storageClassName'),
+      fixed('StorageClassName'),
     ]);
   });
   it('allow the volume name to be set once', () => {
@@ -220,7 +224,7 @@ describe('claims', () => {
       bind('v'),
     );
     expect(errors).toEqual([]);
-    expect(changed(bind('w'), object)).toEqual([fixed('volumeName')]);
+    expect(changed(bind('w'), object)).toEqual([fixed('VolumeName')]);
   });
   it('allow the class to move from annotation to field', () => {
     const key = 'volume.beta.orch.io/storage-class';
@@ -235,7 +239,7 @@ describe('claims', () => {
     expect(changed(move('fast'), object)).toEqual([]);
     expect(changed(move('slow'), object)).toEqual([
       `metadata.annotations.${key}: Invalid value: "": field is immutable`,
-      fixed('storageClassName'),
+      fixed('StorageClassName'),
     ]);
     expect(cells(persistentVolumeClaim, object)).toMatchObject({ StorageClass: 'fast' });
   });
