@@ -195,6 +195,17 @@ describe('a server with its alpha features', () => {
     expect(odd.code).toBe(422);
   });
 
+  it('stores a data source of any kind', async () => {
+    const dataSource = { apiGroup: 'example.com', kind: 'Tape', name: 't' };
+    const resources = { requests: { storage: '1Gi' } };
+    const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
+    const { spec } = await server.must('POST', claims, {
+      metadata: { name: 'taped' },
+      spec: { accessModes: ['ReadWriteOnce'], resources, dataSource },
+    });
+    expect(spec.dataSource).toEqual(dataSource);
+  });
+
   it('accepts a load balancer with several protocols', async () => {
     const ports = [
       { port: 53, protocol: 'TCP', name: 'a' },

@@ -19,6 +19,7 @@ export const operationalGates: Readonly<Record<GatedComponent, readonly string[]
     'APIListChunking',
     'APIPriorityAndFairness',
     'APIResponseCompression',
+    'AnyVolumeDataSource',
     'AppArmor',
     'CSIInlineVolume',
     'ConfigurableFSGroupPolicy',
@@ -95,7 +96,6 @@ export const idleGates: Readonly<Record<string, readonly string[]>> = {
   ],
   'its feature is always on': ['EfficientWatchResumption', 'KubeletPodResources', 'RemoveSelfLink'],
   'its API kinds and fields always behave as by default': [
-    'AnyVolumeDataSource',
     'CSIStorageCapacity',
     'CSIVolumeFSGroupPolicy',
     'CronJobControllerV2',

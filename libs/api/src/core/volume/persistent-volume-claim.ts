@@ -1,6 +1,6 @@
 /** PersistentVolumeClaim: a request for storage by size and access modes. */
 import { type FieldError, fieldError, path, Quantity } from '@orch/apimachinery';
-import { dialect } from '@orch/component';
+import { dialect, type Features } from '@orch/component';
 import type { PersistentVolumeClaim } from '@orch/types/core/v1';
 import { define } from '../../definition.js';
 import { ageColumn, nameColumn } from '../../shared/columns.js';
@@ -12,8 +12,9 @@ import {
   volumeStatusColumn,
 } from './volume-columns.js';
 
-/** Only claims and snapshots are supported as data sources; others belong to a disabled feature. */
-function dropUnknownSource({ spec }: PersistentVolumeClaim): void {
+/** Without `AnyVolumeDataSource`, only claims and snapshots are data sources. */
+function dropUnknownSource({ spec }: PersistentVolumeClaim, features: Features): void {
+  if (features.enabled('AnyVolumeDataSource')) return;
   const { kind, apiGroup } = spec?.dataSource ?? {};
   const isClaim = kind === 'PersistentVolumeClaim' && !apiGroup;
   const isSnapshot =
@@ -53,13 +54,13 @@ export const persistentVolumeClaim = define<PersistentVolumeClaim>({
   namespaced: true,
   versions: [{ group: 'core', version: 'v1' }],
   stored: { group: 'core', version: 'v1' },
-  prepareForCreate(object) {
+  prepareForCreate(object, { features }) {
     object.status = { phase: 'Pending' };
-    dropUnknownSource(object);
+    dropUnknownSource(object, features);
   },
-  prepareForUpdate(object, old) {
+  prepareForUpdate(object, old, { features }) {
     object.status = old.status;
-    if (!old.spec?.dataSource) dropUnknownSource(object);
+    if (!old.spec?.dataSource) dropUnknownSource(object, features);
   },
   validate,
   validateUpdate: validateClaimUpdate,
