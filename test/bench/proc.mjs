@@ -13,6 +13,12 @@ export function residentBytes(pid) {
   return statusBytes(pid, 'VmRSS');
 }
 
+/** Returns the memory of a process; a page that `n` processes share counts as an `n`th. */
+export function proportionalBytes(pid) {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  return Number(/^Pss:\s+(\d+)/m.exec(rollup)[1]) * 1_024;
+}
+
 /** Returns the peak memory since the last `forgetPeak`. */
 export function peakBytes(pid) {
   return statusBytes(pid, 'VmHWM');

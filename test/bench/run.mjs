@@ -20,6 +20,7 @@ const others = [
   'authorization',
   'authorization-cost',
   'webhooks',
+  'at-rest',
 ];
 
 setupOrExit();
