@@ -34,5 +34,14 @@ export const logRetryCount = 10;
 export const logRetryMs = 50;
 /** Sampling period of the event loop's delay. Lower: shorter delays are seen, at more cost. */
 export const eventLoopSampleMs = 10;
+/**
+ * The longest sampling period, of an idle loop, and the share of time from which a loop counts as
+ * busy. Higher: the first stall after an idle time is missed more often. Lower: more wake-ups of an
+ * idle process.
+ */
+export const eventLoopSampleMsMax = 320;
+export const eventLoopBusyShare = 0.05;
+/** A timer that is late by no more than this is on time. */
+export const timerResolutionMs = 1;
 /** Time limit for opening a connection through a proxy. */
 export const egressDialTimeoutMs = 30_000;

@@ -10,6 +10,7 @@ import { knownKeys } from '../keys.js';
 import { buildInfo } from '../version.js';
 import { Counter } from './counter.js';
 import { helpText, isHidden, type Stability } from './deprecation.js';
+import { registerEventLoopLag } from './event-loop-lag.js';
 import { Histogram } from './histogram.js';
 import { Summary } from './summary.js';
 
@@ -36,7 +37,12 @@ export class Metrics {
 
   /** `shownRelease`: the release whose hidden metrics are shown; empty for none. */
   constructor(private readonly shownRelease = '') {
-    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: 10 });
+    // Its sampler of the event loop cannot be disabled: with the longest period it never runs.
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: 2 ** 31 - 1 });
+    for (const { name } of this.registry.getMetricsAsArray()) {
+      if (name.startsWith('nodejs_eventloop_lag_')) this.registry.removeSingleMetric(name);
+    }
+    registerEventLoopLag(this.registry);
     const { major, minor, ...build } = buildInfo();
     const info = {
       major,
