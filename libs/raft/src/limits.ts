@@ -77,11 +77,15 @@ export const handlesMax = 8;
 /** Log lines that the replica's thread sends at a time; further ones are dropped and counted. */
 export const logLinesMax = 1_000;
 /**
- * Interval at which the replica's thread sends log lines and measurements, and the most
- * measurements.
+ * How long log lines of the replica's thread wait. Higher: later lines. Lower: more messages.
  */
-export const reportIntervalMs = 50;
-export const observationsMax = 4_096;
+export const logDelayMs = 50;
+/**
+ * Interval at which the replica's thread sends measurements, and how many it sends earlier. Higher:
+ * later metrics. Lower: more wake-ups of both threads while idle.
+ */
+export const reportIntervalMs = 1_000;
+export const observationsMax = 1_024;
 /** Interval at which it sends its status if that has changed. */
 export const statusIntervalMs = 100;
 /** How long a stop may take before the thread is terminated. */

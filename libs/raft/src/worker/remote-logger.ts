@@ -10,6 +10,9 @@ export class RemoteLog {
   private lines: LogLine[] = [];
   private dropped = 0;
 
+  /** `onFirst`: the first line since `take` has gathered. */
+  constructor(private readonly onFirst: () => void) {}
+
   logger(bindings: Readonly<Record<string, unknown>> = {}): Logger {
     const line = (level: LoggerMethod) => (first: unknown, message?: unknown) => {
       const hasFields = typeof first === 'object' && first !== null;
@@ -38,8 +41,12 @@ export class RemoteLog {
   }
 
   private add(line: LogLine): void {
-    if (this.lines.length >= logLinesMax) this.dropped += 1;
-    else this.lines.push(line);
+    if (this.lines.length >= logLinesMax) {
+      this.dropped += 1;
+      return;
+    }
+    this.lines.push(line);
+    if (this.lines.length === 1) this.onFirst();
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Clock, Logger, Timer } from '@orch/component';
 import type { Configuration, LogIndex } from '../core/types.js';
-import { observationsMax, reportIntervalMs, statusIntervalMs } from '../limits.js';
+import { logDelayMs, observationsMax, reportIntervalMs, statusIntervalMs } from '../limits.js';
 import type { ReplicaObserver } from '../log-observer.js';
 import { PublishedIndex } from '../replica/requests/published-index.js';
 import {
@@ -48,7 +48,7 @@ export class ReplicaWorker implements WorkerMethods {
   private readonly clock: Clock;
   private readonly log: ReplicatedLog;
   private readonly channel: PortChannel<ToMain, ToWorker>;
-  private readonly lines = new RemoteLog();
+  private readonly lines: RemoteLog;
   private readonly observer: RemoteObserver;
   private readonly readIndex = new PublishedIndex();
   /** Set while the main thread has entries that it has not applied. */
@@ -58,6 +58,7 @@ export class ReplicaWorker implements WorkerMethods {
   private reportedStatus = '';
   private statusTimer: Timer | undefined;
   private reportTimer: Timer | undefined;
+  private logTimer: Timer | undefined;
 
   constructor({ port, clock, createLog }: ReplicaWorkerDependencies) {
     this.clock = clock;
@@ -66,6 +67,9 @@ export class ReplicaWorker implements WorkerMethods {
       defer: queueMicrotask,
       onMessage: (message) => this.receive(message),
       onRequest: (method, argument) => this.answer(method, argument),
+    });
+    this.lines = new RemoteLog(() => {
+      this.logTimer = clock.setTimer(logDelayMs, () => this.reportLines());
     });
     this.observer = new RemoteObserver(observationsMax, () => this.report());
     this.watch();
@@ -138,6 +142,7 @@ export class ReplicaWorker implements WorkerMethods {
     this.applied?.();
     await this.log.stop();
     this.reportTimer?.cancel();
+    this.logTimer?.cancel();
     this.report();
   }
 
@@ -205,10 +210,15 @@ export class ReplicaWorker implements WorkerMethods {
 
   /** Sends log lines and measurements. */
   private report(): void {
-    const lines = this.lines.take();
-    if (lines.length > 0) this.channel.post({ kind: 'logged', lines });
+    this.reportLines();
     const calls = this.observer.take();
     if (calls.length > 0) this.channel.post({ kind: 'observed', calls });
+  }
+
+  private reportLines(): void {
+    this.logTimer?.cancel();
+    const lines = this.lines.take();
+    if (lines.length > 0) this.channel.post({ kind: 'logged', lines });
   }
 
   private deadline(timeoutMs: number): number {
