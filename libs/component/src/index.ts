@@ -38,6 +38,7 @@ export {
   type ConnectionConfig,
   connectionOf,
   credentialsOf,
+  FollowedKubeconfig,
   type Kubeconfig,
   type KubeconfigCluster,
   type KubeconfigContext,

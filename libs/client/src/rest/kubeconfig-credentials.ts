@@ -8,7 +8,7 @@ import {
   CertificatePoll,
   type Clock,
   type ConnectionConfig,
-  connectionOf,
+  FollowedKubeconfig,
   type KeyPairPem,
   type Logger,
 } from '@orch/component';
@@ -26,6 +26,7 @@ export interface KubeconfigCredentialsOptions {
 }
 
 export class KubeconfigCredentials {
+  private readonly kubeconfig: FollowedKubeconfig;
   private connection: ConnectionConfig;
   private token: RestClientOptions['token'];
   private pair: KeyPairPem | undefined;
@@ -35,7 +36,8 @@ export class KubeconfigCredentials {
   /** Throws `KubeconfigError`. */
   constructor(private readonly options: KubeconfigCredentialsOptions) {
     const { path, pair, clock, logger } = options;
-    this.connection = connectionOf(path);
+    this.kubeconfig = new FollowedKubeconfig(path);
+    this.connection = this.kubeconfig.connection();
     this.token = restClientOptions(this.connection).token;
     this.pair = pair;
     this.files = new CertificatePoll({
@@ -80,17 +82,15 @@ export class KubeconfigCredentials {
   }
 
   private reload(): void {
-    const next = connectionOf(this.options.path);
-    const { token } = restClientOptions(next);
-    checkPair(next);
     const before = this.connection;
+    const next = this.kubeconfig.connection();
+    const { token } = restClientOptions(next);
+    if (!hasSamePair(next, before)) checkPair(next);
     this.connection = next;
     if (next.token !== before.token || next.tokenFile !== before.tokenFile) this.token = token;
     const isSame =
       next.certificateAuthorityPem === before.certificateAuthorityPem &&
-      (this.pair !== undefined ||
-        (next.clientCertificatePem === before.clientCertificatePem &&
-          next.clientKeyPem === before.clientKeyPem));
+      (this.pair !== undefined || hasSamePair(next, before));
     if (isSame) return;
     this.apply();
     this.options.logger.info({ kubeconfig: this.options.path }, 'client credentials replaced');
@@ -109,6 +109,13 @@ export class KubeconfigCredentials {
     const presented = own ?? clientCertificate;
     return { ...(ca && { ca }), ...(presented && { clientCertificate: presented }) };
   }
+}
+
+function hasSamePair(one: ConnectionConfig, other: ConnectionConfig): boolean {
+  return (
+    one.clientCertificatePem === other.clientCertificatePem &&
+    one.clientKeyPem === other.clientKeyPem
+  );
 }
 
 /** Throws if certificate and key do not match, as when half of them is written. */

@@ -101,15 +101,27 @@ export class KubeconfigError extends Error {
 
 /** Reads a file and validates its schema. Throws `KubeconfigError`. */
 export function readKubeconfig(path: string): Kubeconfig {
-  let parsed: unknown;
+  return parseKubeconfig(path, textOf(path));
+}
+
+function textOf(path: string): string {
   try {
     if (statSync(path).size > kubeconfigBytesMax) {
       throw new KubeconfigError(`kubeconfig ${path} is larger than ${kubeconfigBytesMax} bytes`);
     }
-    // A field without a value counts as absent.
-    parsed = parse(readFileSync(path, 'utf8'), (_key, value: unknown) => value ?? undefined);
+    return readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof KubeconfigError) throw error;
+    throw new KubeconfigError(`cannot read kubeconfig ${path}: ${errorMessage(error)}`);
+  }
+}
+
+function parseKubeconfig(path: string, text: string): Kubeconfig {
+  let parsed: unknown;
+  try {
+    // A field without a value counts as absent.
+    parsed = parse(text, (_key, value: unknown) => value ?? undefined);
+  } catch (error) {
     throw new KubeconfigError(`cannot read kubeconfig ${path}: ${errorMessage(error)}`);
   }
   if (typeof parsed !== 'object' || parsed === null) {
@@ -134,7 +146,26 @@ export function readKubeconfig(path: string): Kubeconfig {
  * loaded. Paths are relative to the kubeconfig. Throws `KubeconfigError`.
  */
 export function connectionOf(path: string, contextName?: string): ConnectionConfig {
-  const config = readKubeconfig(path);
+  return connectionFrom(path, readKubeconfig(path), contextName);
+}
+
+/** A kubeconfig that is read repeatedly, and parsed only when it has changed. */
+export class FollowedKubeconfig {
+  private text = '';
+  private config: Kubeconfig | undefined;
+
+  constructor(private readonly path: string) {}
+
+  /** As `connectionOf`, of the current context. */
+  connection(): ConnectionConfig {
+    const text = textOf(this.path);
+    if (!this.config || text !== this.text) this.config = parseKubeconfig(this.path, text);
+    this.text = text;
+    return connectionFrom(this.path, this.config);
+  }
+}
+
+function connectionFrom(path: string, config: Kubeconfig, contextName?: string): ConnectionConfig {
   const name = contextName ?? config['current-context'];
   const context = config.contexts.find((entry) => entry.name === name)?.context;
   if (!context) {
