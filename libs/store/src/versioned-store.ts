@@ -144,12 +144,26 @@ export interface WatchEvent {
   derived: unknown;
 }
 
+/**
+ * A value of objects by which watches select. Watches with the same index object are found by their
+ * value, so that an event costs only those whose value its object has or had.
+ */
+export interface WatchIndex {
+  /** Must not throw. Undefined: unknown, so every watch with this index gets the event. */
+  valueOf(entry: Entry): string | undefined;
+}
+
 export interface WatchOptions {
   /**
    * Empty: every key. Ending in `/`: the keys that start with it. Else whole segments: that key and
    * those below it, so that `core/pods/ns/a` does not select `core/pods/ns/ab`.
    */
   readonly prefix: string;
+  /**
+   * Events whose object has another value, before and after, need not be delivered; they are while
+   * the watch catches up.
+   */
+  readonly selects?: { readonly index: WatchIndex; readonly value: string };
   /** Selects events with a greater revision. Must not be compacted and not be in the future. */
   readonly afterRevision: Revision;
   /**

@@ -143,9 +143,11 @@ export class ActiveWatch {
         : resource.prefix(scope);
     // This replica may not have reached `after` yet: events up to it are skipped.
     const known = this.dependencies.revisions.revision();
+    const selects = selection.watchIndex();
     try {
       this.handle = store.watch({
         prefix,
+        ...(selects && { selects }),
         afterRevision: after <= known ? after : known,
         onEvents: (events) => this.onEvents(events, after, name),
         // Past events wait for a slow client; only new events may overflow its queue.

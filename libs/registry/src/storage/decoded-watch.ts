@@ -40,8 +40,10 @@ export class DecodedWatch implements WatchHandle {
     private readonly shared?: SharedEvents,
   ) {
     this.delivered = options.afterRevision;
+    // An index reads decoded entries.
+    const { selects: _, ...stored } = options;
     this.inner = store.watch({
-      ...options,
+      ...stored,
       onEvents: (events, revision) => this.receive(events, revision),
       onEnd: (error) => this.end(error),
     });

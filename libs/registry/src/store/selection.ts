@@ -16,9 +16,10 @@ import {
   unknownFieldMessage,
   unsupportedFieldMessage,
 } from '@orch/apimachinery';
-import type { Entry } from '@orch/store';
+import type { Entry, WatchOptions } from '@orch/store';
 import { objectOf } from '../objects/entry-view.js';
 import type { ServedResource } from '../table/resource.js';
+import { type FieldReader, fieldIndex, nameIndex } from './watch-indexes.js';
 
 export class Selection {
   /** Nothing is left out. */
@@ -61,6 +62,21 @@ export class Selection {
     );
   }
 
+  /**
+   * A value that every object that passes has, and how a watch is found by it. Undefined if none.
+   * Namespaces need no index: they are part of the prefix of a watch.
+   */
+  watchIndex(): WatchOptions['selects'] {
+    if (this.name !== undefined) {
+      return { index: nameIndex(this.served.resource), value: this.name };
+    }
+    for (const { field, negated, value } of this.fields.requirements) {
+      const read = negated ? undefined : selectableField(this.served, field);
+      if (read) return { index: fieldIndex(read), value };
+    }
+    return undefined;
+  }
+
   private fieldOf(object: ApiObject, field: string): string {
     if (field === 'metadata.name') return object.metadata?.name ?? '';
     if (field === 'metadata.namespace') return object.metadata?.namespace ?? '';
@@ -72,7 +88,7 @@ export class Selection {
 function selectableField(
   { served, definition }: ServedResource,
   field: string,
-): ((object: ApiObject) => string) | undefined {
+): FieldReader | undefined {
   const label = own(served.selectableFieldAliases, field) ?? field;
   return own(definition.selectableFields, label);
 }

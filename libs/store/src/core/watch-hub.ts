@@ -1,6 +1,6 @@
 /**
- * The watches that are up to date, grouped by the segments of their prefix, so that an event costs
- * only the watches that select it. Invariants: a watch in the hub has been sent every event up to
+ * The watches that are up to date, grouped by the segments of their prefix and in a group by the
+ * value that they select, so that an event costs only the watches that select it. Invariants: a watch in the hub has been sent every event up to
  * the hub's revision; the events of a commit are never split over two calls.
  */
 import { invariant, verify } from '@orch/component';
@@ -11,6 +11,7 @@ import type {
   WatchHandle,
   WatchOptions,
 } from '../versioned-store.js';
+import { WatchGroup } from './watch-group.js';
 
 /** One open watch. While it is in the hub, the hub's revision replaces `sentRevision`. */
 export class Watch implements WatchHandle {
@@ -68,7 +69,7 @@ const slash = 0x2f;
 
 export class WatchHub {
   revision = 0 as Revision;
-  private readonly groups = new Map<string, Set<Watch>>();
+  private readonly groups = new Map<string, WatchGroup>();
   private readonly touched: Watch[] = [];
 
   /** `watch` must have been sent every event up to `revision`. */
@@ -82,7 +83,7 @@ export class WatchHub {
     const group = groupOf(watch.options.prefix);
     let watches = this.groups.get(group);
     if (!watches) {
-      watches = new Set();
+      watches = new WatchGroup();
       this.groups.set(group, watches);
     }
     watches.add(watch);
@@ -93,15 +94,15 @@ export class WatchHub {
     const group = groupOf(watch.options.prefix);
     const watches = this.groups.get(group);
     invariant(watch.hub === this, 'a watch leaves a hub that it is not in');
-    invariant(watches?.delete(watch) === true, 'the hub lacks a watch that is in it');
-    if (watches.size === 0) this.groups.delete(group);
+    invariant(watches?.remove(watch) === true, 'the hub lacks a watch that is in it');
+    if (watches.watchCount === 0) this.groups.delete(group);
     watch.hub = undefined;
     watch.pending.length = 0;
   }
 
   /** Removes and returns all watches. Each was sent every event up to `revision`. */
   leaveAll(): Watch[] {
-    const all = [...this.groups.values()].flatMap((watches) => [...watches]);
+    const all = [...this.groups.values()].flatMap((watches) => watches.all());
     for (const watch of all) {
       watch.sentRevision = this.revision;
       this.leave(watch);
@@ -156,11 +157,11 @@ export class WatchHub {
   private collectFor(group: string, event: WatchEvent): void {
     const watches = this.groups.get(group);
     if (!watches) return;
-    for (const watch of watches) {
-      if (!watch.selects(event.key)) continue;
+    watches.forEachCandidate(event, (watch) => {
+      if (!watch.selects(event.key)) return;
       if (watch.pending.length === 0) this.touched.push(watch);
       watch.pending.push(event);
-    }
+    });
   }
 }
 
