@@ -21,6 +21,7 @@ const others = [
   'authorization-cost',
   'webhooks',
   'at-rest',
+  'watch-index',
 ];
 
 setupOrExit();
