@@ -77,6 +77,7 @@ export {
   type HasCommonOptions,
   runComponent,
 } from './lifecycle/run-component.js';
+export { collectStartGarbage } from './lifecycle/start-garbage.js';
 export { TokenBucket } from './lifecycle/token-bucket.js';
 export {
   createLogger,

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import {
   CertificatePoll,
+  collectStartGarbage,
   errorMessage,
   exitCodes,
   selectDialect,
@@ -121,6 +122,7 @@ async function supervise(options: UpOptions, settings: ClusterConfig): Promise<n
     if (specs.some(({ component }) => component === 'apiserver')) noteFounded(dataDirectory);
     const seconds = ((systemClock.monotonicMs() - startedMs) / 1000).toFixed(1);
     tellReady(options, welcome(options, settings, seconds));
+    collectStartGarbage(systemClock);
   }
   const renewal = new CertificatePoll({
     clock: systemClock,

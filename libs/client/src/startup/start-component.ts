@@ -6,6 +6,7 @@ import type { NestFactory } from '@nestjs/core';
 import {
   type ClientOptions,
   type CommonOptions,
+  collectStartGarbage,
   HealthChecks,
   type Lifecycle,
   type Logger,
@@ -81,6 +82,7 @@ export async function createComponent(
   const credentials = context.get(KubeconfigCredentials);
   credentials.start();
   lifecycle.onStop('credentials', () => credentials.stop());
+  collectStartGarbage(systemClock);
   return context;
 }
 
