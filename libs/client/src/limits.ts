@@ -35,6 +35,11 @@ export const limits = {
   queueKeyCountMax: 1_000_000,
   /** Different events waiting to be written. About 1 KB each. */
   eventQueueMax: 5_000,
+  /**
+   * Events that are written at the same time. Higher: a burst is written sooner, and delays other
+   * requests of the process more. Lower: a burst fills the queue, and events are dropped.
+   */
+  eventConcurrencyMax: 8,
   /** Entries in each cache of the event correlator. */
   eventMemoryMax: 4_096,
   /** Attempts to write one event. */

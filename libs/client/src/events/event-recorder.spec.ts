@@ -67,11 +67,40 @@ it('writes a burst of different events without drops, and waiting repetitions as
     recorder.event(pod('busy'), 'Warning', 'FailedScheduling', 'no node');
   }
   const events = () => server.paths('/api/v1/namespaces/n/events').map((path) => server.get(path));
+  const counted = () => events().find((event) => event?.reason === 'FailedScheduling')?.count;
   await eventually('all are written', () => events().length === burst + 1);
-  expect(events().find((event) => event?.reason === 'FailedScheduling')).toMatchObject({
-    count: burst,
+  await eventually('the repetitions are counted', () => counted() === burst);
+  // One request for the first repetition, which does not wait, and one for all others.
+  expect(server.requests.filter(({ method }) => method !== 'GET')).toHaveLength(burst + 2);
+  await recorder.stop();
+  await client.close();
+  await server.stop();
+});
+
+it('writes events about other objects while one waits for its retry', async () => {
+  const server = new TestApiServer();
+  const client = new RestClient({ servers: [await server.start()], qps: 0 });
+  const clock = new TestClock();
+  const recorder = new EventRecorder({ client, component: 'tester', logger: quietLogger, clock });
+  const pod = (name: string) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'n' },
   });
-  expect(server.requests.filter(({ method }) => method !== 'GET')).toHaveLength(burst + 1);
+  const written = () => server.paths('/api/v1/namespaces/n/events').map((path) => server.get(path));
+  server.faults.push({ statusCode: 503 });
+  recorder.event(pod('a'), 'Normal', 'Started', 'first');
+  await eventually('the refused attempt', () => server.requests.length === 1);
+  recorder.event(pod('a'), 'Normal', 'Ended', 'second');
+  recorder.event(pod('b'), 'Normal', 'Started', 'first');
+  await eventually('the other object', () => written().length === 1);
+  expect(written()[0]).toMatchObject({ involvedObject: { name: 'b' } });
+  await eventually('the retry', () => {
+    void clock.advance(1_000);
+    return written().length === 3;
+  });
+  const posted = server.requests.filter(({ method }) => method === 'POST');
+  expect(posted).toHaveLength(4);
   await recorder.stop();
   await client.close();
   await server.stop();

@@ -1,8 +1,8 @@
 /**
- * Records Events about objects: aggregated, de-duplicated and rate limited; one background writer
- * writes them in order, and repetitions that wait together as one. Events are diagnostics: if the
- * queue is full or the server keeps rejecting them, they are dropped and logged, and the caller
- * never waits.
+ * Records Events about objects: aggregated, de-duplicated and rate limited. A few background
+ * writers write those about one object in order, and repetitions that wait together as one. Events
+ * are diagnostics: if the queue is full or the server keeps rejecting them, they are dropped and
+ * logged, and the caller never waits.
  */
 import { formatTime } from '@orch/apimachinery';
 import { type Clock, type Logger, sleep, systemClock } from '@orch/component';
@@ -60,7 +60,9 @@ export class EventRecorder {
   /** By object, reason and message, oldest first. */
   private readonly queue = new Map<string, Recorded>();
   private readonly stopping = new AbortController();
-  private writing: Promise<void> | undefined;
+  private readonly writers = new Set<Promise<void>>();
+  /** The objects about which an event is being written. */
+  private readonly written = new Set<string>();
   private accepting = true;
   private nameCount = 0;
 
@@ -100,7 +102,7 @@ export class EventRecorder {
       return;
     }
     this.queue.set(key, recorded);
-    this.writing ??= this.writeAll();
+    this.startWriter();
   }
 
   /** Writes the queued events for at most `timeoutMs`, then stops. */
@@ -109,19 +111,40 @@ export class EventRecorder {
     const timer = this.clock.setTimer(timeoutMs, () => {
       this.stopping.abort(new Error('the event recorder is stopped'));
     });
-    await this.writing;
+    await Promise.all(this.writers);
     timer.cancel();
   }
 
-  private async writeAll(): Promise<void> {
-    for (let [first] = this.queue; first; [first] = this.queue) {
-      if (this.stopping.signal.aborted) return;
-      const [key, recorded] = first;
-      this.queue.delete(key);
-      await this.writeWithRetries(recorded);
+  private startWriter(): void {
+    if (this.writers.size >= limits.eventConcurrencyMax) return;
+    const first = this.take();
+    if (!first) return;
+    const writer = this.writeFrom(first).finally(() => {
+      this.writers.delete(writer);
+      // For an event that was queued after this writer had found none.
+      this.startWriter();
+    });
+    this.writers.add(writer);
+  }
+
+  private async writeFrom(first: Recorded): Promise<void> {
+    for (let next: Recorded | undefined = first; next; next = this.take()) {
+      await this.writeWithRetries(next);
+      this.written.delete(this.aboutOf(next));
     }
-    // Without a turn of the event loop in between, so that no event is queued unseen.
-    this.writing = undefined;
+  }
+
+  /** Takes the oldest event about an object that no other writer writes about. */
+  private take(): Recorded | undefined {
+    if (this.stopping.signal.aborted) return undefined;
+    for (const [key, recorded] of this.queue) {
+      const about = this.aboutOf(recorded);
+      if (this.written.has(about)) continue;
+      this.written.add(about);
+      this.queue.delete(key);
+      return recorded;
+    }
+    return undefined;
   }
 
   /**
