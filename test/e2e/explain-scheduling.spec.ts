@@ -52,13 +52,14 @@ async function create(path: string, body: object): Promise<void> {
   expect(status).toBe(201);
 }
 
-async function createPod(name: string, cpu: string): Promise<void> {
+async function createPod(name: string, cpu: string, priorityClassName?: string): Promise<void> {
   const resources = { requests: { cpu } };
   await create(podPath, {
     metadata: { name },
     spec: {
       containers: [{ name: 'main', image: 'app', resources }],
       tolerations: [{ operator: 'Exists' }],
+      priorityClassName,
     },
   });
 }
@@ -88,6 +89,27 @@ it('shows the scores of the decision about a bound pod', async () => {
   expect(first.scores.NodeResourcesLeastAllocated).toBeGreaterThan(
     second.scores.NodeResourcesLeastAllocated,
   );
+});
+
+it('shows the node on which a pending pod evicts others', async () => {
+  await createPod('filler', '2');
+  await eventually('the pod to be bound', async () => {
+    const { body } = await api.call<{ spec: { nodeName?: string } }>('GET', `${podPath}/filler`);
+    return body.spec.nodeName;
+  });
+  await create('/apis/scheduling.orch.io/v1/priorityclasses', {
+    metadata: { name: 'urgent' },
+    value: 1_000,
+  });
+  await createPod('urgent', '3', 'urgent');
+  // Without node agents the victims end for the whole grace period.
+  const { stdout } = await eventually('the scheduler to have evicted the pods', async () => {
+    const outcome = await cluster.orchctl(['explain-scheduling', 'urgent']);
+    return outcome.stdout.includes('Nominated') && outcome;
+  });
+  expect(stdout).toMatch(/^State: +pending, /m);
+  expect(stdout).toMatch(/^Nominated: +large, where pods are evicted for it$/m);
+  expect(stdout).toContain('What would have to change:\n  2 nodes need 2 to 2500m more cpu\n');
 });
 
 it('fails with a clear error for other pods, other users and other ports', async () => {

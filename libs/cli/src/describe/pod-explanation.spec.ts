@@ -13,7 +13,8 @@ it('prints what would have to change for a pending pod', () => {
   }));
   const explanation: PodReport = {
     ...base,
-    ...{ state: 'pending', queue: 'unschedulable after 2 attempts', nodeCount: 3, nodes },
+    state: 'pending',
+    ...{ queue: 'unschedulable after 2 attempts', nodeCount: 3, nodes },
     changes: ['3 nodes need 200m more cpu'],
   };
   expect(explanationText(explanation, 2)).toBe(
@@ -36,7 +37,8 @@ it('prints the scores of a decision with the weights of the plugins', () => {
   const scores = { ImageLocality: 10, PodTopologySpread: 50 };
   const explanation: PodReport = {
     ...base,
-    ...{ state: 'bound', node: 'a', evaluatedAt: '2026-11-23T22:00:00Z', nodeCount: 9 },
+    state: 'bound',
+    ...{ node: 'a', evaluatedAt: '2026-11-23T22:00:00Z', nodeCount: 9 },
     weights: { ImageLocality: 1, PodTopologySpread: 2 },
     nodes: [{ name: 'a', total: 110, scores }],
     notes: ['the other nodes were not examined'],
