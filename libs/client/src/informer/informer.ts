@@ -112,7 +112,7 @@ export class Informer<T extends ApiObject> {
     return {
       resource: [resource.plural, resource.version, resource.group].join('.'),
       selection: { namespace, labelSelector, fieldSelector },
-      objectCount: this.store.size,
+      objectCount: this.store.objectCount,
       isSynced: this.synced,
     };
   }
