@@ -3,7 +3,10 @@
 const name = 'apiserver_request_duration_seconds_bucket';
 const streams = new Set(['WATCH', 'CONNECT', 'WATCHLIST']);
 
-/** Returns the counts by verb and scope, each a map from the upper bound to the count. */
+/**
+ * Returns the counts by verb and scope, each a map from the upper bound to the count. Requests
+ * without a scope, such as those of metrics and health, are omitted.
+ */
 export function readBuckets(text) {
   const buckets = new Map();
   for (const line of text.split('\n')) {
@@ -12,7 +15,7 @@ export function readBuckets(text) {
     const label = Object.fromEntries(
       [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, found]) => [key, found]),
     );
-    if (streams.has(label.verb)) continue;
+    if (streams.has(label.verb) || !label.scope) continue;
     const key = `${label.verb} ${label.scope}`;
     const counts = buckets.get(key) ?? new Map();
     const bound = Number(label.le === '+Inf' ? Infinity : label.le);
@@ -22,7 +25,10 @@ export function readBuckets(text) {
   return buckets;
 }
 
-/** Rows of the requests between two readings, with the bound of the bucket of the 99th percentile. */
+/**
+ * Returns a row for each verb and scope of the requests between two readings, with the bound of the
+ * bucket of the 99th percentile.
+ */
 export function latencies(before, after) {
   const rows = [];
   for (const [key, counts] of after) {

@@ -53,7 +53,7 @@ async function secondsUntil(what, probe) {
 
 const readyCount = async (cluster) => (await listPods(cluster)).filter(isReady).length;
 
-/** Kills each process in turn and measures the time until one more pod is ready. */
+/** Kills one process after the other and measures the time until one more pod is ready. */
 async function recoveries(cluster, podCount) {
   const kills = [];
   const path = '/apis/apps/v1/namespaces/scale/deployments/app-0/scale';
