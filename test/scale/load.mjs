@@ -52,7 +52,7 @@ export async function createLoad(cluster, { services, pods: podCount }) {
   });
 }
 
-/** Returns the pods, without the managed fields that nobody reads here. */
+/** Returns the pods of the load. */
 export async function listPods(cluster) {
   return (await cluster.json('GET', `${pods}?resourceVersion=0`)).items;
 }

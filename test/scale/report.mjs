@@ -1,8 +1,8 @@
-/** The report of a scale test as Markdown, with a verdict for each objective. */
+/** The report of a scale test as Markdown, with a result for each objective. */
 
 export function report({ date, conditions, options, rows, start, created, churned, usage, kills }) {
   const { nodes, pods, services, replicas } = options;
-  const verdict = (holds) => (holds ? 'met' : 'missed');
+  const result = (holds) => (holds ? 'met' : 'missed');
   return `# Scale
 
 Written by \`npm run scale -- --report\`, which [hollow nodes](hollow-nodes.md) make possible: API servers, controller
@@ -22,11 +22,11 @@ ${churned.count} pods were replaced in ${churned.seconds.toFixed(0)} s (${(churn
 Requests before the kills, at the server that the script talks to, with its own lists of all pods every 0.5 s. The
 figure is the upper bound of the histogram bucket. Objectives: 1 s for single objects, 5 s for lists of a namespace, 30 s for lists of the cluster.
 
-| verb | scope | requests | p99 at most | objective | verdict |
-| ---- | ----- | -------- | ----------- | --------- | ------- |
+| verb | scope | requests | p99 at most | objective | result |
+| ---- | ----- | -------- | ----------- | --------- | ------ |
 ${rows
   .map(({ verb, scope, count, p99Seconds, limitSeconds }) => {
-    const holds = verdict(p99Seconds <= limitSeconds);
+    const holds = result(p99Seconds <= limitSeconds);
     return `| ${verb} | ${scope} | ${count} | ${p99Seconds} s | ${limitSeconds} s | ${holds} |`;
   })
   .join('\n')}
@@ -52,7 +52,7 @@ ${usage.map(({ name, bytes, seconds }) => `| ${name} | ${Math.round(bytes / 2 **
 Each process is killed, and a deployment gets a pod more. The time ends when that pod is ready.
 
 | killed | seconds |
-| ------ | ------- |
+| ------ | ------ |
 ${kills.map(({ name, seconds }) => `| ${name} | ${seconds.toFixed(1)} |`).join('\n')}
 `;
 }

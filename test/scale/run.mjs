@@ -1,6 +1,6 @@
 /**
  * `npm run scale`: a cluster of real processes with hollow nodes, pods, services and churn. Prints
- * what it measures; `--report` writes it to docs/scale.md. See docs/scale.md.
+ * the report, or writes it to docs/scale.md with `--report`.
  */
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, totalmem } from 'node:os';
