@@ -6,8 +6,8 @@
  *   20 nodes, with the CPU time of each process.
  * - idle: CPU time, memory and writes with 5,000 running pods and 500 services at rest.
  *
- * `--tree=DIRECTORY` runs the programs of another built checkout, for paired runs. The nodes and
- * the kubelets of the pods are played by this process.
+ * `node test/bench/manager.mjs --tree=DIRECTORY` runs the programs of another built checkout, for
+ * paired runs. This process plays the nodes and their agents.
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
