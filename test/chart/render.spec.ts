@@ -120,6 +120,15 @@ describe.each(combinations)('$name', ({ values, provided = [], ...options }) => 
     }
   });
 
+  it('gives the key of the client authority to the controller manager only', () => {
+    const holders = podsOf(objects).filter(({ spec }) =>
+      (spec.volumes ?? []).some(
+        ({ secret }) => /-ca$/.test(secret?.secretName ?? '') && secret?.items === undefined,
+      ),
+    );
+    for (const { of } of holders) expect(of).toMatch(/^Deployment\/.*-controller-manager$/);
+  });
+
   it('selects the intended pods', () => {
     const pods = podsOf(objects);
     for (const { kind, metadata, spec } of objects) {
