@@ -64,37 +64,43 @@ const sampler = new Sampler();
 export function registerEventLoopLag(registry: Registry): void {
   const delays = createHistogram();
   sampler.add(delays);
-  const gauge = (suffix: string, help: string) =>
-    new Gauge({ name: `nodejs_eventloop_lag_${suffix}seconds`, help, registers: [registry] });
-  const least = gauge('min_', 'The minimum recorded event loop delay.');
-  const most = gauge('max_', 'The maximum recorded event loop delay.');
-  const mean = gauge('mean_', 'The mean of the recorded event loop delays.');
-  const deviation = gauge('stddev_', 'The standard deviation of the recorded event loop delays.');
-  const percentiles = quantiles.map((quantile) => ({
-    quantile,
-    gauge: gauge(
-      `p${quantile}_`,
-      `The ${quantile}th percentile of the recorded event loop delays.`,
-    ),
-  }));
+  let show: () => void = () => undefined;
+  // The first one: a registry renders in order, and this one sets the others.
   new Gauge({
     name: 'nodejs_eventloop_lag_seconds',
     help: 'Lag of event loop in seconds.',
     registers: [registry],
     async collect() {
+      show();
       const startedMs = performance.now();
-      if (delays.count > 0) {
-        least.set(delays.min / nsPerSecond);
-        most.set(delays.max / nsPerSecond);
-        mean.set(delays.mean / nsPerSecond);
-        deviation.set(delays.stddev / nsPerSecond);
-        for (const { quantile, gauge: target } of percentiles) {
-          target.set(delays.percentile(quantile) / nsPerSecond);
-        }
-        delays.reset();
-      }
       await systemClock.nextTurn();
       this.set((performance.now() - startedMs) / 1_000);
     },
   });
+  show = createDelayGauges(registry, delays);
+}
+
+/** Returns what sets the gauges and begins a new period. */
+function createDelayGauges(registry: Registry, delays: Delays): () => void {
+  const gauge = (suffix: string, help: string) =>
+    new Gauge({ name: `nodejs_eventloop_lag_${suffix}_seconds`, help, registers: [registry] });
+  const least = gauge('min', 'The minimum recorded event loop delay.');
+  const most = gauge('max', 'The maximum recorded event loop delay.');
+  const mean = gauge('mean', 'The mean of the recorded event loop delays.');
+  const deviation = gauge('stddev', 'The standard deviation of the recorded event loop delays.');
+  const percentiles = quantiles.map((quantile) => ({
+    quantile,
+    gauge: gauge(`p${quantile}`, `The ${quantile}th percentile of the recorded event loop delays.`),
+  }));
+  return () => {
+    if (delays.count === 0) return;
+    least.set(delays.min / nsPerSecond);
+    most.set(delays.max / nsPerSecond);
+    mean.set(delays.mean / nsPerSecond);
+    deviation.set(delays.stddev / nsPerSecond);
+    for (const { quantile, gauge: target } of percentiles) {
+      target.set(delays.percentile(quantile) / nsPerSecond);
+    }
+    delays.reset();
+  };
 }
