@@ -29,10 +29,10 @@ const { values } = parseArgs({
 const size = values.short
   ? { replicas: 50, deployments: 2, services: 10, restMs: 2_000, settleMs: 1_000 }
   : { replicas: 1_000, deployments: 50, services: 500, restMs: 60_000, settleMs: 10_000 };
-/** Between two looks at the pods. */
+/** Pause between two checks of the pods. */
 const pollMs = 50;
 const pods = '/api/v1/namespaces/default/pods';
-/** Nobody renews the heartbeats of the nodes. */
+/** The nodes have no agents that renew their heartbeats. */
 const managerFlags = [
   '--node-monitor-grace-period=1h',
   '--node-startup-grace-period=1h',

@@ -86,7 +86,6 @@ export const schedulerOptions: SpecifiedOptions = {
   defaults: {
     ...election,
     'secure-port': '10259',
-    port: '10251',
     'bind-address': '0.0.0.0',
     address: '0.0.0.0',
     'scheduler-name': 'default-scheduler',
@@ -95,6 +94,8 @@ export const schedulerOptions: SpecifiedOptions = {
   },
   values: {
     'leader-elect-resource-lock': locks,
+    // Not the default: the port serves without TLS.
+    port: ['10251'],
     'tls-min-version': ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'],
     'algorithm-provider': ['ClusterAutoscalerProvider', 'DefaultProvider'],
   },

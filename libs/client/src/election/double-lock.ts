@@ -1,7 +1,8 @@
 /**
  * Two locks that are held together, for the change from one kind of lock to another: processes with
  * only the first lock and processes with only the second one both see the holder. If the locks name
- * different holders, the holder is unknown: nobody acquires before the lease of both has expired.
+ * different holders, the holder is unknown: no process acquires before the lease of both has
+ * expired.
  */
 import type { CallOptions } from '../rest/resource-client.js';
 import type { ElectionLock, ElectionRecord, ObservedRecord } from './election-lock.js';

@@ -16,8 +16,8 @@ type ElectionOptions = Pick<
 >;
 
 /**
- * Returns options with a unique identity. The lock object has the name of the component unless a flag
- * sets another one.
+ * Returns options with a unique identity. The lock object has the name of the component unless a
+ * flag sets another one.
  */
 export function electionOfFlags(flags: LeaderElectionOptions, component: string): ElectionOptions {
   return {

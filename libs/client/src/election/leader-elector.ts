@@ -1,8 +1,8 @@
 /**
- * Elects one leader among processes by a record in the API, usually a Lease. Holds the timing; `LeaseView` decides when a
- * lease may be acquired. A leader counts its renew deadline from the sending of its last successful
- * renewal, and `isLeader` reads the monotonic clock each time, so that a process that was suspended
- * does not act as leader.
+ * Elects one leader among processes by a record in the API, usually a Lease. Holds the timing;
+ * `LeaseView` decides when a lease may be acquired. A leader counts its renew deadline from the
+ * sending of its last successful renewal, and `isLeader` reads the monotonic clock each time, so
+ * that a process that was suspended does not act as leader.
  *
  * A hung server must not cost the leadership: each renewal attempt has a timeout that leaves time
  * for attempts on two other servers within the renew deadline.

@@ -86,7 +86,7 @@ export const annotationFormat: RecordFormat<ApiObject> = {
   read(object) {
     const text = object.metadata?.annotations?.[electionRecordKey()];
     if (text === undefined) return unheld;
-    // A record that cannot be read is an error, so that nobody leads beside its holder.
+    // A record that cannot be read is an error, so that no process leads beside its holder.
     const stored: unknown = JSON.parse(text);
     if (typeof stored !== 'object' || stored === null) {
       throw new Error(`annotation ${electionRecordKey()} is not an election record: ${text}`);

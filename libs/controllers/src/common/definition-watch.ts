@@ -29,7 +29,9 @@ export class DefinitionWatch {
 
   constructor(private readonly dependencies: DefinitionWatchDependencies) {}
 
-  /** Calls `onChange` after changes until `signal` aborts; also once for the existing definitions. */
+  /**
+   * Calls `onChange` after changes until `signal` aborts; also once for the existing definitions.
+   */
   subscribe(signal: AbortSignal, onChange: () => void): void {
     if (signal.aborted) return;
     this.listeners.add(onChange);
