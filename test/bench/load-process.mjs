@@ -53,6 +53,18 @@ async function openConnections(count) {
   return connections;
 }
 
+/** The connections of the previous run; closed if the next run needs another number of them. */
+let pool = [];
+
+async function pooled(count) {
+  pool = pool.filter((connection) => connection.isOpen);
+  if (pool.length !== count) {
+    for (const connection of pool) connection.close();
+    pool = await openConnections(count);
+  }
+  return pool;
+}
+
 function source({ create, request }) {
   if (create) return () => createBytes(create);
   const bytes = requestBytes(request.method ?? 'GET', request.path, { token, ...request });
@@ -64,10 +76,13 @@ const commands = {
     ({ port, token } = settings);
   },
 
-  /** Sends requests sequentially on each connection, for a time and at least `requestsMin`. */
+  /**
+   * Sends requests sequentially on each connection, for a time and at least `requestsMin`. The next
+   * run with the same number of connections uses them again.
+   */
   async load({ connectionCount, runMs, requestsMin, ...what }) {
     const next = source(what);
-    const connections = await openConnections(connectionCount);
+    const connections = await pooled(connectionCount);
     const latencies = [];
     const startedMs = performance.now();
     const isRunning = () => {
@@ -86,7 +101,6 @@ const commands = {
       }),
     );
     const seconds = (performance.now() - startedMs) / 1_000;
-    for (const connection of connections) connection.close();
     latencies.sort((a, b) => a - b);
     return {
       requestCount: latencies.length,
@@ -99,20 +113,19 @@ const commands = {
 
   /** Creates a fixed number of objects. */
   async fill({ create, objectCount, connectionCount }) {
-    const connections = await openConnections(connectionCount);
+    const connections = await pooled(connectionCount);
     let left = objectCount;
     await Promise.all(
       connections.map(async (connection) => {
         while (left-- > 0) await connection.send(createBytes(create));
       }),
     );
-    for (const connection of connections) connection.close();
     return {};
   },
 
   /** Repeats a request on one connection. */
   async rounds({ request, roundCount }) {
-    const connection = await RawConnection.open(port);
+    const [connection] = await pooled(1);
     const bytes = requestBytes('GET', request.path, { token, ...request });
     const timesMs = [];
     let bodyBytes = 0;
@@ -121,12 +134,13 @@ const commands = {
       bodyBytes = await connection.send(bytes);
       timesMs.push(performance.now() - startedMs);
     }
-    connection.close();
     return { timesMs, bodyBytes };
   },
 
-  /** Opens watches, which count their events. Returns when they are open. */
+  /** Opens watches, which count their events, in place of open ones. Returns when they are open. */
   async watch({ namespace, watcherCount, sessionCount }) {
+    watchers?.close();
+    seenCount = 0;
     const path = `/api/v1/namespaces/${namespace}/configmaps?watch=1`;
     watchers = sessionCount
       ? await openHttp2Watchers(path, watcherCount, sessionCount)
@@ -134,15 +148,17 @@ const commands = {
     return {};
   },
 
-  /** Waits for `eventCount` events on all watches together. */
+  /** Waits for `eventCount` more events on all watches together. The watches stay open. */
   async watched({ eventCount }) {
-    await watchers.reached(eventCount);
-    watchers.close();
+    seenCount += eventCount;
+    await watchers.reached(seenCount);
     return {};
   },
 };
 
 let watchers;
+/** The events that previous commands have waited for. */
+let seenCount = 0;
 
 /** Counts line ends: every event is one line, and the payload contains no line end. */
 class EventCount {

@@ -1,28 +1,31 @@
 /**
- * `npm run bench:pair -- TREE [--rounds=N] [--only=REGEX] [--flag=FLAG]...`: runs the same load in
- * turns against the server of this checkout (new) and that of another built one (old), and prints
- * for each path the medians and the ratio new/old of its rounds: median, lowest and highest. Ratios
- * of adjacent runs hold on a machine whose speed drifts, single figures do not. `--only` selects
- * paths by name, `--flag` is passed to both servers. It asserts nothing.
+ * `npm run bench:pair -- TREE [--rounds=N] [--only=REGEX] [--flag=FLAG]...
+ * [--node-arg=ARG]...`: runs the same load in
+ * short alternating rounds against the server of this checkout (new) and that of another built one
+ * (old), and prints for each path the best rounds of both with their ratio new/old, and the median
+ * of the ratios of adjacent rounds with its 95% interval. `--only` selects paths by name, `--flag` is passed to both servers, `--node-arg` to the Node.js of the new one. It
+ * asserts nothing.
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Load } from './load.mjs';
+import { comparison, pairedRounds } from './paired-rounds.mjs';
 import { count, median, printRow } from './row.mjs';
 import { ServerProcess } from './server-process.mjs';
 
-const runMs = 2_000;
+const runMs = 250;
 const listedCount = 5_000;
-const listRequestCount = 12;
+const listRequestCount = 4;
 const watcherCount = 200;
-const eventCount = 100;
+const eventCount = 30;
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    rounds: { type: 'string', default: '9' },
+    rounds: { type: 'string', default: '40' },
     only: { type: 'string', default: '' },
     flag: { type: 'string', multiple: true, default: [] },
+    'node-arg': { type: 'string', multiple: true, default: [] },
   },
 });
 const roundCount = Number(options.rounds);
@@ -48,17 +51,17 @@ async function lists({ server, load }, path) {
   };
 }
 
-let namespaceCount = 0;
-
-async function watchFanOut({ server, load, writer }) {
-  namespaceCount += 1;
-  const namespace = `watched-${namespaceCount}`;
-  await server.createNamespace(namespace);
-  await load.run('watch', { namespace, watcherCount });
+/** Includes the creates that cause the events. The watches stay open for all rounds. */
+async function watchFanOut(side) {
+  const { server, load, writer } = side;
+  if (!side.isWatching) {
+    await load.run('watch', { namespace: 'watched', watcherCount });
+    side.isWatching = true;
+  }
   const before = server.cpuUs();
   const startedMs = performance.now();
   const fill = writer.run('fill', {
-    create: namespace,
+    create: 'watched',
     objectCount: eventCount,
     connectionCount: 16,
   });
@@ -75,6 +78,7 @@ const paths = {
   'create, 1 connection': (side) => rate(side, { create: 'created', connectionCount: 1 }),
   'create, 32 connections': (side) => rate(side, { create: 'created', connectionCount: 32 }),
   'create, 128 connections': (side) => rate(side, { create: 'created', connectionCount: 128 }),
+  'get, quorum, 1 connection': (side) => rate(side, { request: { path: one }, connectionCount: 1 }),
   'get, quorum, 32 connections': (side) =>
     rate(side, { request: { path: one }, connectionCount: 32 }),
   'get, version 0, 32 connections': (side) =>
@@ -85,12 +89,12 @@ const paths = {
   [`watch, ${watcherCount} watchers`]: watchFanOut,
 };
 
-async function start(tree) {
-  const server = new ServerProcess(options.flag, tree && resolve(tree));
+async function start(tree, nodeArguments) {
+  const server = new ServerProcess(options.flag, tree && resolve(tree), nodeArguments);
   const startMs = await server.start();
   const side = { server, load: new Load(server), writer: new Load(server), startMs };
   await Promise.all([side.load.ready, side.writer.ready]);
-  for (const name of ['created', 'read', 'listed']) await server.createNamespace(name);
+  for (const name of ['created', 'read', 'listed', 'watched']) await server.createNamespace(name);
   await server.call('POST', '/api/v1/namespaces/read/configmaps', {
     metadata: { name: 'one' },
     data: { payload: 'x'.repeat(900) },
@@ -104,37 +108,32 @@ async function stop({ server, load, writer }) {
   await server.stop();
 }
 
-function spread(values) {
-  const digits = (value) => value.toFixed(2);
-  return `${digits(median(values))} (${digits(Math.min(...values))}-${digits(Math.max(...values))})`;
+const digits = (value) => value.toFixed(value < 100 ? 1 : 0);
+
+function text({ best, ratio, low, high, ...figures }, unit) {
+  const values = `${digits(figures.old)} to ${digits(figures.new)}${unit}`;
+  const [bestText, ...others] = [best, ratio, low, high].map((value) => value.toFixed(2));
+  return `${values} = ${bestText}, pairs ${others[0]} (${others[1]}-${others[2]})`;
 }
 
-function printPath(name, rounds) {
-  const of = (side, key) => rounds.map((round) => round[side][key]);
-  const ratios = (key) => spread(rounds.map((round) => round.new[key] / round.old[key]));
-  const medians = (key) => `${count(median(of('old', key)))} to ${count(median(of('new', key)))}`;
-  printRow(
-    name,
-    `${medians('perSecond')}/s`,
-    `new/old ${ratios('perSecond')}; server CPU ${medians('cpuUs')} us, new/old ${ratios('cpuUs')}`,
-  );
-}
-
-const sides = { old: await start(positionals[0]), new: await start() };
+const sides = {
+  old: await start(positionals[0]),
+  new: await start(undefined, options['node-arg']),
+};
 try {
   printRow('ready after start', `${count(sides.old.startMs)} to ${count(sides.new.startMs)} ms`);
   const selected = Object.entries(paths).filter(([name]) => new RegExp(options.only).test(name));
   for (const [name, run] of selected) {
-    for (const side of Object.values(sides)) await run(side);
-    const rounds = [];
-    for (let round = 0; round < roundCount; round += 1) {
-      const order = round % 2 === 0 ? ['old', 'new'] : ['new', 'old'];
-      const figures = {};
-      for (const side of order) figures[side] = await run(sides[side]);
-      rounds.push(figures);
-    }
-    printPath(name, rounds);
+    const rounds = await pairedRounds(sides, run, roundCount);
+    const perSecond = text(comparison(rounds, 'perSecond', true), '/s');
+    printRow(
+      name,
+      '',
+      `${perSecond}; server CPU ${text(comparison(rounds, 'cpuUs', false), ' us')}`,
+    );
   }
+  const megabytes = ({ server }) => count(server.residentBytes() / 1e6);
+  printRow('memory at the end', `${megabytes(sides.old)} to ${megabytes(sides.new)} MB`);
 } finally {
   await Promise.all([stop(sides.old), stop(sides.new)]);
 }

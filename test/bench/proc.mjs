@@ -1,12 +1,17 @@
 /** Reads CPU time and memory of a process from the system. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-const clockTicksPerSecond = 100;
-
-/** Returns the CPU time of all threads so far, in microseconds. */
+/**
+ * Returns the CPU time of the running threads so far, in microseconds. `/proc/PID/stat` includes
+ * ended threads but counts in ticks of 10 ms, which are too long for short rounds.
+ */
 export function cpuUs(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-  return ((Number(fields[11]) + Number(fields[12])) * 1e6) / clockTicksPerSecond;
+  let nanoseconds = 0;
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const schedstat = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8');
+    nanoseconds += Number(schedstat.split(' ')[0]);
+  }
+  return nanoseconds / 1_000;
 }
 
 export function residentBytes(pid) {

@@ -28,6 +28,10 @@ export class RawConnection {
     socket.on('close', () => this.fail(new Error('the server closed the connection')));
   }
 
+  get isOpen() {
+    return !this.socket.destroyed;
+  }
+
   /** Sends a request; resolves with the size of the response body. Rejects for an error status. */
   send(bytes) {
     return new Promise((done, fail) => {

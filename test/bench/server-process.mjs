@@ -14,10 +14,14 @@ export class ServerProcess {
   token = 'bench';
   agent = new Agent({ connect: { rejectUnauthorized: false } });
 
-  /** `flags` are added to the common flags; `tree` is the built checkout of the server. */
-  constructor(flags = [], tree = ownTree) {
+  /**
+   * `flags` are added to the common flags; `tree` is the built checkout of the server;
+   * `nodeArguments` are added to those of `ORCH_BENCH_NODE_ARGS`.
+   */
+  constructor(flags = [], tree = ownTree, nodeArguments = []) {
     this.flags = flags;
     this.tree = tree;
+    this.nodeArguments = nodeArguments;
   }
 
   /**
@@ -36,6 +40,7 @@ export class ServerProcess {
       process.execPath,
       [
         ...nodeArguments,
+        ...this.nodeArguments,
         join(this.tree, 'dist/apps/apiserver/src/main.js'),
         `--data-dir=${join(this.directory, 'data')}`,
         `--secure-port=${this.port}`,
