@@ -31,7 +31,7 @@ export const libraries: Readonly<Record<string, Library>> = {
         'files logging metrics egress',
         'dialect',
         'errors',
-        'limits.ts clock.ts keys.ts version.ts',
+        'limits.ts awaitable.ts clock.ts keys.ts version.ts',
       ],
     ],
   },

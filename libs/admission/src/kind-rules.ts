@@ -55,7 +55,7 @@ function contextOf(
 ): AdmissionContext {
   const { clock, random, authorize } = dependencies;
   const { deadlineMs, user, features, dryRun } = context;
-  const decide = (permission: Permission, by: User) =>
+  const decide = async (permission: Permission, by: User) =>
     authorize({ user: by, info: attributesOf(permission) });
   return {
     user,

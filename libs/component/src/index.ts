@@ -1,6 +1,7 @@
 /**
  * The parts shared by all processes: flags, lifecycle, logs, metrics, health, TLS and the dialect.
  */
+export { type Awaitable, firstAccepted } from './awaitable.js';
 export { type Clock, type LoopClock, systemClock, type Timer } from './clock.js';
 export {
   Dialect,

@@ -11,8 +11,8 @@ import type { TLSSocket } from 'node:tls';
 export class Connections {
   private readonly sockets = new Set<Socket>();
   private readonly sessions = new Set<ServerHttp2Session>();
-  /** The number of incomplete responses of each HTTP/1.1 connection. */
-  private readonly runningCounts = new Map<Socket, number>();
+  /** The last response of each HTTP/1.1 connection: when it closes, all before it have closed. */
+  private readonly lastResponses = new Map<Socket, ServerResponse | 'none' | 'upgraded'>();
   private closing = false;
 
   constructor(private readonly server: Http2SecureServer) {
@@ -22,8 +22,8 @@ export class Connections {
     });
     server.on('secureConnection', (socket: TLSSocket) => {
       if (socket.alpnProtocol === 'h2') return;
-      this.runningCounts.set(socket, 0);
-      socket.once('close', () => this.runningCounts.delete(socket));
+      this.lastResponses.set(socket, 'none');
+      socket.once('close', () => this.lastResponses.delete(socket));
       if (this.closing) socket.destroySoon();
     });
     server.on('session', (session) => {
@@ -33,27 +33,26 @@ export class Connections {
     });
   }
 
-  /** Counts a request until its response is closed. Call for each request. */
+  /** Call for each request. Adds no listener: that would cost more than the rest of it. */
   began(response: ServerResponse): void {
-    const { socket } = response;
-    const count = socket ? this.runningCounts.get(socket) : undefined;
-    if (!socket || count === undefined) return;
-    this.runningCounts.set(socket, count + 1);
-    if (this.closing) response.shouldKeepAlive = false;
-    response.once('close', () => this.ended(socket));
+    const { socket } = response.req;
+    if (!this.lastResponses.has(socket)) return;
+    this.lastResponses.set(socket, response);
+    if (!this.closing) return;
+    response.shouldKeepAlive = false;
+    this.closeAfter(socket, response);
   }
 
-  /** Counts an upgraded HTTP/1.1 connection until it is closed. Call for each upgrade. */
+  /** Call for each upgrade of an HTTP/1.1 connection, which is open until it is closed. */
   upgrading(socket: Socket): void {
-    const count = this.runningCounts.get(socket);
-    if (count !== undefined) this.runningCounts.set(socket, count + 1);
+    if (this.lastResponses.has(socket)) this.lastResponses.set(socket, 'upgraded');
   }
 
-  private ended(socket: Socket): void {
-    const count = this.runningCounts.get(socket);
-    if (count === undefined) return;
-    this.runningCounts.set(socket, count - 1);
-    if (this.closing && count === 1) socket.destroySoon();
+  /** Closes the connection when the response has been sent, unless another one follows. */
+  private closeAfter(socket: Socket, response: ServerResponse): void {
+    response.once('close', () => {
+      if (this.lastResponses.get(socket) === response) socket.destroySoon();
+    });
   }
 
   /** Accepts no connections, waits up to `graceMs` for running requests, then closes all. */
@@ -63,7 +62,11 @@ export class Connections {
       Server.prototype.close.call(this.server, () => resolve());
     });
     for (const session of this.sessions) session.close();
-    for (const [socket, count] of this.runningCounts) if (count === 0) socket.destroySoon();
+    for (const [socket, last] of this.lastResponses) {
+      if (last === 'upgraded') continue;
+      if (last === 'none' || last.destroyed) socket.destroySoon();
+      else this.closeAfter(socket, last);
+    }
     const deadline = setTimeout(() => {
       for (const socket of this.sockets) socket.destroy();
     }, graceMs);

@@ -1,6 +1,6 @@
 /**
- * The outermost filter: turns every error into a Status and accounts for the request when its
- * response ends. Never rejects.
+ * The outermost filter: turns every error into a Status, releases the seat of the request and
+ * accounts for it when its response ends. Never rejects.
  */
 import { StatusError } from '@orch/apimachinery';
 import type { Logger } from '@orch/component';
@@ -19,9 +19,9 @@ export function account(logger: Logger): Filter {
       await next(context);
     } catch (error) {
       fail(context, error, logger);
-    } finally {
-      finish(context);
     }
+    context.releaseSeat();
+    finish(context);
   };
 }
 

@@ -2,9 +2,9 @@
 
 import { unauthorized } from '@orch/apimachinery';
 import type { HistogramSeries } from '@orch/component';
-import { type Authenticator, anonymousUser } from '@orch/security';
-import type { RawRequest } from '../http/request-context.js';
-import type { Filter } from './filter.js';
+import { type Authenticator, anonymousUser, type User } from '@orch/security';
+import type { RawRequest, RequestContext } from '../http/request-context.js';
+import type { Filter, Next } from './filter.js';
 
 export interface AuthenticationDependencies {
   readonly authenticate: Authenticator;
@@ -17,14 +17,25 @@ export function authenticate(
   { authenticate: userOf, onAuthenticated }: AuthenticationDependencies,
   durations: HistogramSeries,
 ): Filter {
-  return async (context, next) => {
-    const { options, startMs } = context;
-    const user = await userOf(context.request);
+  const identify = (context: RequestContext, user: User | undefined) => {
     if (!user) throw unauthorized();
     context.user = user;
     context.isAuthenticated = true;
     if (user !== anonymousUser) onAuthenticated(context.request);
-    durations.observe((options.clock.monotonicMs() - startMs) / 1_000);
+    durations.observe((context.options.clock.monotonicMs() - context.startMs) / 1_000);
+  };
+  const nextAfter = async (
+    user: Promise<User | undefined>,
+    context: RequestContext,
+    next: Next,
+  ) => {
+    identify(context, await user);
     await next(context);
+  };
+  return (context, next) => {
+    const user = userOf(context.request);
+    if (user instanceof Promise) return nextAfter(user, context, next);
+    identify(context, user);
+    return next(context);
   };
 }

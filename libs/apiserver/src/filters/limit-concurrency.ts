@@ -1,24 +1,30 @@
-/** Admits requests at the rate of the gate; a request that gets no seat is rejected with 429. */
-import { type RequestGate, requestKind } from '../http/request-gate.js';
+/**
+ * Admits requests at the rate of the gate; a request that gets no seat is rejected with 429.
+ * `account` releases the seat.
+ */
+import type { RequestContext } from '../http/request-context.js';
+import { type RequestGate, requestKind, type Seat } from '../http/request-gate.js';
 import type { RequestMetrics } from '../observability/request-metrics.js';
 import { sendOverload } from '../response/status.js';
-import type { Filter } from './filter.js';
+import type { Filter, Next } from './filter.js';
 
 export function limitConcurrency(gate: RequestGate, metrics: RequestMetrics): Filter {
-  return async (context, next) => {
-    if (context.isLongRunning) return next(context);
-    const entered = gate.enter(context);
-    const seat = entered instanceof Promise ? await entered : entered;
-    if (!seat) {
-      if (context.recorder) metrics.refused(context.recorder, requestKind(context.info.verb));
-      sendOverload(context);
-      return;
-    }
+  const nextAfter = async (
+    entered: Promise<Seat | undefined> | undefined,
+    context: RequestContext,
+    next: Next,
+  ) => {
+    const seat = await entered;
     context.seat = seat;
-    try {
-      await next(context);
-    } finally {
-      context.releaseSeat();
-    }
+    if (seat) return next(context);
+    if (context.recorder) metrics.refused(context.recorder, requestKind(context.info.verb));
+    sendOverload(context);
+  };
+  return (context, next) => {
+    if (context.isLongRunning) return next(context);
+    const seat = gate.enter(context);
+    if (seat === undefined || seat instanceof Promise) return nextAfter(seat, context, next);
+    context.seat = seat;
+    return next(context);
   };
 }

@@ -50,30 +50,37 @@ export class Dispatcher {
     return byName;
   }
 
-  /** Sends the response, or throws StatusError or StoreError. */
-  async dispatch(context: RequestContext): Promise<void> {
-    const { info, query, request } = context;
+  /** Sends the response. Throws as well as rejects, with StatusError or StoreError. */
+  dispatch(context: RequestContext): Promise<void> {
+    const { info, served } = context;
+    if (info.isResource && info.verb === '') throw methodNotSupported();
+    return served && !served.definition.custom
+      ? this.dispatchTo(served, context)
+      : this.dispatchOthers(context);
+  }
+
+  /** Requests on custom resources and on paths that name no resource of this server. */
+  private async dispatchOthers(context: RequestContext): Promise<void> {
+    const { info } = context;
     const { registry, paths } = this.dependencies;
-    const { table } = registry;
     if (!info.isResource) return sendUnknownPath(context, paths());
-    if (info.verb === '') throw methodNotSupported();
-    let { served } = context;
-    if (!served || served.definition.custom) {
-      served = await this.findCustom(context);
-      context.served = served;
-    }
-    if (!served) {
-      if (!table.hasBuiltInGroup(info.group)) return sendNotFoundText(context);
-      throw pathNotFound();
-    }
+    const served = await this.findCustom(context);
+    context.served = served;
+    if (served) return this.dispatchTo(served, context);
+    if (!registry.table.hasBuiltInGroup(info.group)) return sendNotFoundText(context);
+    throw pathNotFound();
+  }
+
+  private dispatchTo(served: ServedResource, context: RequestContext): Promise<void> {
+    const { info, query, request } = context;
     const handle = this.handlerFor(served, info);
-    if (!handle) return sendNotFoundText(context);
+    if (!handle) return Promise.resolve(sendNotFoundText(context));
     const method = request.method ?? '';
     // The headers of a response need its body.
     if (method === 'HEAD' && info.subresource !== 'proxy') throw methodNotSupported();
     if (served.deprecationWarning !== '') context.warnings.push(served.deprecationWarning);
     if (writingMethods.has(method) && query.has('dryRun')) checkDryRunEnabled(context.features);
-    return handle(context, registry.store(served));
+    return handle(context, this.dependencies.registry.store(served));
   }
 
   /**

@@ -15,7 +15,7 @@ export type GateRequest = Pick<RequestContext, 'info' | 'user' | 'headers' | 're
 
 /** Held by an executing request. */
 export interface Seat {
-  /** Must be called once, when the handler has returned. */
+  /** Must be called once, when the request has been handled. */
   release(): void;
 }
 

@@ -42,8 +42,12 @@ export class MeasuredStore implements ReadWriteStore {
     });
   }
 
-  async get(key: string, options: ReadOptions): Promise<GetResult> {
-    if (options.consistency.kind === 'any') return this.store.get(key, options);
+  get(key: string, options: ReadOptions): Promise<GetResult> {
+    const { kind } = options.consistency;
+    return kind === 'any' ? this.store.get(key, options) : this.measuredGet(key, options);
+  }
+
+  private async measuredGet(key: string, options: ReadOptions): Promise<GetResult> {
     const startMs = this.clock.monotonicMs();
     try {
       return await this.store.get(key, options);

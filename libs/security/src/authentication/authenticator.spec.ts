@@ -44,7 +44,7 @@ it('bearerTokens finds the user of a token, ignores other schemes and rejects un
     staticTokens(new Map([['a', ann]]), ['api']),
     staticTokens(new Map([['b', bob]]), ['api']),
   ]);
-  const authenticate = bearerTokens(tokens, ['api']);
+  const authenticate = async (sent: IncomingMessage) => bearerTokens(tokens, ['api'])(sent);
   expect(await authenticate(request('Bearer b'))).toBe(bob);
   expect(await authenticate(request('bearer a'))).toBe(ann);
   expect(await authenticate(request('Basic YTpi'))).toBeUndefined();

@@ -4,9 +4,9 @@ import { basicAuth } from './basic-auth.js';
 import { parsePasswordFile } from './token-file.js';
 
 const users = parsePasswordFile('pa:ss,ann,1,"dev,ops"\nother,bob,2\n', 'passwords.csv');
-const authenticate = basicAuth(users);
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
 const request = (authorization?: string) => ({ headers: { authorization } }) as IncomingMessage;
+const authenticate = async (sent: IncomingMessage) => basicAuth(users)(sent);
 
 it('basicAuth finds the user of a password, which may contain a colon', async () => {
   const user = await authenticate(request(basic('ann:pa:ss')));

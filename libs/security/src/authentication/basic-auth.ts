@@ -17,7 +17,7 @@ const scheme = 'basic ';
 
 /** `users`: by name. Rejects with 401 for an unknown user and for a wrong password. */
 export function basicAuth(users: ReadonlyMap<string, PasswordUser>): Authenticator {
-  return async ({ headers: { authorization: header = '' } }) => {
+  return ({ headers: { authorization: header = '' } }) => {
     if (header.slice(0, scheme.length).toLowerCase() !== scheme) return undefined;
     const encoded = header.slice(scheme.length).trim();
     if (encoded.length > basicCredentialsLengthMax) throw unauthorized();

@@ -5,7 +5,7 @@ import { clientCertificates } from './client-certificates.js';
 const clock = { nowMs: () => 0, monotonicMs: () => 0, setTimer: () => ({ cancel() {} }) };
 const valid_to = 'Jan  1 00:00:00 2027 GMT';
 
-function userOf(subject: object, authorized = true) {
+async function userOf(subject: object, authorized = true) {
   const socket = { authorized, getPeerCertificate: () => ({ subject, valid_to }) };
   const authenticate = clientCertificates({
     authorities: { signed: () => true, version: 1 },

@@ -42,7 +42,7 @@ export interface ClientCertificatesDependencies {
 export function clientCertificates(dependencies: ClientCertificatesDependencies): Authenticator {
   const { authorities, clock, observer } = dependencies;
   const byConnection = new WeakMap<object, ReadCertificate>();
-  return async (request) => {
+  return (request) => {
     const connection = connectionOf(request);
     if (!connection) return undefined;
     const { version } = authorities;

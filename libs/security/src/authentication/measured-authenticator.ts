@@ -1,5 +1,5 @@
 /** An authenticator whose outcomes are recorded. */
-import type { Clock } from '@orch/component';
+import type { Awaitable, Clock } from '@orch/component';
 import type { Authenticator } from './authenticator.js';
 import type { User } from './user.js';
 
@@ -17,16 +17,29 @@ export function measured(
   clock: Clock,
   observer: AuthenticationObserver,
 ): Authenticator {
-  return async (request) => {
+  const ended = (result: AuthenticationResult, startMs: number) =>
+    observer.ended(result, (clock.monotonicMs() - startMs) / 1_000);
+  const succeeded = (user: User | undefined, startMs: number) => {
+    if (user) observer.authenticated(user);
+    ended(user ? 'success' : 'failure', startMs);
+    return user;
+  };
+  const failed = (error: unknown, startMs: number): never => {
+    ended('error', startMs);
+    throw error;
+  };
+  return (request) => {
     const startMs = clock.monotonicMs();
-    let result: AuthenticationResult = 'error';
+    let user: Awaitable<User | undefined>;
     try {
-      const user = await authenticate(request);
-      result = user ? 'success' : 'failure';
-      if (user) observer.authenticated(user);
-      return user;
-    } finally {
-      observer.ended(result, (clock.monotonicMs() - startMs) / 1_000);
+      user = authenticate(request);
+    } catch (error) {
+      return failed(error, startMs);
     }
+    if (!(user instanceof Promise)) return succeeded(user, startMs);
+    return user.then(
+      (found) => succeeded(found, startMs),
+      (error) => failed(error, startMs),
+    );
   };
 }

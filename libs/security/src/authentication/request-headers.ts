@@ -35,7 +35,7 @@ interface ReadProxy {
 export function requestHeaders(options: RequestHeaderOptions, clock: Clock): Authenticator {
   const byConnection = new WeakMap<object, ReadProxy>();
   const names = headerNames(options);
-  return async (request) => {
+  return (request) => {
     const connection = connectionOf(request);
     if (!connection) return undefined;
     const { version } = options.authorities;

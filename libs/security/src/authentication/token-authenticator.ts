@@ -1,5 +1,6 @@
 /** Bearer tokens: authenticators of tokens, and the authenticator of requests that carry one. */
 import { unauthorized } from '@orch/apimachinery';
+import { type Awaitable, firstAccepted } from '@orch/component';
 import { LRUCache } from 'lru-cache';
 import { credentialCacheEntriesMax } from '../limits.js';
 import type { Authenticator } from './authenticator.js';
@@ -19,30 +20,24 @@ export class TokenError extends Error {
 
 /**
  * The identity that a token proves to one of `audiences`. Undefined: the token is not known,
- * expired, or for other audiences. Rejects with TokenError for a token of this kind that is not
- * valid, with StoreError if it cannot be checked.
+ * expired, or for other audiences. Fails with TokenError for a token of this kind that is not valid,
+ * with StoreError if it cannot be checked. Returns a promise only if it has to wait.
  */
 export type TokenAuthenticator = (
   token: string,
   audiences: readonly string[],
-) => Promise<TokenIdentity | undefined>;
+) => Awaitable<TokenIdentity | undefined>;
 
 /** The first identity that an authenticator finds. Without one, the errors of all are thrown. */
 export function tokenUnionOf(authenticators: readonly TokenAuthenticator[]): TokenAuthenticator {
-  return async (token, audiences) => {
-    const reasons: string[] = [];
-    for (const authenticate of authenticators) {
-      try {
-        const identity = await authenticate(token, audiences);
-        if (identity) return identity;
-      } catch (error) {
-        if (!(error instanceof TokenError)) throw error;
-        reasons.push(error.message);
-      }
-    }
-    if (reasons.length > 0) throw new TokenError(reasons.join(', '));
-    return undefined;
-  };
+  return firstAccepted(authenticators, {
+    accepts: (identity) => identity !== undefined,
+    passes: (error) => error instanceof TokenError,
+    otherwise(_identities, errors) {
+      if (errors.length === 0) return undefined;
+      throw new TokenError(errors.map((error) => (error as TokenError).message).join(', '));
+    },
+  });
 }
 
 /**
@@ -57,7 +52,7 @@ export function staticTokens(
   const digests = new SecretDigests();
   const users = new Map([...tokens].map(([token, user]) => [digests.textOf(token), user]));
   const found = new LRUCache<string, User>({ max: credentialCacheEntriesMax });
-  return async (token, audiences) => {
+  return (token, audiences) => {
     if (users.size === 0) return undefined;
     let user = found.get(token);
     if (!user) {
@@ -87,18 +82,26 @@ export function bearerTokens(
   authenticate: TokenAuthenticator,
   apiAudiences: readonly string[],
 ): Authenticator {
-  return async ({ headers: { authorization: header } }) => {
+  return ({ headers: { authorization: header } }) => {
     if (header === undefined || header === '') return undefined;
     const token = bearerTokenOf(header);
     if (token === '') return undefined;
-    let identity: TokenIdentity | undefined;
+    let identity: Awaitable<TokenIdentity | undefined>;
     try {
-      identity = await authenticate(token, apiAudiences);
+      identity = authenticate(token, apiAudiences);
     } catch (error) {
-      // Clients learn only from token reviews why a token is rejected.
-      if (!(error instanceof TokenError)) throw error;
+      return rejected(error);
     }
-    if (!identity) throw unauthorized();
-    return identity.user;
+    return identity instanceof Promise ? identity.then(userOf, rejected) : userOf(identity);
   };
+}
+
+function userOf(identity: TokenIdentity | undefined): User {
+  if (!identity) throw unauthorized();
+  return identity.user;
+}
+
+/** Clients learn only from token reviews why a token is rejected. */
+function rejected(error: unknown): never {
+  throw error instanceof TokenError ? unauthorized() : error;
 }

@@ -3,7 +3,8 @@
  * cluster, which only administrators may. Every user may read health and version.
  */
 import { privilegedGroup, type User } from '../authentication/user.js';
-import { type Authorizer, allow, deny, noOpinion } from './authorizer.js';
+import type { Attributes } from './attributes.js';
+import { type Authorizer, allow, type Decision, deny, noOpinion } from './authorizer.js';
 import type { RuleLister } from './rules.js';
 
 const authenticatedGroup = 'system:authenticated';
@@ -12,13 +13,13 @@ const openPathSet: ReadonlySet<string> = new Set(openPaths);
 /** Members, leader and backups: write access to them is access to the whole cluster. */
 const administratorsPrefix = '/cluster/';
 
-export const clusterAdministration: Authorizer = async ({ info }) =>
+export const clusterAdministration: Authorizer = ({ info }) =>
   !info.isResource && info.path.startsWith(administratorsPrefix) ? deny : noOpinion;
 
-export const authenticatedUsers: Authorizer = async ({ user }) =>
+export const authenticatedUsers: Authorizer = ({ user }) =>
   user.groups.includes(authenticatedGroup) ? allow : noOpinion;
 
-export const openPathReads: Authorizer = async ({ info }) =>
+export const openPathReads = ({ info }: Attributes): Decision =>
   !info.isResource && info.verb === 'get' && openPathSet.has(info.path) ? allow : noOpinion;
 
 /** The rules of these authorizers for a user, in any namespace. */

@@ -4,6 +4,7 @@
  * list that the server builds.
  */
 import { forbidden } from '@orch/apimachinery';
+import { type Awaitable, firstAccepted } from '@orch/component';
 import type { Attributes } from './attributes.js';
 
 export interface Decision {
@@ -26,46 +27,42 @@ export class AuthorizationError extends Error {
 }
 
 /**
- * Rejects with AuthorizationError if the authorizer fails, and another may decide; with another
- * error if the rules cannot be read now.
+ * Fails with AuthorizationError if the authorizer fails, and another may decide; with another error
+ * if the rules cannot be read now. It is on the path of every request: returns a promise only if it
+ * has to wait.
  */
-export type Authorizer = (attributes: Attributes) => Promise<Decision>;
+export type Authorizer = (attributes: Attributes) => Awaitable<Decision>;
 
 export const allow: Decision = { verdict: 'allow', reason: '' };
 export const deny: Decision = { verdict: 'deny', reason: '' };
 export const noOpinion: Decision = { verdict: 'no opinion', reason: '' };
 
 /** Allows nothing. */
-export const noAuthorizer: Authorizer = async () => noOpinion;
+export const noAuthorizer: Authorizer = () => noOpinion;
 
 /**
  * The first decision that allows or denies; without one, no opinion with the reasons of all.
- * Rejects with AuthorizationError if an authorizer failed and no other allowed or denied.
+ * Fails with AuthorizationError if an authorizer failed and no other allowed or denied.
  */
 export function unionOfAuthorizers(authorizers: readonly Authorizer[]): Authorizer {
-  return async (attributes) => {
-    const reasons: string[] = [];
-    const failures: string[] = [];
-    for (const authorize of authorizers) {
-      try {
-        const decision = await authorize(attributes);
-        if (decision.verdict !== 'no opinion') return decision;
-        if (decision.reason !== '') reasons.push(decision.reason);
-      } catch (error) {
-        if (!(error instanceof AuthorizationError) || error.isDenial) throw error;
-        failures.push(error.message);
-      }
-    }
-    if (failures.length === 1) throw new AuthorizationError(failures[0]!);
-    if (failures.length > 1) throw new AuthorizationError(`[${failures.join(', ')}]`);
-    return reasons.length === 0 ? noOpinion : { ...noOpinion, reason: reasons.join('\n') };
-  };
+  return firstAccepted(authorizers, {
+    accepts: ({ verdict }) => verdict !== 'no opinion',
+    passes: (error) => error instanceof AuthorizationError && !error.isDenial,
+    otherwise: undecided,
+  });
+}
+
+function undecided(decisions: readonly Decision[], errors: readonly unknown[]): Decision {
+  const failures = errors.map((error) => (error as AuthorizationError).message);
+  if (failures.length === 1) throw new AuthorizationError(failures[0]!);
+  if (failures.length > 1) throw new AuthorizationError(`[${failures.join(', ')}]`);
+  const reasons = decisions.map(({ reason }) => reason).filter((reason) => reason !== '');
+  return reasons.length === 0 ? noOpinion : { ...noOpinion, reason: reasons.join('\n') };
 }
 
 /** As `authorize`; a user without a name may do nothing. */
 export function refusingUnnamed(authorize: Authorizer): Authorizer {
-  return (attributes) =>
-    attributes.user.name === '' ? Promise.resolve(deny) : authorize(attributes);
+  return (attributes) => (attributes.user.name === '' ? deny : authorize(attributes));
 }
 
 /** Throws 403 unless the decision allows the request. */

@@ -53,7 +53,7 @@ const modes = {
     authorize: abacAuthorizer(abacPolicies),
     listRules: abacRules(abacPolicies),
   }),
-  AlwaysDeny: () => ({ authorize: async () => deny, listRules: noRules }),
+  AlwaysDeny: () => ({ authorize: () => deny, listRules: noRules }),
   RBAC: ({ policy }: AuthorizationDependencies) => ({
     authorize: rbacAuthorizer(policy),
     listRules: rbacRules(policy),

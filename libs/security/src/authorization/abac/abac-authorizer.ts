@@ -10,7 +10,7 @@ const readVerbs = ['get', 'list', 'watch'];
 const noMatch: Decision = { ...noOpinion, reason: 'No policy matched.' };
 
 export function abacAuthorizer(policies: AbacPolicies): Authorizer {
-  return async ({ user, info }) =>
+  return ({ user, info }) =>
     policies.some(user, (policy) => allows(policy, info)) ? allow : noMatch;
 }
 

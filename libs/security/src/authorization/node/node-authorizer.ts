@@ -34,7 +34,7 @@ const because = (reason: string): Decision => ({ ...noOpinion, reason });
 
 export function nodeAuthorizer({ graph, rules }: NodeAuthorizerDependencies): Authorizer {
   const role = new CompiledRole(rules);
-  return async ({ user, info }) => {
+  return ({ user, info }) => {
     const node = nodeNameOf(user);
     if (node === undefined) return noOpinion;
     if (node === '') return because(`unknown node for user ${quote(user.name)}`);

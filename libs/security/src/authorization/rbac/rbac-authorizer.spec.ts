@@ -49,7 +49,7 @@ function asking(asked: Partial<RequestAttributes>): RequestAttributes {
 }
 
 const user = (name: string, ...groups: string[]) => authenticated(name, '', groups);
-const decide = (policy: RbacPolicy, who: User, asked: Partial<RequestAttributes> = {}) =>
+const decide = async (policy: RbacPolicy, who: User, asked: Partial<RequestAttributes> = {}) =>
   rbacAuthorizer(policy)({ user: who, info: asking(asked) });
 
 it('allows a user, group or service account by a cluster binding and names the binding', async () => {

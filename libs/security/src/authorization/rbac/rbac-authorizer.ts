@@ -10,11 +10,11 @@ import { ruleTarget } from './compiled-role.js';
 import type { MissingRole, RbacPolicy } from './rbac-policy.js';
 import type { RoleGrant } from './role-grants.js';
 
-/** Rejects with 503 until the roles have been read; health can be read before. */
+/** Throws 503 until the roles have been read; health can be read before. */
 export function rbacAuthorizer(policy: RbacPolicy): Authorizer {
-  return async (attributes) => {
+  return (attributes) => {
     if (policy.isSynced) return decide(policy, attributes);
-    const health = await openPathReads(attributes);
+    const health = openPathReads(attributes);
     if (health.verdict === 'allow') return health;
     throw serviceUnavailable('the roles have not been read yet', 1);
   };
