@@ -1,9 +1,9 @@
 /**
- * `npm run bench:pair -- TREE [--rounds=N] [--only=REGEX] [--flag=FLAG]...
- * [--node-arg=ARG]...`: runs the same load in
- * short alternating rounds against the server of this checkout (new) and that of another built one
- * (old), and prints for each path the best rounds of both with their ratio new/old, and the median
- * of the ratios of adjacent rounds with its 95% interval. `--only` selects paths by name, `--flag` is passed to both servers, `--node-arg` to the Node.js of the new one. It
+ * `npm run bench:pair -- TREE [--rounds=N] [--only=REGEX] [--flag=FLAG]... [--node-arg=ARG]...`:
+ * runs the same load in short alternating rounds against the server of this checkout (new) and that
+ * of another built one (old), and prints for each path the best rounds of both with their ratio
+ * new/old, and the median of the ratios of adjacent rounds with its 95% interval. `--only` selects
+ * paths by name, `--flag` is passed to both servers, `--node-arg` to the Node.js of the new one. It
  * asserts nothing.
  */
 import { resolve } from 'node:path';

@@ -24,7 +24,9 @@ export async function pairedRounds(sides, run, roundCount) {
   return rounds;
 }
 
-/** The share of rounds that are at least as good as the best figure; one round may be an outlier. */
+/**
+ * The share of rounds that are at least as good as the best figure; one round may be an outlier.
+ */
 const bestShare = 0.1;
 
 /**

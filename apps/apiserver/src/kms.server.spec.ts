@@ -102,7 +102,7 @@ describe('a key management service', () => {
       .filter((path) => readFileSync(path).includes(text));
   }
 
-  it('encrypts what is stored', async () => {
+  it('encrypts stored secrets', async () => {
     const running = await restart({ name: 'one', service: await started('one') });
     const password = randomBytes(16).toString('hex');
     await running.must('POST', secrets, body('a', password));

@@ -44,9 +44,9 @@ export const eventLoopBusyShare = 0.05;
 /** A timer that is late by no more than this is on time. */
 export const timerResolutionMs = 1;
 /**
- * Delay after the start until its garbage is collected, and the largest heap for which this is done.
- * Higher: more memory after the start; a longer stall. Lower: collected before the start is over;
- * large processes retain the garbage.
+ * Delay after the start until its garbage is collected, and the largest heap for which this is
+ * done. Higher: more memory after the start; a longer stall. Lower: collected before the start is
+ * over; large processes retain the garbage.
  */
 export const startGarbageDelayMs = 15_000;
 export const startHeapBytesMax = 96 * 1024 * 1024;

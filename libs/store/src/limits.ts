@@ -54,7 +54,8 @@ export const sweepSliceVersions = 1_000;
 export const stateBatchBytesMax = 512 * 1024;
 /**
  * How long applied changes gather for one write of the state database, unless they fill a batch.
- * Higher: more entries to replay after a crash of the process. Lower: more CPU time for each commit.
+ * Higher: more entries to replay after a crash of the process. Lower: more CPU time for each
+ * commit.
  */
 export const stateGatherMs = 50;
 /** Bytes applied but not yet written to the state database. Above it, the log is held back. */

@@ -1,8 +1,8 @@
 /**
  * A key management service as a program of its own, written from the public interface without code
  * of the server: `node kms-plugin-process.mjs SOCKET PROTO KEY`. It encrypts with AES-GCM and a key
- * of 32 bytes in hexadecimal. The parent process sends `{ delayMs }` to slow it down and `{}` to get
- * the counts of calls; each message is answered with the counts.
+ * of 32 bytes in hexadecimal. The parent process sends `{ delayMs }` to slow it down and `{}` to
+ * get the counts of calls; the reply to each message is the counts.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Server, ServerCredentials } from '@grpc/grpc-js';

@@ -13,7 +13,7 @@ it.each([
   collectStartGarbage(clock, () => heapBytes);
   // A weak reference holds its object until the turn that created it is over.
   await sleep(0);
-  clock.advance(startGarbageDelayMs);
+  await clock.advance(startGarbageDelayMs);
   expect(left.deref() === undefined).toBe(isFreed);
 });
 

@@ -1,7 +1,7 @@
 /**
  * Collects the garbage of the start once. The engine keeps the memory of an idle process until it
- * allocates again, and composing a component leaves about 30 MB. A large heap is left alone, because
- * the collection blocks the event loop for as long as marking takes.
+ * allocates again, and composing a component leaves about 30 MB. A large heap is left alone,
+ * because the collection blocks the event loop for as long as marking takes.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

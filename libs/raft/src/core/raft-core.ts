@@ -157,8 +157,8 @@ export class RaftCore {
   }
 
   /**
-   * The index at which readers of this replica may read now, if it decides alone. It must reach them
-   * before any output of the same step is carried out.
+   * The index at which readers of this replica may read now, if it decides alone. It must reach
+   * them before any output of the same step is carried out.
    */
   soleReadIndex(): LogIndex | undefined {
     return this.roles.leader?.soleReadIndex;

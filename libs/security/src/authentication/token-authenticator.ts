@@ -20,8 +20,8 @@ export class TokenError extends Error {
 
 /**
  * The identity that a token proves to one of `audiences`. Undefined: the token is not known,
- * expired, or for other audiences. Fails with TokenError for a token of this kind that is not valid,
- * with StoreError if it cannot be checked. Returns a promise only if it has to wait.
+ * expired, or for other audiences. Fails with TokenError for a token of this kind that is not
+ * valid, with StoreError if it cannot be checked. Returns a promise only if it has to wait.
  */
 export type TokenAuthenticator = (
   token: string,

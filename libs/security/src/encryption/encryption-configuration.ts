@@ -29,7 +29,7 @@ export class EncryptionConfiguration {
     /** By `<group head>/<plural>`, as `core/secrets`. */
     readonly resources: ReadonlyMap<string, ResourceEncryption>,
     private readonly services: readonly KmsClient[],
-    /** Of each key management service, in the order of the file. */
+    /** The health of each key management service, in the order of the file. */
     readonly serviceHealth: readonly KmsHealth[],
   ) {}
 

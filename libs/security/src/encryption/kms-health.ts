@@ -41,7 +41,7 @@ export class KmsHealth {
     try {
       const decrypted = await this.service.decrypt(await this.service.encrypt(probe));
       if (!decrypted.equals(probe)) {
-        failure = new KmsError('the service does not decrypt what it has encrypted');
+        failure = new KmsError('the service does not decrypt its own ciphertext');
       }
     } catch (error) {
       failure = error;

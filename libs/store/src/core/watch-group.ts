@@ -1,11 +1,14 @@
 /**
- * The watches with the same prefix. Those that select by an index are found by their value; all
+ * The watches with the same prefix. Watches that select by an index are found by their value; all
  * others are candidates for every event.
  */
-import type { WatchEvent, WatchIndex } from '../versioned-store.js';
-import type { Watch } from './watch-hub.js';
+import type { WatchEvent, WatchIndex, WatchOptions } from '../versioned-store.js';
 
-export class WatchGroup {
+interface GroupedWatch {
+  readonly options: Pick<WatchOptions, 'selects'>;
+}
+
+export class WatchGroup<Watch extends GroupedWatch> {
   private readonly plain = new Set<Watch>();
   private readonly indexed = new Map<WatchIndex, Map<string, Set<Watch>>>();
   private size = 0;
@@ -62,7 +65,7 @@ export class WatchGroup {
 }
 
 /** The watches for the value that the object of the event has, and for the one that it had. */
-function selected(
+function selected<Watch>(
   byValue: ReadonlyMap<string, Set<Watch>>,
   index: WatchIndex,
   { entry, previous }: WatchEvent,

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Entry, Revision, WatchEvent, WatchIndex, WatchOptions } from '../versioned-store.js';
 import { Watch, WatchHub } from './watch-hub.js';
 
-/** The value of an entry is its bytes; `?` stands for one that cannot be read. */
+/** The value of an entry is its bytes; `?` is a value that cannot be read. */
 const byValue: WatchIndex = {
   valueOf: ({ bytes }) => (bytes.toString() === '?' ? undefined : bytes.toString()),
 };

@@ -1,7 +1,8 @@
 /**
  * The watches that are up to date, grouped by the segments of their prefix and in a group by the
- * value that they select, so that an event costs only the watches that select it. Invariants: a watch in the hub has been sent every event up to
- * the hub's revision; the events of a commit are never split over two calls.
+ * value that they select, so that an event costs only the watches that select it. Invariants: a
+ * watch in the hub has been sent every event up to the hub's revision; the events of a commit are
+ * never split over two calls.
  */
 import { invariant, verify } from '@orch/component';
 import type {
@@ -69,7 +70,7 @@ const slash = 0x2f;
 
 export class WatchHub {
   revision = 0 as Revision;
-  private readonly groups = new Map<string, WatchGroup>();
+  private readonly groups = new Map<string, WatchGroup<Watch>>();
   private readonly touched: Watch[] = [];
 
   /** `watch` must have been sent every event up to `revision`. */
@@ -83,7 +84,7 @@ export class WatchHub {
     const group = groupOf(watch.options.prefix);
     let watches = this.groups.get(group);
     if (!watches) {
-      watches = new WatchGroup();
+      watches = new WatchGroup<Watch>();
       this.groups.set(group, watches);
     }
     watches.add(watch);

@@ -1,8 +1,8 @@
 /**
  * Writes applied changes to the state database: asynchronously, in order, one batch at a time.
  * Changes gather for `stateGatherMs` first, because a write costs far more than a record in it, and
- * nobody waits for it: after a crash the log replays what was not written. The queue is bounded:
- * above `stateLagBytesMax`, `room` holds the log back.
+ * no caller waits for it: after a crash the log replays the changes that were not written. The
+ * queue is bounded: above `stateLagBytesMax`, `room` holds the log back.
  */
 import type { LoopClock, Timer } from '@orch/component';
 import type { StoreEvent } from '../core/event-ring.js';

@@ -2,10 +2,10 @@
  * The index at which a reader may read without a round, shared between the replica, which publishes
  * it, and the thread of the state. Exists only while this replica is a leader that decides alone.
  *
- * Invariant: whoever finds an index here sees every write that was acknowledged before. So the
- * replica publishes each change, and withdraws the index, before it carries out any other output of
- * the same step: before another member can learn of a commit, or of a configuration in which it may
- * elect another leader. One word, so that no reader sees a mixture.
+ * Invariant: a reader that finds an index here sees every write that was acknowledged before. So
+ * the replica publishes each change, and withdraws the index, before it carries out any other
+ * output of the same step: before another member can learn of a commit, or of a configuration in
+ * which it may elect another leader. One word, so that no reader sees a mixture.
  */
 import { asLogIndex } from '../../core/brands.js';
 import type { LogIndex } from '../../core/types.js';
@@ -14,7 +14,7 @@ const none = -1n;
 
 export class PublishedIndex {
   private readonly word: BigInt64Array<SharedArrayBuffer>;
-  /** Of the publisher: what the word holds. */
+  /** The content of the word, known to the publisher. */
   private latest: LogIndex | undefined;
 
   /** `memory`: that of the publisher, on another thread. */
