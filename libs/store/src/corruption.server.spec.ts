@@ -6,8 +6,9 @@ import { ClassicLevel } from 'classic-level';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { versionKey } from './core/record.js';
 import type { ReplicatedStore } from './replicated-store.js';
+import type { StoreObserver } from './store-observer.js';
 import type { StoreOptions } from './store-options.js';
-import { commit, exact, put, showList, WatchRecorder } from './testing/harness.js';
+import { commit, exact, put, showList, until, WatchRecorder } from './testing/harness.js';
 import { openSole } from './testing/sole-store.js';
 import { type Revision, StoreError } from './versioned-store.js';
 
@@ -18,6 +19,14 @@ const fileFlips = 24;
 /** Three keys in one commit, and again five commits later. */
 const togetherRevision = 20;
 const together = ['core/pods/ns/t0', 'core/pods/ns/t1', 'core/pods/ns/t2'];
+
+const ignoredMeasurements = {
+  committed() {},
+  commitFailed() {},
+  applied() {},
+  barrier() {},
+  stateWritten() {},
+};
 
 type Raw = ClassicLevel<Buffer, Buffer>;
 
@@ -31,8 +40,22 @@ describe('damaged data directory', () => {
   beforeAll(async () => {
     parent = await mkdtemp(join(tmpdir(), 'store-damage-'));
     good = join(parent, 'good');
-    const store = await openStore(good, { logKeepEntries: checkpointAfter });
+    let checkpointCount = 0;
+    const observer: StoreObserver = {
+      ...ignoredMeasurements,
+      checkpointed: () => {
+        checkpointCount += 1;
+      },
+    };
+    const options = { logKeepEntries: checkpointAfter };
+    const store = await openSole(good, {
+      options,
+      observer,
+      onFatal: (error) => fatal.push(error),
+    });
     for (let at = 0; at < commitCount; at += 1) {
+      if (at === checkpointAfter)
+        await until(() => checkpointCount > 0, 'the checkpoint is written');
       const key = `core/pods/ns/p${at % 9}`;
       if (at === togetherRevision || at === togetherRevision + 5) {
         await commit(store, ...together.map((one) => put(one, `${at}`)));

@@ -52,6 +52,15 @@ const statusOf = (state: object) => ({
   containerStatuses: [{ name: 'c', image: 'i', imageID: '', ready: false, restartCount: 0, state }],
 });
 
+const toleratingBody = {
+  ...podBody,
+  spec: { ...podBody.spec, tolerations: [{ key: 'a', operator: 'Exists' }] },
+};
+
+const tolerationChanges = changesOf(`${core}/pods`, toleratingBody, [
+  { patch: { spec: { tolerations: [] } }, expected: 'spec.tolerations: Forbidden' },
+]);
+
 const podChanges = changesOf(`${core}/pods`, podBody, [
   {
     patch: {
@@ -65,7 +74,6 @@ const podChanges = changesOf(`${core}/pods`, podBody, [
   },
   { patch: { spec: { containers: [] } }, expected: 'spec.containers: Required' },
   { patch: { spec: { hostname: 'h' } }, expected: 'spec: Forbidden: pod updates may not change' },
-  { patch: { spec: { tolerations: [] } }, expected: 'Forbidden' },
   {
     patch: { spec: { activeDeadlineSeconds: 0 } },
     expected: 'spec.activeDeadlineSeconds: Invalid',
@@ -266,6 +274,7 @@ const countChanges = [
 
 export const updateProbes: readonly UpdateProbe[] = [
   ...podChanges,
+  ...tolerationChanges,
   ...serviceChanges,
   ...metadataChanges,
   ...immutableMaps,

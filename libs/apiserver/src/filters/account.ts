@@ -15,6 +15,9 @@ const gatewayTimeout = 504;
 
 export function account(logger: Logger): Filter {
   return async (context, next) => {
+    // The parser first reads the rest of the bytes that arrived with the head. If they are
+    // malformed, the client gets 400 and no response of a filter or handler.
+    await undefined;
     try {
       await next(context);
     } catch (error) {
