@@ -141,7 +141,6 @@ export {
   type ServingDecision,
   type ServingRequest,
 } from './serving/request-authorizer.js';
-export { type ServingMaterial, ServingTls, type ServingTlsOptions } from './serving/serving-tls.js';
 export {
   followServingFiles,
   type ServingDependencies,
@@ -171,6 +170,7 @@ export {
   requestedNames,
   signCertificateRequest,
 } from './tls/pki.js';
+export { ReloadedTls, type ReloadedTlsOptions, type TlsMaterial } from './tls/reloaded-tls.js';
 export {
   serverTlsOptions,
   type TlsVersionName,

@@ -14,7 +14,7 @@ import {
   type RequestHandler,
   type WatchRegistry,
 } from '@orch/apiserver';
-import { type KeyPairPem, type Metrics, ServingTls, sleep, systemClock } from '@orch/component';
+import { type KeyPairPem, type Metrics, ReloadedTls, sleep, systemClock } from '@orch/component';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiServerContext } from '../context/api-server-context.js';
 import { firstServiceAddress } from '../context/cluster-settings.js';
@@ -158,7 +158,8 @@ export class HttpsServer {
     const { options, logger, lifecycle } = this.context;
     const { tlsCertFile: certificateFile, tlsPrivateKeyFile: keyFile } = options;
     if (certificateFile === '') return;
-    const certificate = new ServingTls({
+    const certificate = new ReloadedTls({
+      name: 'serving',
       certificateFile,
       keyFile,
       current: { pair: this.pair },

@@ -9,10 +9,9 @@ import {
   ServerDocuments,
   serviceResolver,
 } from '@orch/apiserver';
-import { type KeyPairPem, Metrics, systemClock } from '@orch/component';
+import { type KeyPairPem, Metrics, ReloadedTls, systemClock } from '@orch/component';
 import { FollowedPrefix, Registry, ResourceTable } from '@orch/registry';
 import { ApiServerContext } from '../context/api-server-context.js';
-import { ReloadedCertificate } from '../security/reloaded-certificate.js';
 import { StoreModule } from '../store/store.module.js';
 
 /** The front-proxy certificate in use. */
@@ -95,12 +94,12 @@ export class AggregationModule implements OnModuleInit {
     const { options, logger, lifecycle } = this.context;
     const { current } = this.certificate;
     if (!current) return;
-    const certificate = new ReloadedCertificate({
+    const certificate = new ReloadedTls({
       name: 'front-proxy',
       certificateFile: options.aggregation.proxyCertificateFile,
       keyFile: options.aggregation.proxyKeyFile,
-      current,
-      replace: (pair) => {
+      current: { pair: current },
+      replace: ({ pair }) => {
         this.certificate.current = pair;
         this.apis.certificateChanged();
       },

@@ -13,9 +13,9 @@ import type { Metrics } from '../metrics/metrics.js';
 import type { ServingOptions } from '../options/serving-options.js';
 import type { KeyPairPem } from '../tls/certificate-request.js';
 import { createSelfSigned } from '../tls/pki.js';
+import { ReloadedTls, type TlsMaterial } from '../tls/reloaded-tls.js';
 import { ComponentServer, type Page } from './component-server.js';
 import { DelegatedAuthorizer, type PostReview } from './request-authorizer.js';
-import { type ServingMaterial, ServingTls } from './serving-tls.js';
 
 export interface ServingDependencies {
   readonly health: HealthChecks;
@@ -94,7 +94,7 @@ export type ServingFileOptions = Pick<
 >;
 
 /** Reads the certificate and the authorities that the flags name. Rejects with `FatalError`. */
-export async function servingMaterial(options: ServingFileOptions): Promise<ServingMaterial> {
+export async function servingMaterial(options: ServingFileOptions): Promise<TlsMaterial> {
   return {
     pair: await servingPair(options),
     ...(options.clientCaFile && { clientAuthoritiesPem: readPem(options.clientCaFile) }),
@@ -104,12 +104,13 @@ export async function servingMaterial(options: ServingFileOptions): Promise<Serv
 /** Replaces the certificates of `server` when their files change, until the result is stopped. */
 export function followServingFiles(
   options: ServingFileOptions,
-  current: ServingMaterial,
+  current: TlsMaterial,
   server: ComponentServer,
   logger: Logger,
-): ServingTls {
+): ReloadedTls {
   const { tlsCertFile, tlsPrivateKeyFile, clientCaFile } = options;
-  const tls = new ServingTls({
+  const tls = new ReloadedTls({
+    name: 'serving',
     ...(tlsCertFile && { certificateFile: tlsCertFile }),
     ...(tlsPrivateKeyFile && { keyFile: tlsPrivateKeyFile }),
     ...(clientCaFile && { clientAuthoritiesFile: clientCaFile }),

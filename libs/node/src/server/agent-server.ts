@@ -11,7 +11,7 @@ import {
   type Logger,
   type Metrics,
   type PostReview,
-  type ServingTls,
+  type ReloadedTls,
   servingMaterial,
 } from '@orch/component';
 import type { NodeAgentOptions } from '../node-agent-options.js';
@@ -44,7 +44,7 @@ export interface AgentServerDependencies {
 export interface AgentServer {
   readonly port: number;
   /** The certificates of the server. */
-  readonly tls: ServingTls;
+  readonly tls: ReloadedTls;
   stop(): Promise<void>;
 }
 

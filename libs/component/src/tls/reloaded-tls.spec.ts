@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../clock.js';
-import type { KeyPairPem } from '../tls/certificate-request.js';
-import { createAuthority, issueCertificate } from '../tls/pki.js';
-import { type ServingMaterial, ServingTls } from './serving-tls.js';
+import type { KeyPairPem } from './certificate-request.js';
+import { createAuthority, issueCertificate } from './pki.js';
+import { ReloadedTls, type TlsMaterial } from './reloaded-tls.js';
 
-describe('ServingTls', () => {
+describe('ReloadedTls', () => {
   let directory: string;
   let certificateFile: string;
   let keyFile: string;
   let authority: KeyPairPem;
   let clientAuthoritiesFile: string;
-  let served: ServingMaterial[];
+  let served: TlsMaterial[];
   let messages: string[];
-  let certificate: ServingTls;
+  let certificate: ReloadedTls;
 
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), 'orch-serving-'));
@@ -29,7 +29,8 @@ describe('ServingTls', () => {
     put(current);
     writeFileSync(clientAuthoritiesFile, authority.certificatePem);
     const note = (...line: unknown[]) => messages.push(String(line[1]));
-    certificate = new ServingTls({
+    certificate = new ReloadedTls({
+      name: 'serving',
       certificateFile,
       keyFile,
       clientAuthoritiesFile,
@@ -63,7 +64,7 @@ describe('ServingTls', () => {
     await certificate.poll();
     await certificate.poll();
     expect(served).toEqual([]);
-    expect(messages).toEqual(['the changed serving certificate cannot be used']);
+    expect(messages).toEqual(['the changed certificate cannot be used']);
     put(next);
     await certificate.poll();
     expect(served.map(({ pair }) => pair)).toEqual([next]);

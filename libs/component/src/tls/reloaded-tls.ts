@@ -1,52 +1,54 @@
 /**
- * The certificate of a server and the authorities of its clients. Their files are checked for
- * changes, so that a rotation needs no restart: new connections use the current files, open ones
- * continue. A pair that does not match (half of a rotation) is ignored until it does.
+ * The certificate of a server or client, and the authorities of its peers. Their files are checked
+ * for changes, so that a rotation needs no restart: new connections use the current files, open
+ * ones continue. A pair that does not match (half of a rotation) is ignored until it does.
  */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../clock.js';
 import type { Logger } from '../logging/logger.js';
-import { CertificatePoll } from '../tls/certificate-poll.js';
-import type { KeyPairPem } from '../tls/certificate-request.js';
-import { requireMatchingPair } from '../tls/matching-pair.js';
+import { CertificatePoll } from './certificate-poll.js';
+import type { KeyPairPem } from './certificate-request.js';
+import { requireMatchingPair } from './matching-pair.js';
 
 /** Period of the checks. Higher: a new certificate is used later. Lower: more file reads. */
-export const servingPollMs = 10_000;
+const pollMs = 10_000;
 
-export interface ServingMaterial {
+export interface TlsMaterial {
   readonly pair: KeyPairPem;
   /** Absent if no client certificates are requested. */
   readonly clientAuthoritiesPem?: string;
 }
 
-export interface ServingTlsOptions {
+export interface ReloadedTlsOptions {
+  /** The purpose of the certificate, for the log: `serving`. */
+  readonly name: string;
   /** A pair or authorities without files never change by themselves. */
   readonly certificateFile?: string;
   readonly keyFile?: string;
   readonly clientAuthoritiesFile?: string;
   /** The material in use. */
-  readonly current: ServingMaterial;
-  readonly replace: (material: ServingMaterial) => void;
+  readonly current: TlsMaterial;
+  readonly replace: (material: TlsMaterial) => void;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
-export class ServingTls {
-  private current: ServingMaterial;
+export class ReloadedTls {
+  private current: TlsMaterial;
   private followsPair: boolean;
   private readonly files: CertificatePoll;
 
-  constructor(private readonly options: ServingTlsOptions) {
-    const { current, certificateFile, keyFile, clock, logger } = options;
+  constructor(private readonly options: ReloadedTlsOptions) {
+    const { name, current, certificateFile, keyFile, clock, logger } = options;
     this.current = current;
     this.followsPair = Boolean(certificateFile && keyFile);
     this.files = new CertificatePoll({
       clock,
-      periodMs: servingPollMs,
+      periodMs: pollMs,
       reload: () => this.check(),
       onError: (reason) =>
-        logger.warn({ reason }, 'the changed serving certificate cannot be used'),
+        logger.warn({ certificate: name, reason }, 'the changed certificate cannot be used'),
     });
   }
 
@@ -58,7 +60,7 @@ export class ServingTls {
     this.files.stop();
   }
 
-  /** Serves with this pair from now on, instead of that of the files. */
+  /** Uses this pair from now on, instead of that of the files. */
   present(pair: KeyPairPem): void {
     this.followsPair = false;
     this.use({ ...this.current, pair });
@@ -88,18 +90,18 @@ export class ServingTls {
   private async readPair(): Promise<KeyPairPem> {
     const { certificateFile, keyFile } = this.options;
     if (!this.followsPair || !certificateFile || !keyFile) return this.current.pair;
-    const [certificatePem, keyPem] = await Promise.all([
-      readFile(certificateFile, 'utf8'),
-      readFile(keyFile, 'utf8'),
-    ]);
+    // In order, so that of two unreadable files the error always names the first.
+    const certificatePem = await readFile(certificateFile, 'utf8');
+    const keyPem = await readFile(keyFile, 'utf8');
     return { certificatePem, keyPem };
   }
 
-  private use(material: ServingMaterial): void {
+  private use(material: TlsMaterial): void {
     this.options.replace(material);
     this.current = material;
     const { validTo } = new X509Certificate(material.pair.certificatePem);
-    this.options.logger.info({ until: validTo }, 'serving certificate replaced');
+    const { name, logger } = this.options;
+    logger.info({ certificate: name, until: validTo }, 'certificate replaced');
   }
 }
 
