@@ -17,10 +17,11 @@ describe('endpointSliceController', () => {
   };
   const deletePod = (name: string) =>
     harness.client.resource(resources.pods, 'default').delete(name, { gracePeriodSeconds: 0 });
-  const writeCount = () =>
+  const writes = () =>
     harness.server.requests.filter(
       ({ method, resource }) => method !== 'GET' && resource.plural === 'endpointslices',
-    ).length;
+    );
+  const writeCount = () => writes().length;
 
   beforeEach(async () => {
     harness = new ControllerHarness([endpointSliceController], {
@@ -58,6 +59,33 @@ describe('endpointSliceController', () => {
     await harness.stop();
     await harness.start();
     expect(writeCount()).toBe(before + 1);
+  });
+
+  it('counts endpoints, slices and writes', async () => {
+    addPods(1, 2, 3);
+    await harness.settle();
+    addPods(4);
+    await harness.settle();
+    await deletePod('p2');
+    await harness.settle();
+    const metrics = await harness.metrics.render();
+    // The empty slice, and the one of the fourth pod.
+    expect(metrics).toContain('endpoint_slice_controller_changes{operation="create"} 2\n');
+    const updateCount = writes().filter(({ method }) => method === 'PUT').length;
+    expect(updateCount).toBeGreaterThanOrEqual(2);
+    expect(metrics).toContain(
+      `endpoint_slice_controller_changes{operation="update"} ${updateCount}\n`,
+    );
+    expect(metrics).toContain('endpoint_slice_controller_endpoints_added_per_sync_sum 4\n');
+    expect(metrics).toContain('endpoint_slice_controller_endpoints_removed_per_sync_sum 1\n');
+    expect(metrics).toContain('endpoint_slice_controller_endpoints_desired 3\n');
+    expect(metrics).toContain('endpoint_slice_controller_num_endpoint_slices 2\n');
+    expect(metrics).toContain('endpoint_slice_controller_desired_endpoint_slices 1\n');
+    await harness.client.resource(resources.services, 'default').delete('web');
+    await harness.settle();
+    const afterwards = await harness.metrics.render();
+    expect(afterwards).toContain('endpoint_slice_controller_endpoints_desired 0\n');
+    expect(afterwards).toContain('endpoint_slice_controller_num_endpoint_slices 0\n');
   });
 
   it('restores a slice that another writer changed or deleted', async () => {

@@ -26,6 +26,7 @@ import { mapSelectorOf } from '../common/selectors.js';
 import { never } from '../common/watches.js';
 import { affectsEndpoints, podsOf, servicesSelecting } from './service-pods.js';
 import { isListed } from './slice-endpoints.js';
+import { SliceMetrics } from './slice-metrics.js';
 import { planSlices } from './slice-plan.js';
 import { SliceWriter } from './slice-writer.js';
 import { ownerKeyOf, sliceManager } from './slices.js';
@@ -59,6 +60,7 @@ class EndpointSliceReconciler {
   private readonly nodes: Informer<Node>;
   private readonly slices: Informer<EndpointSlice>;
   private readonly recorder: EventRecorder;
+  private readonly metrics: SliceMetrics;
   private readonly writer: SliceWriter;
   private readonly triggerTimes = new TriggerTimes();
 
@@ -71,7 +73,8 @@ class EndpointSliceReconciler {
     this.nodes = context.informers.informer(resources.nodes);
     this.slices = context.informers.informer(resources.endpointSlices);
     this.recorder = context.recorder('endpoint-slice-controller');
-    this.writer = new SliceWriter(context, sliceManager());
+    this.metrics = new SliceMetrics(context.metrics, 'endpoint_slice_controller', endpointCountMax);
+    this.writer = new SliceWriter(context, sliceManager(), this.metrics);
     indexByNode(this.pods);
     indexByOwner(this.slices);
   }
@@ -87,6 +90,7 @@ class EndpointSliceReconciler {
     if (!service) {
       this.triggerTimes.forget(key);
       this.writer.forget(key);
+      this.metrics.forget(key);
       return done;
     }
     if (service.spec?.type === 'ExternalName' || mapSelectorOf(service).nothing) return done;
@@ -106,14 +110,16 @@ class EndpointSliceReconciler {
     const pods = podsOf(service, this.pods.lister);
     this.checkNodes(pods.filter((pod) => isListed(service, pod)));
     const trigger = this.triggerTimes.next(key, service, pods);
+    const existing = slicesOf(this.slices, key, sliceManager());
     const changes = planSlices({
       service,
       pods,
-      existing: slicesOf(this.slices, key, sliceManager()),
+      existing,
       zoneOf: (nodeName) => zoneOf(this.nodes.lister.get(nodeName)),
       endpointCountMax: this.endpointCountMax,
       triggerMs: trigger.atMs,
     });
+    this.metrics.planned(key, existing, changes);
     await this.writer.write({ kind: 'Service', namespace, name }, changes);
     this.triggerTimes.cover(key, trigger);
   }

@@ -48,6 +48,34 @@ describe('endpointSliceMirroringController', () => {
     );
   });
 
+  it('counts endpoints, slices, skipped addresses and writes', async () => {
+    const named = { ...subset('192.0.2.1', '192.0.2.2', '192.0.2.3') };
+    named.addresses = named.addresses.map((address) => ({ ...address, nodeName: 'n' }));
+    await endpoints().patch('web', { subsets: [named] }, { type: 'merge' });
+    await harness.settle();
+    const hidden = { ...named, notReadyAddresses: named.addresses, addresses: [] };
+    await endpoints().patch('web', { subsets: [hidden] }, { type: 'merge' });
+    await harness.settle();
+    const name = (suffix: string) => `endpoint_slice_mirroring_controller_${suffix}\n`;
+    const metrics = await harness.metrics.render();
+    expect(metrics).toContain(name('changes{operation="create"} 1'));
+    expect(metrics).toContain(name('changes{operation="update"} 2'));
+    // The node is part of the identity of an endpoint, its readiness is not.
+    expect(metrics).toContain(name('endpoints_added_per_sync_sum 3'));
+    expect(metrics).toContain(name('endpoints_removed_per_sync_sum 1'));
+    expect(metrics).toContain(name('endpoints_updated_per_sync_sum 2'));
+    expect(metrics).toMatch(/_addresses_skipped_per_sync_sum [1-9]/);
+    expect(metrics).toMatch(/_endpoints_sync_duration_count [1-9]/);
+    expect(metrics).toContain(name('endpoints_desired 2'));
+    expect(metrics).toContain(name('num_endpoint_slices 1'));
+    expect(metrics).toContain(name('desired_endpoint_slices 1'));
+    await endpoints().delete('web');
+    await harness.settle();
+    const afterwards = await harness.metrics.render();
+    expect(afterwards).toContain(name('changes{operation="delete"} 1'));
+    expect(afterwards).toContain(name('endpoints_desired 0'));
+  });
+
   it('deletes the slices when the service is deleted or the Endpoints are excluded', async () => {
     const skip = { 'endpointslice.orch.io/skip-mirror': 'true' };
     await endpoints().patch('web', { metadata: { labels: skip } }, { type: 'merge' });

@@ -16,7 +16,9 @@ import {
 import { controller } from '../common/controller-builder.js';
 import { mapSelectorOf } from '../common/selectors.js';
 import { isElectionLock } from './election-lock.js';
+import { MirrorMetrics, mirrorSubsystem } from './mirror-metrics.js';
 import { type MirrorPlan, planMirror } from './mirror-plan.js';
+import { SliceMetrics } from './slice-metrics.js';
 import { SliceWriter } from './slice-writer.js';
 import { mirrorManager, ownerKeyOf } from './slices.js';
 import { indexByOwner, slicesOf } from './slices-by-owner.js';
@@ -50,21 +52,35 @@ class MirroringReconciler {
   private readonly endpoints: Informer<Endpoints>;
   private readonly slices: Informer<EndpointSlice>;
   private readonly recorder: EventRecorder;
+  private readonly metrics: MirrorMetrics;
+  private readonly sliceMetrics: SliceMetrics;
   private readonly writer: SliceWriter;
 
   constructor(
-    context: ControllerContext,
+    private readonly context: ControllerContext,
     private readonly addressCountMax: number,
   ) {
     this.services = context.informers.informer(resources.services);
     this.endpoints = context.informers.informer(resources.endpoints);
     this.slices = context.informers.informer(resources.endpointSlices);
     this.recorder = context.recorder('endpoint-slice-mirroring-controller');
-    this.writer = new SliceWriter(context, mirrorManager());
+    this.metrics = new MirrorMetrics(context.metrics);
+    this.sliceMetrics = new SliceMetrics(context.metrics, mirrorSubsystem, addressCountMax);
+    this.writer = new SliceWriter(context, mirrorManager(), this.sliceMetrics);
     indexByOwner(this.slices);
   }
 
   async reconcile(key: string): Promise<ReconcileResult> {
+    const { clock } = this.context;
+    const startMs = clock.monotonicMs();
+    try {
+      return await this.mirror(key);
+    } finally {
+      this.metrics.synced(clock.monotonicMs() - startMs);
+    }
+  }
+
+  private async mirror(key: string): Promise<ReconcileResult> {
     const endpoints = this.endpoints.lister.get(key);
     const service = this.services.lister.get(key);
     const { namespace, name } = splitKey(key);
@@ -72,12 +88,14 @@ class MirroringReconciler {
     const existing = slicesOf(this.slices, key, mirrorManager());
     if (!endpoints || !service || !isMirrored(endpoints)) {
       this.writer.forget(key);
+      this.sliceMetrics.forget(key);
       await this.writer.write(owner, { creates: [], updates: [], deletes: existing });
       return done;
     }
     if (!hasNoSelector(service) || !this.writer.isCacheCurrent(key)) return done;
     const plan = planMirror(endpoints, existing, this.addressCountMax);
     this.reportSkipped(endpoints, plan);
+    this.metrics.planned(this.sliceMetrics.planned(key, existing, plan), plan.skippedCount);
     await this.writer.write(owner, plan);
     return done;
   }

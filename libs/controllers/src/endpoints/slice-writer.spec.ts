@@ -26,6 +26,7 @@ describe('SliceWriter', () => {
   let server: MemoryApiServer;
   let informers: InformerFactory;
   let writer: SliceWriter;
+  let written: string[];
   const names = () => server.list(resources.endpointSlices).map(({ metadata }) => metadata?.name);
   const rejectNext = (method: string, error: ApiError) =>
     server.interceptNext(method, resources.endpointSlices, () => {
@@ -36,7 +37,10 @@ describe('SliceWriter', () => {
     server = new MemoryApiServer({ clock, random: Math.random });
     const client = new MemoryApiClient(server);
     informers = new InformerFactory({ client, logger: quietLogger, clock, random: () => 0 });
-    writer = new SliceWriter({ client, informers, clock }, sliceManager());
+    written = [];
+    writer = new SliceWriter({ client, informers, clock }, sliceManager(), {
+      written: (operation) => written.push(operation),
+    });
   });
   afterEach(() => informers.stop());
 
@@ -54,6 +58,7 @@ describe('SliceWriter', () => {
       'failed to create EndpointSlice for Service default/web: no leader',
     );
     expect(writer.isCacheCurrent(key)).toBe(true);
+    expect(written).toEqual([]);
   });
 
   it('deletes only the slice that was read', async () => {
@@ -62,7 +67,9 @@ describe('SliceWriter', () => {
     const stale = { ...first, metadata: { ...first.metadata, uid: 'other' } };
     await writer.write(owner, { ...none, deletes: [stale] });
     expect(names()).toEqual(['a']);
+    expect(written).toEqual([]);
     await writer.write(owner, { ...none, deletes: [first] });
     expect(names()).toEqual([]);
+    expect(written).toEqual(['delete']);
   });
 });

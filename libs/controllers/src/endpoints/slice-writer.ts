@@ -10,13 +10,21 @@ import {
 import type { EndpointSlice } from '@orch/types/discovery/v1';
 import type { ControllerContext } from '../common/controller.js';
 import { Expectations } from '../common/expectations.js';
-import { ignoring, messageOf } from '../common/expected-errors.js';
+import { messageOf } from '../common/expected-errors.js';
+import type { SliceMetrics, SliceOperation } from './slice-metrics.js';
 import { ownerKeyOf, type SliceChanges } from './slices.js';
 
 export interface SliceOwner {
   readonly kind: 'Service' | 'Endpoints';
   readonly namespace: string;
   readonly name: string;
+}
+
+/** One write; a new slice has no name yet. */
+interface Write {
+  readonly operation: SliceOperation;
+  readonly name?: string | undefined;
+  readonly owner: SliceOwner;
 }
 
 export class SliceWriter {
@@ -26,6 +34,7 @@ export class SliceWriter {
   constructor(
     private readonly context: Pick<ControllerContext, 'client' | 'informers' | 'clock'>,
     manager: string,
+    private readonly metrics: Pick<SliceMetrics, 'written'>,
   ) {
     this.expectations = new Expectations(context.clock);
     context.informers.informer(resources.endpointSlices).addHandlers({
@@ -51,13 +60,14 @@ export class SliceWriter {
   async write(owner: SliceOwner, { updates, creates, deletes }: SliceChanges): Promise<void> {
     const slices = this.context.client.resource(resources.endpointSlices, owner.namespace);
     for (const slice of updates) {
-      await this.attempt(`update ${slice.metadata?.name}`, owner, slices.replace(slice));
+      const { name } = slice.metadata ?? {};
+      await this.attempt({ operation: 'update', name, owner }, slices.replace(slice));
     }
     const isCreated = await this.create(owner, creates);
     if (!isCreated) return;
     for (const { metadata: { name = '', uid } = {} } of deletes) {
       const deletion = slices.delete(name, { preconditions: { uid } });
-      await this.attempt(`delete ${name}`, owner, ignoring(deletion, isNotFound, isConflict));
+      await this.attempt({ operation: 'delete', name, owner }, deletion);
     }
   }
 
@@ -70,7 +80,7 @@ export class SliceWriter {
     let createdCount = 0;
     try {
       for (const slice of creates) {
-        await this.attempt('create', owner, slices.create(slice));
+        await this.attempt({ operation: 'create', owner }, slices.create(slice));
         createdCount++;
       }
     } catch (error) {
@@ -81,14 +91,21 @@ export class SliceWriter {
     return true;
   }
 
-  /** Adds the operation to the message of an error, unless controllers expect the error. */
-  private async attempt<T>(operation: string, owner: SliceOwner, request: Promise<T>): Promise<T> {
+  /**
+   * Counts the write if it succeeds. Adds the operation to the message of an error, unless
+   * controllers expect the error. A slice that is gone or another one needs no deletion.
+   */
+  private async attempt(write: Write, request: Promise<unknown>): Promise<void> {
+    const { operation, name: sliceName, owner } = write;
     try {
-      return await request;
+      await request;
+      this.metrics.written(operation);
     } catch (error) {
+      if (operation === 'delete' && (isNotFound(error) || isConflict(error))) return;
       if (isConflict(error) || isAlreadyExists(error) || isNamespaceTerminating(error)) throw error;
       const { kind, namespace, name } = owner;
-      const subject = `${operation} EndpointSlice for ${kind} ${namespace}/${name}`;
+      const target = sliceName === undefined ? operation : `${operation} ${sliceName}`;
+      const subject = `${target} EndpointSlice for ${kind} ${namespace}/${name}`;
       throw new Error(`failed to ${subject}: ${messageOf(error)}`, { cause: error });
     }
   }
