@@ -1,4 +1,7 @@
-/** The part of `orchctl config` that lists, sets and deletes clusters, users and contexts. */
+/**
+ * The part of `orchctl config` that lists, sets, renames and deletes clusters, users and
+ * contexts.
+ */
 import type { Command } from 'commander';
 import { CliError, UsageError } from '../command-line/errors.js';
 import {
@@ -6,10 +9,12 @@ import {
   type EntryKind,
   entryNames,
   withCluster,
+  withContextName,
   withoutEntry,
   withUser,
 } from '../kubeconfig/entries.js';
 import { changeKubeconfig, existingKubeconfig, pemFields } from '../kubeconfig/file.js';
+import { withoutProperty } from '../kubeconfig/unset.js';
 import type { CommandContext } from '../session/command-context.js';
 
 interface CredentialsOptions {
@@ -31,6 +36,8 @@ export function addEntryCommands(command: Command, context: CommandContext): voi
   addList(command, context, 'user');
   addList(command, context, 'cluster');
   for (const kind of ['context', 'user', 'cluster'] as const) addDeletion(command, context, kind);
+  addRenaming(command, context);
+  addUnset(command, context);
 }
 
 function addCredentials(command: Command, context: CommandContext): void {
@@ -132,5 +139,43 @@ function addDeletion(command: Command, context: CommandContext, kind: EntryKind)
         );
       }
       io.out(`deleted ${kind} ${name} from ${file}\n`);
+    });
+}
+
+function addRenaming(command: Command, context: CommandContext): void {
+  command
+    .command('rename-context')
+    .description('rename a context; it stays the current context if it is')
+    .argument('<name>', 'name of the context')
+    .argument('<new-name>', 'its new name')
+    .action((name: string, newName: string) => {
+      const { globals, io } = context;
+      if (newName === '') throw new UsageError('You must specify a new non-empty context name');
+      existingKubeconfig(globals);
+      changeKubeconfig(globals, (config, path) => {
+        const names = entryNames(config, 'context');
+        if (!names.includes(name)) {
+          throw new CliError(`cannot rename the context "${name}", it's not in ${path}`);
+        }
+        if (names.includes(newName)) {
+          throw new CliError(
+            `cannot rename the context "${name}", the context "${newName}" already exists in ${path}`,
+          );
+        }
+        return withContextName(config, name, newName);
+      });
+      io.out(`Context "${name}" renamed to "${newName}".\n`);
+    });
+}
+
+function addUnset(command: Command, context: CommandContext): void {
+  command
+    .command('unset')
+    .description('remove a property, such as current-context or contexts.NAME.namespace')
+    .argument('<property>', 'names separated by dots')
+    .action((property: string) => {
+      existingKubeconfig(context.globals);
+      changeKubeconfig(context.globals, (config) => withoutProperty(config, property));
+      context.io.out(`Property "${property}" unset.\n`);
     });
 }

@@ -126,6 +126,50 @@ describe('config', () => {
     expect(existsSync(absent)).toBe(false);
   });
 
+  it('renames a context, also as the current one', async () => {
+    await fill();
+    await config(['set-context', 'second']);
+    const absent = `cannot rename the context "x", it's not in ${kubeconfig}`;
+    const taken = `cannot rename the context "first", the context "second" already exists in ${kubeconfig}`;
+    for (const [args, message] of [
+      [['x', 'y'], absent],
+      [['first', 'second'], taken],
+    ] as const) {
+      const failed = { code: 1, out: '', err: `error: ${message}\n` };
+      expect(await config(['rename-context', ...args])).toEqual(failed);
+    }
+    expect(await config(['rename-context', 'first', ''])).toMatchObject({ code: 2 });
+    expect(await config(['rename-context', 'first', 'third'])).toEqual({
+      code: 0,
+      out: 'Context "first" renamed to "third".\n',
+      err: '',
+    });
+    expect((await config(['current-context'])).out).toBe('third\n');
+    await config(['rename-context', 'second', 'fourth']);
+    expect((await config(['current-context'])).out).toBe('third\n');
+    expect((await config(['get-contexts', '-o', 'name'])).out).toBe('fourth\nthird\n');
+  });
+
+  it('unsets properties of an existing file', async () => {
+    await fill();
+    expect(await config(['unset', 'contexts.first.namespace'])).toEqual({
+      code: 0,
+      out: 'Property "contexts.first.namespace" unset.\n',
+      err: '',
+    });
+    const { contexts } = readKubeconfig(kubeconfig);
+    expect(contexts).toEqual([{ name: 'first', context: { cluster: 'c', user: 'ann' } }]);
+    await config(['unset', 'current-context']);
+    expect(await config(['current-context'])).toMatchObject({ code: 1 });
+    const before = readFileSync(kubeconfig, 'utf8');
+    const failed = { code: 1, out: '', err: 'error: current map key `bob` is invalid\n' };
+    expect(await config(['unset', 'users.bob.token'])).toEqual(failed);
+    expect(readFileSync(kubeconfig, 'utf8')).toBe(before);
+    const absent = join(directory, 'absent');
+    expect(await config(['unset', 'users'], { kubeconfig: absent })).toMatchObject({ code: 1 });
+    expect(existsSync(absent)).toBe(false);
+  });
+
   it('stores certificates by path or by content, one at a time', async () => {
     const certificate = file('ann.crt', 'PEM 1');
     const key = file('ann.key', 'PEM 2');

@@ -53,6 +53,17 @@ export function withContext(
   return { ...config, contexts: withEntry(config.contexts, { name, context }) };
 }
 
+/** Renames a context, also as the current one. */
+export function withContextName(config: Kubeconfig, name: string, newName: string): Kubeconfig {
+  return {
+    ...config,
+    contexts: config.contexts.map((entry) =>
+      entry.name === name ? { ...entry, name: newName } : entry,
+    ),
+    'current-context': config['current-context'] === name ? newName : config['current-context'],
+  };
+}
+
 /** Undefined if there is no such entry. */
 export function withoutEntry(
   config: Kubeconfig,
