@@ -1,7 +1,12 @@
-/** `orchctl get`: prints resources as tables of the server, JSON, YAML, names or values. */
+/**
+ * `orchctl get`: prints resources as tables of the server, custom columns, JSON, YAML, names or
+ * values.
+ */
 
+import { UsageError } from '../command-line/errors.js';
 import type { Io } from '../command-line/io.js';
-import { type GetOptions, Getter } from '../get/getter.js';
+import { type GetFormat, type GetOptions, Getter } from '../get/getter.js';
+import { customColumns } from '../output/custom-columns.js';
 import { outputFormat } from '../output/object-text.js';
 import { place } from '../resources/manifest-target.js';
 import { readManifests } from '../resources/manifests.js';
@@ -20,7 +25,10 @@ export const configureGet: Configure = (command, context) => {
   addSelectorFlags(
     command.argument('[resources...]', 'TYPE, TYPE NAME..., TYPE/NAME... or TYPE,TYPE'),
   )
-    .option('-o, --output <format>', 'json, yaml, wide, name or jsonpath=TEMPLATE')
+    .option(
+      '-o, --output <format>',
+      'json, yaml, wide, name, jsonpath=TEMPLATE, custom-columns=HEADER:PATH,... or custom-columns-file=FILE',
+    )
     .option('-f, --filename <file...>', 'the resources in these files')
     .option('-R, --recursive', 'search directories recursively')
     .option('-w, --watch', 'watch for changes until interrupted')
@@ -37,7 +45,7 @@ export const configureGet: Configure = (command, context) => {
     .option('--ignore-not-found', 'do not report missing objects')
     .option('--show-managed-fields', 'include managed fields in JSON and YAML')
     .action(async (args: string[], options: CommandOptions) => {
-      const format = outputFormat(options.output);
+      const format = formatOf(options);
       const session = await context.session();
       const selections = options.filename
         ? await selectionsOfFiles(options, session, context.io)
@@ -46,6 +54,18 @@ export const configureGet: Configure = (command, context) => {
       await getter.show(selections);
     });
 };
+
+/** Throws `UsageError`. */
+function formatOf({ output, showLabels }: CommandOptions): GetFormat {
+  const columns = customColumns(output);
+  const format: GetFormat = columns
+    ? { kind: 'custom-columns', columns }
+    : outputFormat(output, ['custom-columns=HEADER:PATH,...', 'custom-columns-file=FILE']);
+  if (showLabels && format.kind !== 'table') {
+    throw new UsageError(`--show-labels option cannot be used with ${output} printer`);
+  }
+  return format;
+}
 
 async function selectionsOfFiles(
   options: CommandOptions,

@@ -6,14 +6,13 @@ import { ApiError, type ApiObject, isNotFound } from '@orch/client';
 import { errorLine, PartialFailure, UsageError } from '../command-line/errors.js';
 import type { Io } from '../command-line/io.js';
 import { count } from '../command-line/option-values.js';
-import { parsePath } from '../output/json-path.js';
+import { type CustomColumn, CustomColumnsPrinter } from '../output/custom-columns.js';
 import { type OutputFormat, objectText } from '../output/object-text.js';
 import {
   headerOf,
   rowText,
   type ServerTable,
   type TableColumn,
-  type TableRow,
   type TableView,
 } from '../output/server-table.js';
 import { TableWriter } from '../output/table.js';
@@ -28,6 +27,7 @@ import { watchObjects, watchTable } from '../resources/watch.js';
 import { singularTypeName } from '../session/catalog.js';
 import type { Session } from '../session/session.js';
 import { readTables } from './read-tables.js';
+import { sortedBy } from './sorting.js';
 
 export interface GetOptions extends SelectorOptions {
   readonly watch?: boolean;
@@ -41,16 +41,26 @@ export interface GetOptions extends SelectorOptions {
   readonly showManagedFields?: boolean;
 }
 
+/** The formats of `-o`, and custom columns, which only `get` has. */
+export type GetFormat =
+  | OutputFormat
+  | { readonly kind: 'custom-columns'; readonly columns: readonly CustomColumn[] };
+
 /** One run of `get`. */
 export class Getter {
   private failed = false;
+  private readonly columns: CustomColumnsPrinter | undefined;
 
   constructor(
     private readonly session: Session,
     private readonly io: Io,
     private readonly options: GetOptions,
-    private readonly format: OutputFormat,
-  ) {}
+    private readonly format: GetFormat,
+  ) {
+    if (format.kind === 'custom-columns') {
+      this.columns = new CustomColumnsPrinter(format.columns, options.headers);
+    }
+  }
 
   /** Prints all selections. Throws `PartialFailure` if one of several objects could not be read. */
   async show(selections: readonly Selection[]): Promise<void> {
@@ -59,10 +69,11 @@ export class Getter {
       if (!only || others.length > 0 || only.names.length > 1) {
         throw new UsageError('--watch works for one resource type, with at most one name');
       }
+      if (this.options.sortBy) {
+        this.io.err('warning: --watch or --watch-only requested, --sort-by will be ignored\n');
+      }
       await this.watch(only);
-    } else if (this.format.kind === 'table' && !this.options.sortBy) {
-      await this.showTables(selections);
-    } else if (this.format.kind === 'table') await this.showSorted(selections);
+    } else if (this.format.kind === 'table') await this.showTables(selections);
     else await this.showObjects(selections);
     if (this.failed) throw new PartialFailure();
   }
@@ -91,39 +102,33 @@ export class Getter {
     if (rowCount === 0 && !this.failed) this.sayNothingFound(selections);
   }
 
-  private async showSorted(selections: readonly Selection[]): Promise<void> {
-    const path = parsePath(this.options.sortBy ?? '');
-    for (const selection of selections) {
-      const view = this.view(selection.type.namespaced, '');
-      const rows: TableRow[] = [];
-      let columns: readonly TableColumn[] = [];
-      for await (const table of this.tables(selection, 'Object')) {
-        columns = table.columnDefinitions ?? columns;
-        rows.push(...(table.rows ?? []));
-      }
-      rows.sort((a, b) => compareValues(path.find(a.object)[0], path.find(b.object)[0]));
-      const header = this.options.headers ? [headerOf(columns, view)] : [];
-      const lines = rows.map((row) => rowText(row, columns, view));
-      if (rows.length > 0) this.io.out(new TableWriter().format([...header, ...lines]));
-      else if (!this.failed) this.sayNothingFound([selection]);
-    }
-  }
-
-  private tables(
-    selection: Selection,
-    includeObject: 'Metadata' | 'Object' = 'Metadata',
-  ): AsyncIterable<ServerTable> {
+  /** The tables of a selection, page by page, or one sorted table. */
+  private async *tables(selection: Selection): AsyncIterable<ServerTable> {
     if (selection.names.length > 0) this.checkNames();
-    const request = {
-      ...this.options,
-      includeObject,
-      chunkSize: count('--chunk-size', this.options.chunkSize),
-    };
-    return readTables(this.session, selection, request, (read) => this.tolerant(read));
+    const { sortBy } = this.options;
+    const pages = readTables(
+      this.session,
+      selection,
+      {
+        ...this.options,
+        includeObject: sortBy ? 'Object' : 'Metadata',
+        chunkSize: count('--chunk-size', this.options.chunkSize),
+      },
+      (read) => this.tolerant(read),
+    );
+    if (!sortBy) {
+      yield* pages;
+      return;
+    }
+    const read: ServerTable[] = [];
+    for await (const page of pages) read.push(page);
+    const rows = read.flatMap((page) => page.rows ?? []);
+    const columnDefinitions = read.findLast((page) => page.columnDefinitions)?.columnDefinitions;
+    yield { columnDefinitions, rows: sortedBy(rows, sortBy, (row) => row.object) };
   }
 
   private async showObjects(selections: readonly Selection[]): Promise<void> {
-    const objects: { object: ApiObject; typeName: string }[] = [];
+    let objects: { object: ApiObject; typeName: string }[] = [];
     for (const { type, names, namespace } of selections) {
       const typeName = singularTypeName(type);
       const options = {
@@ -138,16 +143,19 @@ export class Getter {
           : (await Promise.all(names.map((name) => this.tolerant(() => read([name]))))).flat();
       for (const object of found) if (object) objects.push({ object, typeName });
     }
-    if (this.options.sortBy) {
-      const path = parsePath(this.options.sortBy);
-      objects.sort((a, b) => compareValues(path.find(a.object)[0], path.find(b.object)[0]));
-    }
     const isSingle = selections.length === 1 && selections[0]!.names.length === 1;
+    if (this.options.sortBy && !isSingle) {
+      objects = sortedBy(objects, this.options.sortBy, ({ object }) => object);
+    }
     if (this.format.kind === 'name' || (isSingle && objects.length === 1)) {
       for (const { object, typeName } of objects) this.print(object, typeName);
       return;
     }
-    if (isSingle) return;
+    if (isSingle || (objects.length === 0 && this.options.ignoreNotFound)) return;
+    if (this.columns) {
+      this.io.out(this.columns.text(objects.map(({ object }) => object)));
+      return;
+    }
     const list = {
       apiVersion: 'v1',
       kind: 'List',
@@ -188,8 +196,11 @@ export class Getter {
   }
 
   private print(object: ApiObject, typeName: string): void {
-    const { showManagedFields } = this.options;
-    this.io.out(objectText(object, this.format, typeName, showManagedFields));
+    if (this.format.kind === 'custom-columns') this.io.out(this.columns!.text([object]));
+    else {
+      const { showManagedFields } = this.options;
+      this.io.out(objectText(object, this.format, typeName, showManagedFields));
+    }
   }
 
   /**
@@ -245,10 +256,4 @@ function mergedByType(selections: readonly Selection[]): Selection[] {
     else merged.push(selection);
   }
   return merged;
-}
-
-function compareValues(a: unknown, b: unknown): number {
-  if (typeof a === 'number' && typeof b === 'number') return a - b;
-  const [left, right] = [String(a ?? ''), String(b ?? '')];
-  return left < right ? -1 : left > right ? 1 : 0;
 }

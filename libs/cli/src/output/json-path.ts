@@ -13,3 +13,19 @@ export function parsePath(text: string): JsonPath {
     );
   }
 }
+
+/** As `parsePath`, for one path of a field: braces are around all of it or absent. */
+export function parseFieldPath(text: string): JsonPath {
+  return parsePath(fieldPathText(text));
+}
+
+/** The path of a field in the form `{.status.phase}`. Throws `UsageError`. */
+export function fieldPathText(text: string): string {
+  const match = /^\{\.?([^{}]+)\}$|^\.?([^{}]+)$/.exec(text);
+  if (!match) {
+    throw new UsageError(
+      "unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{name1.name2}' or '{.name1.name2}'",
+    );
+  }
+  return `{.${match[1] ?? match[2]}}`;
+}

@@ -13,17 +13,22 @@ export type OutputFormat =
   | { readonly kind: 'json' | 'yaml' | 'name' }
   | { readonly kind: 'jsonpath'; readonly template: Template };
 
-/** Parses the value of `-o`. Throws `UsageError`. */
-export function outputFormat(text: string | undefined): OutputFormat {
+/**
+ * Parses the value of `-o`. `others`: formats that the command parses itself, for the error. Throws
+ * `UsageError`.
+ */
+export function outputFormat(
+  text: string | undefined,
+  others: readonly string[] = [],
+): OutputFormat {
   if (text === undefined || text === '') return { kind: 'table', wide: false };
   if (text === 'wide') return { kind: 'table', wide: true };
   if (text === 'json' || text === 'yaml' || text === 'name') return { kind: text };
   if (text.startsWith('jsonpath=')) {
     return { kind: 'jsonpath', template: parseTemplate(text.slice('jsonpath='.length)) };
   }
-  throw new UsageError(
-    `-o: want one of json, yaml, wide, name, jsonpath=TEMPLATE, got ${JSON.stringify(text)}`,
-  );
+  const formats = ['json', 'yaml', 'wide', 'name', 'jsonpath=TEMPLATE', ...others].join(', ');
+  throw new UsageError(`-o: want one of ${formats}, got ${JSON.stringify(text)}`);
 }
 
 /** The text of an object in a format other than a table. `typeName` is the type in `type/name`. */
