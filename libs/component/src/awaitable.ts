@@ -25,8 +25,9 @@ export function firstAccepted<I extends readonly unknown[], O>(
 
 class Attempts<I extends readonly unknown[], O> {
   private next = 0;
-  private readonly outputs: O[] = [];
-  private readonly errors: unknown[] = [];
+  /** Created on demand: usually the first attempts decide. */
+  private outputs: O[] | undefined;
+  private errors: unknown[] | undefined;
 
   constructor(
     private readonly attempts: readonly ((...input: I) => Awaitable<O>)[],
@@ -35,7 +36,7 @@ class Attempts<I extends readonly unknown[], O> {
   ) {}
 
   run(): Awaitable<O> {
-    const { attempts, acceptance, input, outputs, errors } = this;
+    const { attempts, acceptance, input } = this;
     while (this.next < attempts.length) {
       const attempt = attempts[this.next]!;
       this.next += 1;
@@ -43,27 +44,33 @@ class Attempts<I extends readonly unknown[], O> {
         const output = attempt(...input);
         if (output instanceof Promise) return this.runAfter(output);
         if (acceptance.accepts(output)) return output;
-        outputs.push(output);
+        this.reject(output);
       } catch (error) {
         this.pass(error);
       }
     }
-    return acceptance.otherwise(outputs, errors);
+    return acceptance.otherwise(this.outputs ?? [], this.errors ?? []);
   }
 
   private async runAfter(pending: Promise<O>): Promise<O> {
     try {
       const output = await pending;
       if (this.acceptance.accepts(output)) return output;
-      this.outputs.push(output);
+      this.reject(output);
     } catch (error) {
       this.pass(error);
     }
     return this.run();
   }
 
+  private reject(output: O): void {
+    this.outputs ??= [];
+    this.outputs.push(output);
+  }
+
   private pass(error: unknown): void {
     if (!this.acceptance.passes(error)) throw error;
+    this.errors ??= [];
     this.errors.push(error);
   }
 }
