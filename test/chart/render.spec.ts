@@ -121,12 +121,16 @@ describe.each(combinations)('$name', ({ values, provided = [], ...options }) => 
   });
 
   it('gives the key of the client authority to the controller manager only', () => {
-    const holders = podsOf(objects).filter(({ spec }) =>
+    const pods = podsOf(objects);
+    const holders = pods.filter(({ spec }) =>
       (spec.volumes ?? []).some(
-        ({ secret }) => /-ca$/.test(secret?.secretName ?? '') && secret?.items === undefined,
+        ({ secret }) =>
+          /-ca$|^client-authority$/.test(secret?.secretName ?? '') && secret?.items === undefined,
       ),
     );
-    for (const { of } of holders) expect(of).toMatch(/^Deployment\/.*-controller-manager$/);
+    const signers = pods.filter(({ spec }) => JSON.stringify(spec).includes('--cluster-signing-'));
+    expect(holders.map(({ of }) => of)).toEqual(signers.map(({ of }) => of));
+    for (const { of } of signers) expect(of).toMatch(/^Deployment\/.*-controller-manager$/);
   });
 
   it('selects the intended pods', () => {

@@ -26,7 +26,7 @@ export class DoubleLock implements ElectionLock {
   }
 
   async write(record: ElectionRecord, call: CallOptions): Promise<ObservedRecord> {
-    // In this order for every process, so that of two candidates one fails before its second write.
+    // Every process writes in this order, so that one of two candidates fails at its first write.
     const primary = await this.primary.write(record, call);
     return combined(primary, await this.secondary.write(record, call));
   }
