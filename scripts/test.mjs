@@ -1,13 +1,14 @@
 /**
  * `npm test`: sets up and runs every stage, cheapest first, each as a child process whose output
- * passes through. All stages run even if one fails. At the end: a table of results and times, and
- * one line `N passed, N failed`. `npm test -- unit e2e` runs only the named stages, `npm run check`
+ * passes through. All stages run even if one fails. At the end: the failed tests, those that passed
+ * only at a second attempt, a table of results and times, and one line `N passed, N failed`. `npm test -- unit e2e` runs only the named stages, `npm run check`
  * the quick ones.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { vitestStage } from './vitest-stage.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const scratch = mkdtempSync(join(tmpdir(), 'orch-test-'));
@@ -24,32 +25,22 @@ const stages = [
   { name: 'lint', command: ['npm', 'run', '-s', 'lint'] },
   { name: 'typecheck', command: ['npm', 'run', '-s', 'typecheck'] },
   { ...vitest('unit', '--project', 'unit') },
-  { ...vitest('server', '--project', 'server'), needs: [build, etcd] },
+  { ...repeatedVitest('server', '--project', 'server'), needs: [build, etcd] },
   { ...summarized('fuzz', 'scripts/fuzz.mjs', '--short'), needs: [build] },
   { name: 'simulation', command: ['node', 'scripts/simulate.mjs', '--short'], needs: [build] },
   { ...summarized('conformance', 'test/conformance/run.mjs'), needs: [build] },
   { ...summarized('behaviour', 'test/conformance/behaviour.mjs', '--short'), needs: [build] },
-  { ...vitest('chart', '--config', 'test/chart/vitest.config.ts'), needs: [build] },
-  { ...vitest('e2e', '--config', 'test/e2e/vitest.config.ts'), needs: [build] },
+  { ...repeatedVitest('chart', '--config', 'test/chart/vitest.config.ts'), needs: [build] },
+  { ...repeatedVitest('e2e', '--config', 'test/e2e/vitest.config.ts'), needs: [build] },
   { ...summarized('chaos', 'scripts/chaos.mjs', '--short'), needs: [build] },
 ];
 
 function vitest(name, ...args) {
-  const report = `${name}.json`;
-  return {
-    name,
-    command: [
-      ...['node', 'node_modules/vitest/vitest.mjs', 'run', ...args],
-      ...['--reporter=default', '--reporter=json', `--outputFile.json=${join(scratch, report)}`],
-    ],
-    count: () => {
-      const { numPassedTests, numFailedTests, testResults } = readJson(report);
-      const brokenFiles = testResults.filter(
-        (file) => file.status === 'failed' && file.assertionResults.length === 0,
-      );
-      return { passed: numPassedTests, failed: numFailedTests + brokenFiles.length };
-    },
-  };
+  return vitestStage({ root, scratch, name, args });
+}
+
+function repeatedVitest(name, ...args) {
+  return vitestStage({ root, scratch, name, args, repeats: true });
 }
 
 /** A script that writes its counts to the file of `--summary`. */
@@ -77,19 +68,27 @@ function run(command) {
   });
 }
 
-function countOf(stage, exitCode) {
-  if (stage.count) {
-    try {
-      const counted = stage.count();
-      // A runner that reports success and then dies has still failed.
-      if (exitCode === 0 || counted.failed > 0) return counted;
-      return { passed: counted.passed, failed: 1 };
-    } catch (error) {
-      console.error(`${stage.name}: no result (${error.message})`);
-      return { passed: 0, failed: 1 };
-    }
+/** Returns the counts of a run that ended with `exitCode`, and the names of failed tests. */
+function resultOf(stage, count, exitCode) {
+  const failedStage = { passed: 0, failed: 1, failures: [stage.name] };
+  if (!count) return exitCode === 0 ? { passed: 1, failed: 0 } : failedStage;
+  try {
+    const counted = count();
+    // A runner that reports success and then dies has still failed.
+    if (exitCode === 0 || counted.failed > 0) return counted;
+    return { ...counted, failed: 1, failures: [`${stage.name}: exit code ${exitCode}`] };
+  } catch (error) {
+    console.error(`${stage.name}: no result (${error.message})`);
+    return failedStage;
   }
-  return exitCode === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
+
+async function resultOfStage(stage) {
+  const result = resultOf(stage, stage.count, await run(stage.command));
+  const command = result.failed > 0 && stage.secondAttempt && stage.secondAttempt.command();
+  if (!command) return result;
+  console.log(`\n== ${stage.name}, second attempt`);
+  return resultOf(stage, stage.secondAttempt.count, await run(command));
 }
 
 function selectedStages(names) {
@@ -135,19 +134,33 @@ function printTable() {
   }
 }
 
+/** Vitest and the scripts print each failure where it happens, far above the end. */
+function printNames(title, names) {
+  if (names.length === 0) return;
+  console.log(`\n${title}:`);
+  for (const name of names) console.log(`  ${name}`);
+}
+
 const selected = selectedStages(process.argv.slice(2));
 if (!(await setup(selected))) {
   console.log('0 passed, 1 failed');
   process.exit(1);
 }
+const failures = [];
+const repeated = [];
 for (const stage of selected) {
   console.log(`\n== ${stage.name}`);
   const stageStartedAt = performance.now();
-  const { passed, failed } = countOf(stage, await run(stage.command));
+  const result = await resultOfStage(stage);
+  const { passed, failed } = result;
   total.passed += passed;
   total.failed += failed;
+  failures.push(...(result.failures ?? (failed > 0 ? [`${stage.name}: ${failed} failed`] : [])));
+  repeated.push(...(result.repeated ?? []));
   rows.push([stage.name, passed, failed, `${secondsSince(stageStartedAt)} s`]);
 }
+printNames('failed', failures);
+printNames('passed at the second attempt only', repeated);
 printTable();
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exit(total.failed === 0 ? 0 : 1);

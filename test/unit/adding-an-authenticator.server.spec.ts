@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PageTree } from './support/page-tree.js';
 
-const stepTimeoutMs = 180_000;
+const stepTimeoutMs = 600_000;
 let tree: PageTree;
 
 beforeAll(() => {

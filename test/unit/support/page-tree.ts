@@ -24,7 +24,7 @@ const copiedPaths = [
   ...['test/conformance/facts', 'test/conformance/metric-facts.ts'],
   ...['package.json', 'tsconfig.json', 'vitest.config.ts', '.swcrc'],
 ];
-const commandTimeoutMs = 180_000;
+const commandTimeoutMs = 600_000;
 
 export class PageTree {
   private constructor(
