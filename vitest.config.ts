@@ -37,7 +37,8 @@ export default defineConfig({
     testTimeout: 20_000,
     projects: [
       { extends: true, test: { name: 'unit', include: specs('.spec.ts'), exclude: servers } },
-      { extends: true, test: { name: 'server', include: servers } },
+      // Servers of several specs share the cores and the disk: the limit only ends what hangs.
+      { extends: true, test: { name: 'server', include: servers, testTimeout: 60_000 } },
     ],
   },
 });

@@ -1,10 +1,12 @@
 /**
- * `npm run bench:pair -- TREE [--rounds=N] [--only=REGEX] [--flag=FLAG]... [--node-arg=ARG]...`:
- * runs the same load in short alternating rounds against the server of this checkout (new) and that
- * of another built one (old), and prints for each path the best rounds of both with their ratio
- * new/old, and the median of the ratios of adjacent rounds with its 95% interval. `--only` selects
- * paths by name, `--flag` is passed to both servers, `--node-arg` to the Node.js of the new one. It
- * asserts nothing.
+ * `npm run bench:pair -- TREE [--rounds=N] [--starts=N] [--only=REGEX] [--flag=FLAG]...
+ * [--node-arg=ARG]...`: runs the same load in short alternating rounds against the server of this
+ * checkout (new) and that of another built one (old), and prints for each path the best rounds of
+ * both with their ratio new/old, and the median of the ratios of adjacent rounds with its 95%
+ * interval. Both servers are started `--starts` times, and the rounds of all starts count: two
+ * starts of one server can differ by 40% for as long as they run. `--only` selects paths by name,
+ * `--flag` is passed to both servers, `--node-arg` to the Node.js of the new one. It asserts
+ * nothing.
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -23,14 +25,18 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     rounds: { type: 'string', default: '40' },
+    starts: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
     flag: { type: 'string', multiple: true, default: [] },
     'node-arg': { type: 'string', multiple: true, default: [] },
   },
 });
-const roundCount = Number(options.rounds);
-if (positionals.length !== 1 || !Number.isInteger(roundCount) || roundCount < 1) {
-  console.error('usage: npm run bench:pair -- TREE [--rounds=N] [--only=REGEX] [--flag=FLAG]...');
+const [roundCount, startCount] = [options.rounds, options.starts].map(Number);
+const isCount = (value) => Number.isInteger(value) && value >= 1;
+if (positionals.length !== 1 || !isCount(roundCount) || !isCount(startCount)) {
+  console.error(
+    'usage: npm run bench:pair -- TREE [--rounds=N] [--starts=N] [--only=REGEX] [--flag=FLAG]...',
+  );
   process.exit(2);
 }
 
@@ -116,24 +122,37 @@ function text({ best, ratio, low, high, ...figures }, unit) {
   return `${values} = ${bestText}, pairs ${others[0]} (${others[1]}-${others[2]})`;
 }
 
-const sides = {
-  old: await start(positionals[0]),
-  new: await start(undefined, options['node-arg']),
-};
-try {
-  printRow('ready after start', `${count(sides.old.startMs)} to ${count(sides.new.startMs)} ms`);
-  const selected = Object.entries(paths).filter(([name]) => new RegExp(options.only).test(name));
-  for (const [name, run] of selected) {
-    const rounds = await pairedRounds(sides, run, roundCount);
-    const perSecond = text(comparison(rounds, 'perSecond', true), '/s');
-    printRow(
-      name,
-      '',
-      `${perSecond}; server CPU ${text(comparison(rounds, 'cpuUs', false), ' us')}`,
-    );
+const selected = Object.entries(paths).filter(([name]) => new RegExp(options.only).test(name));
+const roundsOfPaths = new Map(selected.map(([name]) => [name, []]));
+const starts = [];
+const megabytes = ({ server }) => server.residentBytes() / 1e6;
+
+/** Starts both servers, adds the rounds of each path and the figures of the start. */
+async function measureStart() {
+  const sides = {
+    old: await start(positionals[0]),
+    new: await start(undefined, options['node-arg']),
+  };
+  try {
+    for (const [name, run] of selected) {
+      roundsOfPaths.get(name).push(...(await pairedRounds(sides, run, roundCount)));
+    }
+    starts.push({
+      startMs: [sides.old.startMs, sides.new.startMs],
+      megabytes: [megabytes(sides.old), megabytes(sides.new)],
+    });
+  } finally {
+    await Promise.all([stop(sides.old), stop(sides.new)]);
   }
-  const megabytes = ({ server }) => count(server.residentBytes() / 1e6);
-  printRow('memory at the end', `${megabytes(sides.old)} to ${megabytes(sides.new)} MB`);
-} finally {
-  await Promise.all([stop(sides.old), stop(sides.new)]);
 }
+
+for (let index = 0; index < startCount; index += 1) await measureStart();
+const medians = (key) =>
+  [0, 1].map((side) => count(median(starts.map((figures) => figures[key][side])))).join(' to ');
+printRow('ready after start', `${medians('startMs')} ms`);
+for (const [name, rounds] of roundsOfPaths) {
+  const perSecond = text(comparison(rounds, 'perSecond', true), '/s');
+  const cpu = text(comparison(rounds, 'cpuUs', false), ' us');
+  printRow(name, '', `${perSecond}; server CPU ${cpu}`);
+}
+printRow('memory at the end', `${medians('megabytes')} MB`);

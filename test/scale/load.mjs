@@ -61,6 +61,26 @@ export const isReady = ({ metadata, status }) =>
   metadata.deletionTimestamp === undefined &&
   status?.conditions?.some(({ type, status: holds }) => type === 'Ready' && holds === 'True');
 
+/** Returns the ready pods of one deployment, or of all. */
+export async function readyReplicas(cluster, name) {
+  const path = `${apps}/namespaces/${namespace}/deployments`;
+  const all =
+    name === undefined
+      ? (await cluster.json('GET', `${path}?resourceVersion=0`)).items
+      : [await cluster.json('GET', `${path}/${name}`)];
+  return all.reduce((sum, { status }) => sum + (status?.readyReplicas ?? 0), 0);
+}
+
+/** Adds a pod to a deployment; returns its name and the wanted number of pods. */
+export async function scaleUp(cluster) {
+  const name = 'app-0';
+  const path = `${apps}/namespaces/${namespace}/deployments/${name}/scale`;
+  const scale = await cluster.json('GET', path);
+  scale.spec.replicas += 1;
+  await cluster.call('PUT', path, scale);
+  return { name, replicas: scale.spec.replicas };
+}
+
 /** Deletes `perSecond` pods each second, which their deployments replace. Returns the number. */
 export async function churn(cluster, perSecond, seconds) {
   const names = (await listPods(cluster)).filter(isReady).map(({ metadata }) => metadata.name);

@@ -1,8 +1,17 @@
 /** The report of a scale test as Markdown, with a result for each objective. */
+const isMet = ({ p99Seconds, limitSeconds }) => p99Seconds <= limitSeconds;
+
+/** Returns a line for each verb and scope whose requests took too long. */
+export function missedObjectives(rows) {
+  return rows
+    .filter((row) => !isMet(row))
+    .map(({ verb, scope, p99Seconds, limitSeconds }) => {
+      return `${verb} ${scope}: p99 up to ${p99Seconds} s, objective ${limitSeconds} s`;
+    });
+}
 
 export function report({ date, conditions, options, rows, start, created, churned, usage, kills }) {
   const { nodes, pods, services, replicas } = options;
-  const result = (holds) => (holds ? 'met' : 'missed');
   return `# Scale
 
 Written by \`npm run scale -- --report\`, which [hollow nodes](hollow-nodes.md) make possible: API servers, controller
@@ -19,14 +28,14 @@ ${churned.count} pods were replaced in ${churned.seconds.toFixed(0)} s (${(churn
 
 ## API latency
 
-Requests before the kills, at the server that the script talks to, with its own lists of all pods every 0.5 s. The
+Requests before the kills, at the server that the script talks to, with its own lists of deployments every 0.5 s. The
 figure is the upper bound of the histogram bucket. Objectives: 1 s for single objects, 5 s for lists of a namespace, 30 s for lists of the cluster.
 
 | verb | scope | requests | p99 at most | objective | result |
 | ---- | ----- | -------- | ----------- | --------- | ------ |
 ${rows
   .map(({ verb, scope, count, p99Seconds, limitSeconds }) => {
-    const holds = result(p99Seconds <= limitSeconds);
+    const holds = isMet({ p99Seconds, limitSeconds }) ? 'met' : 'missed';
     return `| ${verb} | ${scope} | ${count} | ${p99Seconds} s | ${limitSeconds} s | ${holds} |`;
   })
   .join('\n')}
@@ -47,6 +56,10 @@ are created together wait for each other; pods of the churn start in a cluster a
 | --------- | --------------- | -------------------- |
 ${usage.map(({ name, bytes, seconds }) => `| ${name} | ${Math.round(bytes / 2 ** 20)} MiB | ${seconds.toFixed(1)} s |`).join('\n')}
 
+${kills.length === 0 ? '' : recoverySection(kills)}`;
+}
+
+const recoverySection = (kills) => `
 ## Recovery
 
 Each process is killed, and a deployment gets a pod more. The time ends when that pod is ready.
@@ -55,4 +68,3 @@ Each process is killed, and a deployment gets a pod more. The time ends when tha
 | ------ | ------ |
 ${kills.map(({ name, seconds }) => `| ${name} | ${seconds.toFixed(1)} |`).join('\n')}
 `;
-}
