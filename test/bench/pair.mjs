@@ -146,7 +146,13 @@ async function measureStart() {
   }
 }
 
-for (let index = 0; index < startCount; index += 1) await measureStart();
+for (let index = 0; index < startCount; index += 1) {
+  await measureStart();
+  for (const [name, rounds] of roundsOfPaths) {
+    const { ratio } = comparison(rounds.slice(-roundCount), 'perSecond', true);
+    console.error(`start ${index + 1}, ${name}: ${ratio.toFixed(2)}`);
+  }
+}
 const medians = (key) =>
   [0, 1].map((side) => count(median(starts.map((figures) => figures[key][side])))).join(' to ');
 printRow('ready after start', `${medians('startMs')} ms`);
