@@ -1,8 +1,8 @@
 /**
  * `npm test`: sets up and runs every stage, cheapest first, each as a child process whose output
- * passes through. All stages run even if one fails. At the end: the failed tests, those that passed
- * only at a second attempt, a table of results and times, and one line `N passed, N failed`. `npm test -- unit e2e` runs only the named stages, `npm run check`
- * the quick ones.
+ * passes through. All stages run even if one fails. At the end: the failed tests, tests that passed
+ * only at a second attempt, a table of results and times, and one line `N passed, N failed`. `npm
+ * test -- unit e2e` runs only the named stages, `npm run check` the quick ones.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

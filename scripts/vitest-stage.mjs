@@ -8,7 +8,8 @@ const filesOfSecondAttemptMax = 4;
  * A stage of `npm test` that is a run of Vitest. With `repeats`, the files in which a test failed
  * run a second time, each from a new process: these stages start hundreds of servers in real time,
  * and one that fails by chance must not hide the result of the others. What passes only at the
- * second attempt is counted as passed and listed at the end of `npm test`: its cause is to be found.
+ * second attempt is counted as passed and listed at the end of `npm test`: its cause is to be
+ * found.
  */
 export function vitestStage({ root, scratch, name, args, repeats = false }) {
   const command = (report, files = []) => [

@@ -1,7 +1,7 @@
 /**
  * `npm run scale`: a cluster of real processes with hollow nodes, pods, services and churn. Prints
- * the report, or writes it to docs/scale.md with `--report`. Fails if an objective is missed, except
- * with `--short`, the form of `npm test`.
+ * the report, or writes it to docs/scale.md with `--report`. Fails if an objective is missed,
+ * except with `--short`, the form of `npm test`.
  */
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, totalmem } from 'node:os';
@@ -66,7 +66,7 @@ async function secondsUntil(what, probe) {
   throw new Error(`${what}: ${last}`);
 }
 
-/** The deployments tell cheaply when all pods may be ready; the list of all pods confirms it. */
+/** The status of the deployments is cheap to read; the list of all pods confirms it. */
 const areAllReady = async (cluster, podCount) =>
   (await readyReplicas(cluster)) === podCount &&
   (await listPods(cluster)).filter(isReady).length === podCount;

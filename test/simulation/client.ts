@@ -2,6 +2,7 @@
  * A client of the simulated cluster: mostly one request at a time, at a random replica, and a
  * record of each. A request fails when its replica dies.
  */
+import type { Awaitable } from '@orch/component';
 import { type Revision, StoreError, type VersionedStore } from '@orch/store';
 import type { Consistency, ReadRecord, WriteOperation, WriteRecord } from '../history/history.js';
 import { inTime } from './in-time.js';
@@ -264,7 +265,7 @@ export class SimClient {
     this.seenRevision = Math.max(this.seenRevision, revision);
   }
 
-  private async answered<Result>(work: Promise<Result>): Promise<Result | undefined> {
+  private async answered<Result>(work: Awaitable<Result>): Promise<Result | undefined> {
     try {
       return await this.patiently(work);
     } catch (error) {
@@ -274,8 +275,8 @@ export class SimClient {
   }
 
   /** Undefined when no result arrives in time, not even a refusal: the replica has died. */
-  private patiently<Result>(work: Promise<Result>): Promise<Result | undefined> {
-    return inTime(this.loop, work, patienceMs);
+  private patiently<Result>(work: Awaitable<Result>): Promise<Result | undefined> {
+    return inTime(this.loop, Promise.resolve(work), patienceMs);
   }
 }
 

@@ -20,57 +20,48 @@ export function firstAccepted<I extends readonly unknown[], O>(
   attempts: readonly ((...input: I) => Awaitable<O>)[],
   acceptance: Acceptance<O>,
 ): (...input: I) => Awaitable<O> {
-  return (...input) => new Attempts(attempts, acceptance, input).run();
-}
-
-class Attempts<I extends readonly unknown[], O> {
-  private next = 0;
-  /** Created on demand: usually the first attempts decide. */
-  private outputs: O[] | undefined;
-  private errors: unknown[] | undefined;
-
-  constructor(
-    private readonly attempts: readonly ((...input: I) => Awaitable<O>)[],
-    private readonly acceptance: Acceptance<O>,
-    private readonly input: I,
-  ) {}
-
-  run(): Awaitable<O> {
-    const { attempts, acceptance, input } = this;
-    while (this.next < attempts.length) {
-      const attempt = attempts[this.next]!;
-      this.next += 1;
+  /** Usually the first attempt decides: rejected outcomes are collected on demand. */
+  const attemptFrom = (
+    first: number,
+    rejected: Rejected<O> | undefined,
+    input: I,
+  ): Awaitable<O> => {
+    let before = rejected;
+    for (let index = first; index < attempts.length; index += 1) {
       try {
-        const output = attempt(...input);
-        if (output instanceof Promise) return this.runAfter(output);
+        const output = attempts[index]!(...input);
+        if (output instanceof Promise) return attemptAfter(output, index, before, input);
         if (acceptance.accepts(output)) return output;
-        this.reject(output);
+        before ??= { outputs: [], errors: [] };
+        before.outputs.push(output);
       } catch (error) {
-        this.pass(error);
+        if (!acceptance.passes(error)) throw error;
+        before ??= { outputs: [], errors: [] };
+        before.errors.push(error);
       }
     }
-    return acceptance.otherwise(this.outputs ?? [], this.errors ?? []);
-  }
-
-  private async runAfter(pending: Promise<O>): Promise<O> {
+    return acceptance.otherwise(before?.outputs ?? [], before?.errors ?? []);
+  };
+  const attemptAfter = async (
+    pending: Promise<O>,
+    index: number,
+    rejected: Rejected<O> = { outputs: [], errors: [] },
+    input: I,
+  ): Promise<O> => {
     try {
       const output = await pending;
-      if (this.acceptance.accepts(output)) return output;
-      this.reject(output);
+      if (acceptance.accepts(output)) return output;
+      rejected.outputs.push(output);
     } catch (error) {
-      this.pass(error);
+      if (!acceptance.passes(error)) throw error;
+      rejected.errors.push(error);
     }
-    return this.run();
-  }
+    return attemptFrom(index + 1, rejected, input);
+  };
+  return (...input) => attemptFrom(0, undefined, input);
+}
 
-  private reject(output: O): void {
-    this.outputs ??= [];
-    this.outputs.push(output);
-  }
-
-  private pass(error: unknown): void {
-    if (!this.acceptance.passes(error)) throw error;
-    this.errors ??= [];
-    this.errors.push(error);
-  }
+interface Rejected<O> {
+  readonly outputs: O[];
+  readonly errors: unknown[];
 }

@@ -6,7 +6,7 @@
  * watch gets each commit once, whole and in order; a damaged record, a failed write or a state that
  * differs from the majority's ends the process through `onFatal`.
  */
-
+import type { Awaitable } from '@orch/component';
 import { StoreLifecycle } from './lifecycle/store-lifecycle.js';
 import { formatHash } from './maintenance/hash-audit.js';
 import { checkCommit } from './proposing/commit-check.js';
@@ -59,11 +59,13 @@ export class ReplicatedStore implements VersionedStore {
     return this.lifecycle.stop();
   }
 
-  async get(key: string, options: ReadOptions): Promise<GetResult> {
+  get(key: string, options: ReadOptions): Awaitable<GetResult> {
+    const failed = (error: unknown) => Promise.reject(this.lifecycle.readFailure(error));
     try {
-      return await this.lifecycle.reads.get(key, options);
+      const result = this.lifecycle.reads.get(key, options);
+      return result instanceof Promise ? result.catch(failed) : result;
     } catch (error) {
-      throw this.lifecycle.readFailure(error);
+      return failed(error);
     }
   }
 

@@ -4,6 +4,7 @@
  * `<group>/<resource>/<namespace>/<name>` or `<group>/<resource>/<name>`; order is by UTF-16 code
  * unit.
  */
+import type { Awaitable } from '@orch/component';
 
 /**
  * Version of the whole store; grows by one with each commit that changes anything. First commit: 1.
@@ -208,7 +209,8 @@ export interface StoreStatus {
  * reads keep the consistency they were called with.
  */
 export interface StoreReader {
-  get(key: string, options: ReadOptions): Promise<GetResult>;
+  /** A promise only if the read has to wait or fails: most gets only read memory. */
+  get(key: string, options: ReadOptions): Awaitable<GetResult>;
   /** Entries whose key starts with `prefix`, in key order. */
   list(prefix: string, options: ListOptions): Promise<ListResult>;
   /**

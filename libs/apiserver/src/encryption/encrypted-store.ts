@@ -3,7 +3,7 @@
  * it writes and sends, holds ciphertext of the configured resources only. The keys
  * can be replaced at any time; readers that have started use the previous ones.
  */
-import { type Clock, DeadlineError, withDeadline } from '@orch/component';
+import { type Awaitable, type Clock, DeadlineError, withDeadline } from '@orch/component';
 import { DecodedWatch } from '@orch/registry';
 import {
   type CommitResult,
@@ -53,14 +53,25 @@ export class EncryptedStore implements ReadWriteStore {
     return this.decryptor.resourceNames;
   }
 
-  async get(key: string, options: ReadOptions): Promise<GetResult> {
-    const { decryptor } = this;
+  get(key: string, options: ReadOptions): Awaitable<GetResult> {
     const untilMs = this.clock.monotonicMs() + options.timeoutMs;
-    const result = await this.store.get(key, options);
+    const { decryptor } = this;
+    const result = this.store.get(key, options);
+    if (!(result instanceof Promise)) return this.decrypted(decryptor, result, untilMs);
+    return result.then((stored) => this.decrypted(decryptor, stored, untilMs));
+  }
+
+  private decrypted(
+    decryptor: Decryptor,
+    result: GetResult,
+    untilMs: number,
+  ): Awaitable<GetResult> {
     if (!result.entry) return result;
     const decrypted = decryptor.decrypt(result.entry);
     if (decrypted === result.entry) return result;
-    return { entry: await this.inTime(decrypted, untilMs), revision: result.revision };
+    const { revision } = result;
+    if (!(decrypted instanceof Promise)) return { entry: decrypted, revision };
+    return this.inTime(decrypted, untilMs).then((entry) => ({ entry, revision }));
   }
 
   async list(prefix: string, options: ListOptions): Promise<ListResult> {

@@ -1,5 +1,6 @@
 /** Get, list and watch. */
 import { badRequest, notFound } from '@orch/apimachinery';
+import type { Awaitable } from '@orch/component';
 import { parseSelection, type ResourceStore, type Selection } from '@orch/registry';
 import type { Entry } from '@orch/store';
 import type { RequestContext } from '../http/request-context.js';
@@ -22,16 +23,18 @@ import type { Handler } from './handler.js';
 export async function handleGet(context: RequestContext, store: ResourceStore): Promise<void> {
   const { served } = store;
   const view = singleView(context);
-  const entry = await readEntry(context, store);
+  const read = readEntry(context, store);
+  // Without a promise there is nothing to wait for.
+  const entry = read instanceof Promise ? await read : read;
   if (!entry) throw notFound(served.groupResource, context.info.name);
   sendObject(context, served, 200, entry, view);
 }
 
-/** The object of the request at the version that the query names. Throws 400 and 504. */
+/** The object of the request at the version that the query names. Fails with 400 and 504. */
 export function readEntry(
   context: RequestContext,
   store: ResourceStore,
-): Promise<Entry | undefined> {
+): Awaitable<Entry | undefined> {
   return store.get(context.key, getConsistency(context.query), context.deadlineMs);
 }
 

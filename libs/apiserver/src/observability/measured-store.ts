@@ -2,7 +2,7 @@
  * Measures the duration of store requests by operation and kind. Reads served from memory and the
  * server's own keys are not measured.
  */
-import type { Clock, HistogramSeries, Metrics } from '@orch/component';
+import type { Awaitable, Clock, HistogramSeries, Metrics } from '@orch/component';
 import type { ResourceTable } from '@orch/registry';
 import type {
   CommitResult,
@@ -42,18 +42,13 @@ export class MeasuredStore implements ReadWriteStore {
     });
   }
 
-  get(key: string, options: ReadOptions): Promise<GetResult> {
-    const { kind } = options.consistency;
-    return kind === 'any' ? this.store.get(key, options) : this.measuredGet(key, options);
-  }
-
-  private async measuredGet(key: string, options: ReadOptions): Promise<GetResult> {
+  get(key: string, options: ReadOptions): Awaitable<GetResult> {
+    if (options.consistency.kind === 'any') return this.store.get(key, options);
     const startMs = this.clock.monotonicMs();
-    try {
-      return await this.store.get(key, options);
-    } finally {
-      this.took('get', key, startMs);
-    }
+    const result = this.store.get(key, options);
+    if (result instanceof Promise) return result.finally(() => this.took('get', key, startMs));
+    this.took('get', key, startMs);
+    return result;
   }
 
   async list(prefix: string, options: ListOptions): Promise<ListResult> {

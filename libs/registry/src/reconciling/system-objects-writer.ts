@@ -4,7 +4,7 @@
  */
 import type { ApiObject } from '@orch/api';
 import { formatTime, isStatus } from '@orch/apimachinery';
-import { dialect } from '@orch/component';
+import { type Awaitable, dialect } from '@orch/component';
 import type { Entry, ReadConsistency } from '@orch/store';
 import { reconcileTimeoutMs } from '../limits.js';
 import { type DeleteOptions, defaultDeleteOptions } from '../objects/delete-options.js';
@@ -76,7 +76,7 @@ export class SystemObjectsWriter {
     kind: KindName,
     key: ObjectKey,
     consistency: ReadConsistency = { kind: 'any' },
-  ): Promise<Entry | undefined> {
+  ): Awaitable<Entry | undefined> {
     return this.store(kind).get(key, consistency, this.context.deadlineMs);
   }
 

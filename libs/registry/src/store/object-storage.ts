@@ -3,7 +3,7 @@
  * of `ResourceStore` are built on it. Every wait ends at the deadline of its caller.
  */
 import type { ClusterOptions } from '@orch/api';
-import type { Clock, Features } from '@orch/component';
+import type { Awaitable, Clock, Features } from '@orch/component';
 import type {
   CommitResult,
   Entry,
@@ -57,8 +57,8 @@ export class ObjectStorage {
     return (await this.get(key, { consistency, timeoutMs: this.timeLeftMs(deadlineMs) })).entry;
   }
 
-  /** The entry under a key and the revision it was read at. Rejects with StoreError. */
-  get(key: string, options: ReadOptions): Promise<GetResult> {
+  /** The entry under a key and the revision it was read at, as `StoreReader.get`. */
+  get(key: string, options: ReadOptions): Awaitable<GetResult> {
     const { store } = this.dependencies;
     return this.codec ? this.getDecoded(this.codec, key, options) : store.get(key, options);
   }

@@ -5,6 +5,7 @@
  */
 import { type ApiObject, jsonOf } from '@orch/api';
 import { deepCopy, type Json, type JsonObject } from '@orch/apimachinery';
+import type { Awaitable } from '@orch/component';
 import type { Entry, ReadConsistency, WatchHandle, WatchOptions } from '@orch/store';
 import { resourceVersionWaitMs } from '../limits.js';
 import type { DeleteOptions } from '../objects/delete-options.js';
@@ -34,21 +35,25 @@ export class ResourceStore {
     this.served = storage.served;
   }
 
-  /** Undefined: no such object. Throws StatusError (410, 504) and StoreError. */
-  async get(
+  /**
+   * Undefined: no such object. A promise only if it has to wait or fails, with StatusError (410,
+   * 504) or StoreError.
+   */
+  get(
     { namespace, name }: ObjectKey,
     consistency: ReadConsistency,
     deadlineMs: number,
-  ): Promise<Entry | undefined> {
+  ): Awaitable<Entry | undefined> {
     const leftMs = this.storage.timeLeftMs(deadlineMs);
     const timeoutMs =
       consistency.kind === 'notOlderThan' ? Math.min(leftMs, resourceVersionWaitMs) : leftMs;
-    try {
-      const key = this.served.resource.key(namespace, name);
-      return (await this.storage.get(key, { consistency, timeoutMs })).entry;
-    } catch (error) {
-      throw versionFailure(error, consistency, false);
-    }
+    const key = this.served.resource.key(namespace, name);
+    const result = this.storage.get(key, { consistency, timeoutMs });
+    if (!(result instanceof Promise)) return result.entry;
+    return result.then(
+      ({ entry }) => entry,
+      (error: unknown) => Promise.reject(versionFailure(error, consistency, false)),
+    );
   }
 
   /** Throws StatusError (410, 504) and StoreError. */

@@ -51,17 +51,20 @@ export function staticTokens(
 ): TokenAuthenticator {
   const digests = new SecretDigests();
   const users = new Map([...tokens].map(([token, user]) => [digests.textOf(token), user]));
-  const found = new LRUCache<string, User>({ max: credentialCacheEntriesMax });
+  const found = new LRUCache<string, TokenIdentity>({ max: credentialCacheEntriesMax });
   return (token, audiences) => {
     if (users.size === 0) return undefined;
-    let user = found.get(token);
-    if (!user) {
-      user = users.get(digests.textOf(token));
+    let identity = found.get(token);
+    if (!identity) {
+      const user = users.get(digests.textOf(token));
       if (!user) return undefined;
-      found.set(token, user);
+      identity = { user, audiences: apiAudiences };
+      found.set(token, identity);
     }
+    // Requests pass the audiences of the API themselves, token reviews others.
+    if (audiences === apiAudiences) return identity;
     const shared = audiences.filter((audience) => apiAudiences.includes(audience));
-    return shared.length > 0 ? { user, audiences: shared } : undefined;
+    return shared.length > 0 ? { user: identity.user, audiences: shared } : undefined;
   };
 }
 

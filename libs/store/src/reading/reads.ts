@@ -1,5 +1,5 @@
 /** Gets and lists: waits for the requested consistency, then reads the state in use. */
-import type { Clock } from '@orch/component';
+import type { Awaitable, Clock } from '@orch/component';
 import type { ReplicatedLog } from '@orch/raft';
 import { compactedError, futureRevisionError } from '../revision-errors.js';
 import type { LiveState } from '../state/live-state.js';
@@ -32,8 +32,14 @@ export class Reads {
     this.revisionWaiters = new ProgressWaiters(clock);
   }
 
-  async get(key: string, { consistency, timeoutMs }: ReadOptions): Promise<GetResult> {
-    const revision = await this.position(consistency, timeoutMs);
+  /** A promise only if it has to wait. Fails with StoreError. */
+  get(key: string, { consistency, timeoutMs }: ReadOptions): Awaitable<GetResult> {
+    const revision = this.position(consistency, timeoutMs);
+    if (!(revision instanceof Promise)) return this.entryAt(key, revision);
+    return revision.then((reached) => this.entryAt(key, reached));
+  }
+
+  private entryAt(key: string, revision: Revision | undefined): GetResult {
     const { machine, reader } = this.live();
     const entry = revision === undefined ? machine.keys.get(key) : reader.at(key, revision);
     return { entry, revision: machine.revision };
@@ -59,16 +65,23 @@ export class Reads {
   }
 
   /** Waits for the consistency. Returns the revision to read at; undefined: the present state. */
-  private async position(
+  private position(
     consistency: ReadOptions['consistency'],
+    timeoutMs: number,
+  ): Awaitable<Revision | undefined> {
+    const { machine } = this.live();
+    if (consistency.kind === 'any') return undefined;
+    if (consistency.kind !== 'quorum') return this.positionOf(consistency, timeoutMs);
+    const index = this.log.localReadIndex();
+    if (index !== undefined && index <= machine.appliedIndex) return undefined;
+    return this.passBarrier(index, timeoutMs);
+  }
+
+  private async positionOf(
+    consistency: Extract<ReadOptions['consistency'], { revision: Revision }>,
     timeoutMs: number,
   ): Promise<Revision | undefined> {
     const { machine } = this.live();
-    if (consistency.kind === 'any') return undefined;
-    if (consistency.kind === 'quorum') {
-      await this.passBarrier(timeoutMs);
-      return undefined;
-    }
     const { revision } = consistency;
     if (revision > machine.revision) {
       await this.revisionWaiters.wait(revision, timeoutMs, () =>
@@ -81,9 +94,10 @@ export class Reads {
     return revision;
   }
 
-  private async passBarrier(timeoutMs: number): Promise<void> {
+  /** `localIndex`: known without a round; undefined: a round has to find it. */
+  private async passBarrier(localIndex: number | undefined, timeoutMs: number): Promise<undefined> {
     const deadlineMs = this.clock.monotonicMs() + timeoutMs;
-    const index = this.log.localReadIndex() ?? (await this.barrier.pass(timeoutMs));
+    const index = localIndex ?? (await this.barrier.pass(timeoutMs));
     if (index <= this.live().machine.appliedIndex) return;
     await this.appliedWaiters.wait(
       index,

@@ -1,5 +1,5 @@
 /** What a contract suite needs of an implementation, and small helpers for tests of a store. */
-import type { Logger } from '@orch/component';
+import type { Awaitable, Logger } from '@orch/component';
 import type {
   CommitResult,
   Entry,
@@ -127,8 +127,8 @@ export class WatchRecorder {
 }
 
 /** Resolves with the code of the StoreError that `promise` rejects with, or `succeeded`. */
-export function codeOf(promise: Promise<unknown>): Promise<string> {
-  return promise.then(
+export function codeOf(result: Awaitable<unknown>): Promise<string> {
+  return Promise.resolve(result).then(
     () => 'succeeded',
     (error: StoreError) => error.code,
   );
