@@ -1,4 +1,7 @@
 /** The fields of alpha features, on servers with and without them. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { dialect } from '@orch/component';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RunningServer } from './testing/running-server.js';
@@ -34,6 +37,7 @@ interface AlphaFields {
   readonly fields: readonly string[];
   /** A field with an owner of its own; absent: an atomic list contains them. */
   readonly owned?: string;
+  readonly isImmutable?: true;
 }
 
 /** Objects that use alpha features. */
@@ -117,6 +121,7 @@ const alphaFields: readonly AlphaFields[] = [
     }),
     fields: ['spec.loadBalancerClass'],
     owned: 'loadBalancerClass',
+    isImmutable: true,
   },
 ];
 
@@ -158,6 +163,12 @@ function valueAt(object: object, path: string): unknown {
   return path
     .split('.')
     .reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], object);
+}
+
+function remove(object: object, path: string): void {
+  const names = path.split('.');
+  const parent = valueAt(object, names.slice(0, -1).join('.')) as Record<string, unknown>;
+  delete parent[names.at(-1)!];
 }
 
 function ownedFields({ metadata }: { metadata: { managedFields?: object } }): string {
@@ -227,6 +238,52 @@ describe('a server without alpha features', () => {
           expect([undefined, 'Default']).toContain(valueAt(result, field));
         if (owned) expect(ownedFields(result)).not.toContain(`"f:${owned}"`);
       }
+    },
+  );
+});
+
+describe('a server whose alpha features were disabled', () => {
+  let directory: string;
+  let server: RunningServer;
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'orch-gates-'));
+    const dataDir = join(directory, 'data');
+    const before = await RunningServer.start(['--feature-gates=AllAlpha=true'], { dataDir });
+    try {
+      for (const { path, object } of alphaFields) {
+        await before.must('POST', `${path}?fieldManager=client`, object());
+      }
+    } finally {
+      await before.stop();
+    }
+    server = await RunningServer.start([], { dataDir });
+  }, 60_000);
+
+  afterAll(async () => {
+    await server.stop();
+    rmSync(directory, { recursive: true });
+  });
+
+  it.each(alphaFields)(
+    'retains the stored fields of $gate in updates, until one removes them',
+    async ({ path, object, fields, owned, isImmutable }) => {
+      const { metadata } = object() as { metadata: { name: string } };
+      const address = `${path}/${metadata.name}`;
+      const stored = await server.must('GET', address);
+      stored.metadata.labels = { changed: 'yes' };
+      const updated = await server.must('PUT', `${address}?fieldManager=client`, stored);
+      for (const field of fields) expect(valueAt(updated, field)).toEqual(valueAt(stored, field));
+      if (owned) expect(ownedFields(updated)).toContain(`"f:${owned}"`);
+      if (isImmutable) return;
+      for (const field of fields) remove(updated, field);
+      const removed = await server.must('PUT', `${address}?fieldManager=client`, updated);
+      for (const field of fields) expect([undefined, 'Default']).toContain(valueAt(removed, field));
+      // Now that the stored object does not use the feature, its fields are dropped.
+      stored.metadata = removed.metadata;
+      const again = await server.must('PUT', `${address}?fieldManager=client`, stored);
+      for (const field of fields) expect([undefined, 'Default']).toContain(valueAt(again, field));
+      if (owned) expect(ownedFields(again)).not.toContain(`"f:${owned}"`);
     },
   );
 });

@@ -113,6 +113,33 @@ describe('a server without its beta features', () => {
     expect(spec.template.metadata.annotations).toEqual({ other: 'kept' });
   });
 
+  it('drops fields of storage, and claims cannot grow', async () => {
+    const storage = `/apis/${dialect().apiVersion('storage', 'v1')}`;
+    const driver = await server.must('POST', `${storage}/csidrivers`, {
+      metadata: { name: 'd' },
+      spec: { requiresRepublish: true, tokenRequests: [{ audience: 'a' }], storageCapacity: true },
+    });
+    expect(driver.spec).toEqual({ attachRequired: true, podInfoOnMount: false });
+    const expandable = { metadata: { name: 'c' }, provisioner: 'p', allowVolumeExpansion: true };
+    const made = await server.must('POST', `${storage}/storageclasses`, expandable);
+    expect(made.allowVolumeExpansion).toBeUndefined();
+    const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+    await server.must('POST', claims, { metadata: { name: 'c' }, spec });
+    const bind = { phase: 'Bound', conditions: [{ type: 'Resizing', status: 'True' }] };
+    const patch = (path: string, body: object) =>
+      server.call('PATCH', path, { body, headers: merge });
+    const bound = await patch(`${claims}/c/status`, { status: bind });
+    expect([bound.code, bound.body.status]).toEqual([200, { phase: 'Bound' }]);
+    const grown = await patch(`${claims}/c`, {
+      spec: { resources: { requests: { storage: '2Gi' } } },
+    });
+    expect([grown.code, grown.body.message]).toEqual([
+      422,
+      expect.stringMatching(/spec: Forbidden: field is immutable after creation$/),
+    ]);
+  });
+
   it('rejects a second range of service addresses', async () => {
     const flags = [
       '--feature-gates=IPv6DualStack=false',

@@ -26,7 +26,7 @@ const reportedPath = (field: Field) =>
   fieldPath.child(field === 'attachRequired' ? 'attachedRequired' : field);
 
 function validateDriver({ spec = {} }: CSIDriver): FieldError[] {
-  const required = (['attachRequired', 'podInfoOnMount', 'storageCapacity'] as const)
+  const required = (['attachRequired', 'podInfoOnMount'] as const)
     .filter((field) => spec[field] === undefined)
     .map((field) => fieldError.required(reportedPath(field)));
   const policies = ['File', 'None', 'ReadWriteOnceWithFSType'];
@@ -96,6 +96,13 @@ export const csiDriver = define<CSIDriver>({
   namespaced: false,
   versions: storageVersions('CSIDriver', '1.19'),
   stored: { group: storageGroup, version: 'v1' },
+  gatedFields: [
+    { gate: 'CSIInlineVolume', path: 'spec.volumeLifecycleModes' },
+    { gate: 'CSIServiceAccountToken', path: 'spec.requiresRepublish' },
+    { gate: 'CSIServiceAccountToken', path: 'spec.tokenRequests' },
+    { gate: 'CSIStorageCapacity', path: 'spec.storageCapacity' },
+    { gate: 'CSIVolumeFSGroupPolicy', path: 'spec.fsGroupPolicy' },
+  ],
   prepareForUpdate(object, old) {
     const changed = (['tokenRequests', 'requiresRepublish'] as const).some(
       (field) => !semanticallyEqual(object.spec?.[field], old.spec?.[field]),

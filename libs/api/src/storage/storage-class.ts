@@ -161,6 +161,7 @@ export const storageClass = define<StorageClass>({
   namespaced: false,
   versions: storageVersions('StorageClass', '1.19'),
   stored: { group: storageGroup, version: 'v1' },
+  gatedFields: [{ gate: 'ExpandPersistentVolumes', path: 'allowVolumeExpansion' }],
   validate: validateStorageClass,
   updateChecks: ['metadata', 'object', 'metadataUpdate', 'update'],
   validateUpdate: validateStorageClassUpdate,

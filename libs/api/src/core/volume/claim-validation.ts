@@ -12,6 +12,7 @@ import {
   validateLabelSelector,
 } from '@orch/apimachinery';
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '@orch/types/core/v1';
+import type { StrategyContext } from '../../definition.js';
 import { checkOneOf, invalidEach } from '../../shared/rules.js';
 import { structDiff } from '../../shared/struct-diff/struct-diff.js';
 
@@ -78,11 +79,12 @@ export function validateVolumeMode(mode: string | undefined, fieldPath: FieldPat
 
 /**
  * The spec is immutable, except: the volume name may be set once, the class may move from its
- * annotation to the field, and a bound claim may grow.
+ * annotation to the field, and a bound claim may grow if the feature is enabled.
  */
 export function validateClaimUpdate(
   object: PersistentVolumeClaim,
   old: PersistentVolumeClaim,
+  { features }: Pick<StrategyContext, 'features'>,
 ): FieldError[] {
   const spec = structuredClone(object.spec ?? {});
   const before = structuredClone(old.spec ?? {});
@@ -90,11 +92,27 @@ export function validateClaimUpdate(
   if (!before.volumeName) before.volumeName = spec.volumeName;
   if (movesClass(object, old)) delete spec.storageClassName;
   else errors.push(...validateClassAnnotation(object, old));
+  if (features.enabled('ExpandPersistentVolumes')) {
+    errors.push(...validateExpansion(spec, before, object.status?.phase === 'Bound'));
+  } else if (!semanticallyEqual(spec, before)) {
+    errors.push(fieldError.forbidden(path('spec'), 'field is immutable after creation'));
+  }
+  if (object.spec?.volumeMode !== old.spec?.volumeMode) {
+    errors.push(immutable(path('volumeMode'), object.spec?.volumeMode));
+  }
+  return errors;
+}
+
+/** Mutates `spec`, a copy. */
+function validateExpansion(
+  spec: PersistentVolumeClaimSpec,
+  before: PersistentVolumeClaimSpec,
+  isBound: boolean,
+): FieldError[] {
+  const errors: FieldError[] = [];
   const size = spec.resources?.requests?.storage ?? '0';
   const sizeBefore = before.resources?.requests?.storage ?? '0';
-  if (object.status?.phase === 'Bound' && spec.resources?.requests) {
-    spec.resources.requests.storage = sizeBefore;
-  }
+  if (isBound && spec.resources?.requests) spec.resources.requests.storage = sizeBefore;
   const fieldPath = path('spec');
   if (!semanticallyEqual(spec, before)) {
     const detail = 'spec is immutable after creation except resources.requests for bound claims';
@@ -104,9 +122,6 @@ export function validateClaimUpdate(
   if (Quantity.parse(size).compare(Quantity.parse(sizeBefore)) < 0) {
     const field = fieldPath.child('resources', 'requests', 'storage');
     errors.push(fieldError.forbidden(field, 'field can not be less than previous value'));
-  }
-  if (object.spec?.volumeMode !== old.spec?.volumeMode) {
-    errors.push(immutable(path('volumeMode'), object.spec?.volumeMode));
   }
   return errors;
 }

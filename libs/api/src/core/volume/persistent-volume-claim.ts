@@ -54,6 +54,7 @@ export const persistentVolumeClaim = define<PersistentVolumeClaim>({
   namespaced: true,
   versions: [{ group: 'core', version: 'v1' }],
   stored: { group: 'core', version: 'v1' },
+  gatedFields: [{ gate: 'ExpandPersistentVolumes', path: 'status.conditions' }],
   prepareForCreate(object, { features }) {
     object.status = { phase: 'Pending' };
     dropUnknownSource(object, features);
