@@ -3,7 +3,11 @@
  * inside the opened connection, so that the proxy sees no plaintext.
  */
 import { Agent as HttpAgent, type AgentOptions as HttpAgentOptions } from 'node:http';
-import { Agent as HttpsAgent, type AgentOptions as HttpsAgentOptions } from 'node:https';
+import {
+  Agent as HttpsAgent,
+  type AgentOptions as HttpsAgentOptions,
+  type RequestOptions,
+} from 'node:https';
 import type { Duplex } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
 
@@ -30,7 +34,17 @@ class DialingHttpAgent extends HttpAgent {
   }
 }
 
-class DialingHttpsAgent extends HttpsAgent {
+/**
+ * All requests of one agent have its TLS settings, which are therefore not part of the names of its
+ * pools: the runtime would join them, certificates included, for every request.
+ */
+export class SoleTlsAgent extends HttpsAgent {
+  override getName({ host, port, servername }: RequestOptions = {}): string {
+    return `${host ?? ''}:${port ?? ''}:${servername ?? ''}`;
+  }
+}
+
+class DialingHttpsAgent extends SoleTlsAgent {
   constructor(
     options: HttpsAgentOptions,
     private readonly dial: Dial,
@@ -63,5 +77,5 @@ export function httpAgent(options: HttpAgentOptions, dial: Dial | undefined): Ht
 
 /** Without `dial`, connections are direct. */
 export function httpsAgent(options: HttpsAgentOptions, dial: Dial | undefined): HttpsAgent {
-  return dial ? new DialingHttpsAgent(options, dial) : new HttpsAgent(options);
+  return dial ? new DialingHttpsAgent(options, dial) : new SoleTlsAgent(options);
 }

@@ -10,6 +10,7 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http';
 import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { errorCode } from '@orch/component';
 
@@ -96,17 +97,19 @@ function send(
   body: string | undefined,
 ): Promise<IncomingMessage> {
   const isHttps = url.protocol === 'https:';
-  const bytes = body === undefined ? undefined : Buffer.from(body);
   return new Promise((resolve, reject) => {
     const request = (isHttps ? httpsRequest : httpRequest)(url, {
-      method: bytes ? 'POST' : 'GET',
+      method: body === undefined ? 'GET' : 'POST',
       agent,
       signal,
       headers: {
         ...(url.host === first.host ? headers : withoutCredentials(headers)),
         accept: 'application/json, */*',
         'accept-encoding': 'gzip',
-        ...(bytes && { 'content-type': 'application/json', 'content-length': bytes.length }),
+        ...(body !== undefined && {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+        }),
       },
     });
     // HTTP/1.1 connections are persistent without the header.
@@ -116,7 +119,8 @@ function send(
       const isStale = request.reusedSocket && errorCode(error) === 'ECONNRESET' && !signal.aborted;
       reject(isStale ? new StaleConnectionError('stale', { cause: error }) : error);
     });
-    request.end(bytes);
+    // The runtime sends the head and a text in one write.
+    request.end(body);
   });
 }
 
@@ -135,25 +139,32 @@ async function read(
   const source = isCompressed ? response.pipe(createGunzip()) : response;
   // `pipe` does not pass errors on.
   if (isCompressed) response.once('error', (error) => source.destroy(error));
-  const chunks: Buffer[] = [];
-  let byteCount = 0;
-  try {
-    for await (const chunk of source as AsyncIterable<Buffer>) {
-      byteCount += chunk.length;
-      if (byteCount > responseBytesMax) {
-        throw new ResponseSizeError(`the response is longer than ${responseBytesMax} bytes`);
-      }
-      chunks.push(chunk);
-    }
-  } catch (error) {
+  const text = await textOf(source, responseBytesMax).catch((error: unknown) => {
     response.destroy();
+    source.destroy();
     throw error;
-  }
+  });
   const seconds = headers['retry-after'] ?? '';
   return {
     statusCode,
     contentType: headers['content-type'] ?? '',
     retryAfterSeconds: /^\d{1,6}$/.test(seconds) ? Number(seconds) : undefined,
-    text: Buffer.concat(chunks).toString(),
+    text,
   };
+}
+
+/** Rejects with ResponseSizeError, and with the error of the stream. */
+function textOf(source: Readable, bytesMax: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let byteCount = 0;
+    source.on('data', (chunk: Buffer) => {
+      byteCount += chunk.length;
+      if (byteCount > bytesMax) {
+        reject(new ResponseSizeError(`the response is longer than ${bytesMax} bytes`));
+      } else chunks.push(chunk);
+    });
+    source.once('end', () => resolve(Buffer.concat(chunks).toString()));
+    source.once('error', reject);
+  });
 }

@@ -1,8 +1,8 @@
 /** Connections to an endpoint of a service, with the name of the service in the handshake. */
 import type { ClientRequestArgs } from 'node:http';
-import { Agent, type AgentOptions } from 'node:https';
+import type { Agent, AgentOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { type Dial, httpsAgent } from '@orch/component';
+import { type Dial, httpsAgent, SoleTlsAgent } from '@orch/component';
 
 export interface ServiceEndpoint {
   readonly host: string;
@@ -17,7 +17,7 @@ export type ServiceResolver = (
 
 type ConnectionCallback = (error: Error | null, stream: Duplex) => void;
 
-class ServiceAgent extends Agent {
+class ServiceAgent extends SoleTlsAgent {
   constructor(
     options: AgentOptions,
     private readonly endpoint: ServiceEndpoint,

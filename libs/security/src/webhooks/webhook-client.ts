@@ -4,6 +4,7 @@
  * CA bundle of its configuration or the trusted roots of the runtime. Requests to the same server
  * share its connections.
  */
+import { createHash } from 'node:crypto';
 import type { Agent } from 'node:https';
 import { type Dial, errorCode, httpsAgent, sleep, type UserCredentials } from '@orch/component';
 import { LRUCache } from 'lru-cache';
@@ -53,12 +54,50 @@ export interface WebhookEgress {
   readonly controlPlane?: Dial;
 }
 
-interface Target {
-  readonly url: URL;
+/** What follows from an address; computed once for each, because every request needs it. */
+interface WebhookServer {
+  readonly url: string;
   /** With the port, also if it is the default. */
   readonly host: string;
-  /** Rejects if the service has no endpoint. */
-  agent(): Agent | Promise<Agent>;
+  /** The same for addresses that may share connections, for services at the same endpoint. */
+  readonly key: string;
+}
+
+const servers = new WeakMap<WebhookAddress, WebhookServer>();
+
+/** Throws WebhookError. */
+function serverOf(address: WebhookAddress): WebhookServer {
+  let server = servers.get(address);
+  if (!server) {
+    server = serverAt(address);
+    servers.set(address, server);
+  }
+  return server;
+}
+
+function serverAt({ url, service, caBundle = '' }: WebhookAddress): WebhookServer {
+  const authority = createHash('sha256').update(caBundle).digest('base64');
+  if (url !== undefined) {
+    const target = withoutSlash(new URL(url));
+    return { url: target.href, host: target.host, key: `url ${authority}` };
+  }
+  if (!service) {
+    throw new WebhookError('webhook configuration must have either service or URL');
+  }
+  const { namespace, name, port = servicePort, path = '/' } = service;
+  const host = `${name}.${namespace}.svc:${port}`;
+  const { href } = withoutSlash(new URL(path, `https://${host}`));
+  return { url: href, host, key: `service ${namespace}/${name}:${port} ${authority}` };
+}
+
+/** Without credentials, the server sees no client certificate. */
+function tlsOf({ caBundle = '' }: WebhookAddress, credentials: UserCredentials | undefined) {
+  return {
+    ...keptConnections,
+    ...(caBundle !== '' && { ca: Buffer.from(caBundle, 'base64') }),
+    ...(credentials?.clientCertificatePem && { cert: credentials.clientCertificatePem }),
+    ...(credentials?.clientKeyPem && { key: credentials.clientKeyPem }),
+  };
 }
 
 const servicePort = 443;
@@ -80,27 +119,13 @@ export class WebhookClient {
 
   /** Returns the body of the response. Throws WebhookError. */
   async call(call: WebhookCall): Promise<HttpPostResponse> {
-    const { credentials, timeoutMs, userAgent, body, responseBytesMax } = call;
-    const signal = AbortSignal.timeout(Math.ceil(timeoutMs));
-    const target = this.targetOf(call, Math.ceil(timeoutMs));
-    const { url, host } = target;
-    url.searchParams.set('timeout', `${Math.ceil(timeoutMs / 1_000)}s`);
-    const authorization = credentials && (await authorizationOf(credentials));
-    const headers = {
-      host,
-      'user-agent': userAgent,
-      ...(authorization !== undefined && { authorization }),
-    };
-    const redirectCountMax = webhookRedirectCountMax;
-    const request = { url, headers, body, signal, responseBytesMax, redirectCountMax };
+    const timeoutMs = Math.ceil(call.timeoutMs);
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), timeoutMs);
     try {
-      const response = await withRetries({ ...request, agent: await target.agent() });
-      if (isSuccess(response)) return response;
-      throw new WebhookError(failureMessage(response));
-    } catch (error) {
-      if (error instanceof WebhookError) throw error;
-      const shown = `${url.protocol}//${host}${url.pathname}${url.search}`;
-      throw new WebhookError(`Post "${shown}": ${causeOf(error, signal, url)}`, { cause: error });
+      return await this.callUntil(deadline.signal, { ...call, timeoutMs });
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -109,34 +134,44 @@ export class WebhookClient {
     this.agents.clear();
   }
 
-  private targetOf({ address, credentials }: WebhookCall, timeoutMs: number): Target {
-    const { url, service, caBundle = '' } = address;
-    const tls = {
-      ...keptConnections,
-      ...(caBundle !== '' && { ca: Buffer.from(caBundle, 'base64') }),
-      ...(credentials?.clientCertificatePem && { cert: credentials.clientCertificatePem }),
-      ...(credentials?.clientKeyPem && { key: credentials.clientKeyPem }),
+  private async callUntil(signal: AbortSignal, call: WebhookCall): Promise<HttpPostResponse> {
+    const { credentials, timeoutMs, userAgent, body, responseBytesMax } = call;
+    const server = serverOf(call.address);
+    const url = new URL(server.url);
+    url.searchParams.set('timeout', `${Math.ceil(timeoutMs / 1_000)}s`);
+    const authorization = credentials && (await authorizationOf(credentials));
+    const headers = {
+      host: server.host,
+      'user-agent': userAgent,
+      ...(authorization !== undefined && { authorization }),
     };
-    const shared = `${this.numberOf(credentials)} ${caBundle}`;
-    if (url !== undefined) {
-      const agent = () =>
-        this.agentFor(`url ${shared}`, () => httpsAgent(tls, this.egress.controlPlane));
-      const target = withoutSlash(new URL(url));
-      return { url: target, host: target.host, agent };
+    const redirectCountMax = webhookRedirectCountMax;
+    const request = { url, headers, body, signal, responseBytesMax, redirectCountMax };
+    try {
+      const response = await withRetries({ ...request, agent: await this.agentOf(call) });
+      if (isSuccess(response)) return response;
+      throw new WebhookError(failureMessage(response));
+    } catch (error) {
+      if (error instanceof WebhookError) throw error;
+      const shown = `${url.protocol}//${server.host}${url.pathname}${url.search}`;
+      throw new WebhookError(`Post "${shown}": ${causeOf(error, signal, url)}`, { cause: error });
     }
+  }
+
+  /** Rejects if the service has no endpoint. */
+  private agentOf({ address, credentials, timeoutMs }: WebhookCall): Agent | Promise<Agent> {
+    const key = `${this.numberOf(credentials)} ${serverOf(address).key}`;
+    const { service } = address;
     if (!service) {
-      throw new WebhookError('webhook configuration must have either service or URL');
+      const create = () => httpsAgent(tlsOf(address, credentials), this.egress.controlPlane);
+      return this.agentFor(key, create);
     }
-    const { namespace, name, port = servicePort, path = '/' } = service;
-    const agent = async () => {
-      const endpoint = await this.resolve({ namespace, name, port }, timeoutMs);
-      const key = `${namespace}/${name}:${port} ${endpoint.host}:${endpoint.port} ${shared}`;
-      return this.agentFor(`service ${key}`, () =>
-        serviceAgent(tls, endpoint, this.egress.cluster),
-      );
-    };
-    const host = `${name}.${namespace}.svc:${port}`;
-    return { url: withoutSlash(new URL(path, `https://${host}`)), host, agent };
+    const { namespace, name, port = servicePort } = service;
+    return this.resolve({ namespace, name, port }, timeoutMs).then((endpoint) =>
+      this.agentFor(`${key} ${endpoint.host}:${endpoint.port}`, () =>
+        serviceAgent(tlsOf(address, credentials), endpoint, this.egress.cluster),
+      ),
+    );
   }
 
   private agentFor(key: string, create: () => Agent): Agent {
