@@ -1,6 +1,7 @@
 /**
  * A validating webhook in a process of its own, which allows everything and does as little else as
  * it can. It reports the bytes of the last review, so that a bare round trip can send the same.
+ * Below `/hang` it never responds, below `/flood` it sends 10 MB.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -8,7 +9,9 @@ import { serve } from './child.mjs';
 
 const uidLength = 36;
 const mark = '"uid":"';
+const flood = Buffer.alloc(10_000_000, ' ');
 let lastBody = Buffer.alloc(0);
+let hanging = [];
 
 function respond(apiVersion, chunks, response) {
   lastBody = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
@@ -24,13 +27,22 @@ async function create({ certificateFile, keyFile, apiVersion }) {
   const server = createServer(keys, (request, response) => {
     const chunks = [];
     request.on('data', (chunk) => chunks.push(chunk));
-    request.on('end', () => respond(apiVersion, chunks, response));
+    request.on('end', () => {
+      if (request.url.startsWith('/hang')) hanging.push(response);
+      else if (request.url.startsWith('/flood')) response.end(flood);
+      else respond(apiVersion, chunks, response);
+    });
   });
   await new Promise((done) => server.listen(0, '127.0.0.1', done));
   return {
     commands: {
       port: () => server.address().port,
       lastBody: () => lastBody,
+      hangingCount: () => hanging.length,
+      release() {
+        for (const response of hanging) response.writeHead(500).end();
+        hanging = [];
+      },
     },
     end() {
       server.closeAllConnections();
