@@ -172,6 +172,25 @@ describe('admission webhooks', () => {
     expect([code, body.reason]).toEqual([500, 'InternalError']);
   });
 
+  it('end two webhooks that review each other', async () => {
+    let depth = 0;
+    const creating =
+      (path: string): Answer =>
+      async (review, response) => {
+        depth += 1;
+        const { code } = await fixture.create(path, `depth-${depth}`, '?dryRun=All');
+        respond(review, response, { allowed: code === 201 });
+      };
+    fixture.hooks.answers.set('/x', creating(secrets));
+    fixture.hooks.answers.set('/y', creating(configMaps));
+    await fixture.register('Validating', '/x');
+    await fixture.register('Mutating', '/y', { rules: [rule('secrets')] });
+    const { code, body } = await fixture.create(configMaps, 'first', '?dryRun=All');
+    expect([code, body.reason]).toEqual([500, 'InternalError']);
+    expect(depth).toBeGreaterThan(2);
+    expect((await fixture.create('/api/v1/namespaces', 'other', '?dryRun=All')).code).toBe(201);
+  });
+
   it('keep and share connections', async () => {
     await fixture.register('Validating', '/x');
     const before = fixture.hooks.connectionCount;

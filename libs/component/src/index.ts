@@ -58,7 +58,13 @@ export {
   type UserCredentials,
   writeKubeconfig,
 } from './kubeconfig/kubeconfig.js';
-export { DeadlineError, sleep, withDeadline } from './lifecycle/deadline.js';
+export {
+  Deadline,
+  DeadlineError,
+  type EndSignal,
+  sleep,
+  withDeadline,
+} from './lifecycle/deadline.js';
 export { type ExitCode, exitCodes, FatalError } from './lifecycle/exit-codes.js';
 export {
   type InvariantDetails,

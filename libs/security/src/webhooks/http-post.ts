@@ -12,7 +12,7 @@ import {
 import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { errorCode } from '@orch/component';
+import { type EndSignal, errorCode } from '@orch/component';
 
 export interface HttpPost {
   readonly url: URL;
@@ -20,7 +20,7 @@ export interface HttpPost {
   /** Besides the content type and length. */
   readonly headers: OutgoingHttpHeaders;
   readonly body: string;
-  readonly signal: AbortSignal;
+  readonly signal: EndSignal;
   /** Size of the response, after decompression. */
   readonly responseBytesMax: number;
   /** 0: a redirect is the response. */
@@ -101,7 +101,6 @@ function send(
     const request = (isHttps ? httpsRequest : httpRequest)(url, {
       method: body === undefined ? 'GET' : 'POST',
       agent,
-      signal,
       headers: {
         ...(url.host === first.host ? headers : withoutCredentials(headers)),
         accept: 'application/json, */*',
@@ -119,9 +118,17 @@ function send(
       const isStale = request.reusedSocket && errorCode(error) === 'ECONNRESET' && !signal.aborted;
       reject(isStale ? new StaleConnectionError('stale', { cause: error }) : error);
     });
+    const end = () => request.destroy(asError(signal.reason));
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+    request.once('close', () => signal.removeEventListener('abort', end));
     // The runtime sends the head and a text in one write.
     request.end(body);
   });
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error('the request was aborted');
 }
 
 /** Another server must not receive the credentials. */

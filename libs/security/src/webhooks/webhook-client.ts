@@ -6,7 +6,15 @@
  */
 import { createHash } from 'node:crypto';
 import type { Agent } from 'node:https';
-import { type Dial, errorCode, httpsAgent, sleep, type UserCredentials } from '@orch/component';
+import {
+  Deadline,
+  type Dial,
+  type EndSignal,
+  errorCode,
+  httpsAgent,
+  sleep,
+  type UserCredentials,
+} from '@orch/component';
 import { LRUCache } from 'lru-cache';
 import { webhookClientsMax, webhookRedirectCountMax, webhookRetryCountMax } from '../limits.js';
 import { type HttpPost, type HttpPostResponse, post, ResponseSizeError } from './http-post.js';
@@ -120,12 +128,11 @@ export class WebhookClient {
   /** Returns the body of the response. Throws WebhookError. */
   async call(call: WebhookCall): Promise<HttpPostResponse> {
     const timeoutMs = Math.ceil(call.timeoutMs);
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), timeoutMs);
+    const deadline = new Deadline(timeoutMs, 'the call of a webhook');
     try {
-      return await this.callUntil(deadline.signal, { ...call, timeoutMs });
+      return await this.callUntil(deadline, { ...call, timeoutMs });
     } finally {
-      clearTimeout(timer);
+      deadline.clear();
     }
   }
 
@@ -134,7 +141,7 @@ export class WebhookClient {
     this.agents.clear();
   }
 
-  private async callUntil(signal: AbortSignal, call: WebhookCall): Promise<HttpPostResponse> {
+  private async callUntil(signal: EndSignal, call: WebhookCall): Promise<HttpPostResponse> {
     const { credentials, timeoutMs, userAgent, body, responseBytesMax } = call;
     const server = serverOf(call.address);
     const url = new URL(server.url);
@@ -224,7 +231,7 @@ async function withRetries(request: HttpPost): Promise<HttpPostResponse> {
 const closedCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
 /** In the words of the interface where clients know them. */
-function causeOf(error: unknown, signal: AbortSignal, { hostname, port }: URL): string {
+function causeOf(error: unknown, signal: EndSignal, { hostname, port }: URL): string {
   if (signal.aborted) return 'context deadline exceeded';
   if (error instanceof ResponseSizeError) return error.message;
   const code = errorCode(error) ?? '';
