@@ -6,7 +6,7 @@ import { RawConnection, requestBytes } from './raw-client.mjs';
 import { count, percentile, printRow } from './row.mjs';
 import { configurations, named, reviewing } from './webhook-configurations.mjs';
 
-/** Of the first calls, while the processes compile their code. */
+/** Share of the calls that are left out: the processes compile their code. */
 const warmUpShare = 0.2;
 
 /** Other load only ever makes a call slower: the quick calls repeat where medians differ. */
@@ -49,7 +49,7 @@ async function timed(work) {
   return (performance.now() - start) * 1_000;
 }
 
-/** One request of each sort in turn, so that all meet the same machine. */
+/** Alternates between the sorts of requests, so that all meet the same machine. */
 export async function measureCalls(server, webhook, callCount) {
   const { port, authority } = webhook;
   const { url } = webhook.at('/');

@@ -62,8 +62,8 @@ export interface EndSignal {
 }
 
 /**
- * The deadline of one operation, for requests of less than a millisecond: the signals of the runtime
- * take a tenth of their time.
+ * The deadline of one operation, for requests of less than a millisecond: the signals of the
+ * runtime take a tenth of their time.
  */
 export class Deadline implements EndSignal {
   reason: DeadlineError | undefined;
