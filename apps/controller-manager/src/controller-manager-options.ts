@@ -2,6 +2,7 @@
 import {
   ClientOptions,
   CommonOptions,
+  DelegatedAuthenticationOptions,
   Flags,
   LeaderElectionOptions,
   ServingOptions,
@@ -20,6 +21,9 @@ export class ControllerManagerOptions {
 
   @Flags(ServingOptions, { 'secure-port': 10_257 })
   serving!: ServingOptions;
+
+  @Flags(DelegatedAuthenticationOptions)
+  authentication!: DelegatedAuthenticationOptions;
 
   @Flags(AccountOptions)
   accounts!: AccountOptions;

@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { createComponent, RestClient, serveComponent, startElectedComponent } from '@orch/client';
 import { HealthChecks, Metrics } from '@orch/component';
 import { ControllerManager } from '@orch/controllers';
+import { ComponentAuthentication } from '@orch/security';
 import { controllerManagerModule, type ProcessDependencies } from './controller-manager.module.js';
 import { debugPage, debugPath } from './debug-page.js';
 
@@ -14,9 +15,12 @@ export async function startControllerManager(dependencies: ProcessDependencies):
     dependencies,
   );
   const manager = context.get(ControllerManager);
-  const configuration = () => ({ controllers: options.controllers });
-  const pages = { [debugPath]: debugPage(manager) };
-  await serveComponent(options.serving, context, dependencies, configuration, pages);
+  await serveComponent(options.serving, context, dependencies, {
+    configuration: () => ({ controllers: options.controllers }),
+    pages: { [debugPath]: debugPage(manager) },
+    authentication: ComponentAuthentication.ofFlags(options, dependencies.logger),
+    lookup: options.authentication,
+  });
   startElectedComponent(options.election, {
     ...dependencies,
     component: 'controller-manager',

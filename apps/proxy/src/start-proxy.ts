@@ -19,7 +19,9 @@ export async function startProxy(dependencies: ProcessDependencies): Promise<voi
   };
   const health = context.get(HealthChecks);
   health.add({ name: 'services', run: checkServices }, ['healthz', 'readyz']);
-  await serveComponent(options.serving, context, dependencies, () => ({ proxy: options.proxy }));
+  await serveComponent(options.serving, context, dependencies, {
+    configuration: () => ({ proxy: options.proxy }),
+  });
   lifecycle.onStop('service proxy', () => proxy.stop());
   await proxy.start();
 }

@@ -2,6 +2,7 @@
 import {
   ClientOptions,
   CommonOptions,
+  DelegatedAuthenticationOptions,
   dialect,
   Flags,
   LeaderElectionOptions,
@@ -24,6 +25,9 @@ export class SchedulerOptions {
 
   @Flags(ServingOptions, { 'secure-port': 10_259 })
   serving!: ServingOptions;
+
+  @Flags(DelegatedAuthenticationOptions, { 'authentication-tolerate-lookup-failure': true })
+  authentication!: DelegatedAuthenticationOptions;
 
   @Flags(SchedulingOptions)
   scheduling!: SchedulingOptions;

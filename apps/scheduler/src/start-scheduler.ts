@@ -10,6 +10,7 @@ import {
 } from '@orch/client';
 import { HealthChecks, Metrics, retry, startInsecureServer } from '@orch/component';
 import { resolveConfiguration, Scheduler } from '@orch/scheduling';
+import { ComponentAuthentication } from '@orch/security';
 import { applyConfiguration } from './apply-configuration.js';
 import { explainPage, explainPath } from './explain-page.js';
 import { type ProcessDependencies, ProfileRecorders, schedulerModule } from './scheduler.module.js';
@@ -38,9 +39,12 @@ export async function startScheduler(dependencies: ProcessDependencies): Promise
     if (!isSynced) throw new Error('the caches have not synced yet');
   };
   context.get(HealthChecks).add({ name: 'informer-sync', run: checkSynced }, ['readyz']);
-  const configured = () => ({ scheduler: options.scheduling });
-  const pages = { [explainPath]: explainPage(scheduler) };
-  await serveComponent(options.serving, context, dependencies, configured, pages);
+  await serveComponent(options.serving, context, dependencies, {
+    configuration: () => ({ scheduler: options.scheduling }),
+    pages: { [explainPath]: explainPage(scheduler) },
+    authentication: ComponentAuthentication.ofFlags(options, logger),
+    lookup: options.authentication,
+  });
   const { insecureAddress: address, insecurePort: port } = options.scheduling;
   const [health, metrics] = [context.get(HealthChecks), context.get(Metrics)];
   await startInsecureServer({ address, port }, { health, metrics, ...dependencies });

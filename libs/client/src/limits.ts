@@ -23,6 +23,8 @@ export const limits = {
    * are used later. Lower: more reads.
    */
   credentialPollMs: 10_000,
+  /** Refusals of the lookup of the trusted clients until it has failed, about 10 s. */
+  refusedLookupCountMax: 5,
   /** The longest wait between two attempts, whatever Retry-After says. */
   retryDelayMsMax: 30_000,
   /** Requests that wait for the rate limit. */

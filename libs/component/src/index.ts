@@ -107,6 +107,7 @@ export { type Gauge, type HistogramSpec, type MetricSpec, Metrics } from './metr
 export type { SummarySeries } from './metrics/summary.js';
 export { ClientOptions } from './options/client-options.js';
 export { CommonOptions } from './options/common-options.js';
+export { DelegatedAuthenticationOptions } from './options/delegated-authentication-options.js';
 export {
   Flag,
   type FlagDefault,
@@ -127,6 +128,7 @@ export {
   UsageError,
 } from './options/parse-options.js';
 export { ProfilingOptions } from './options/profiling-options.js';
+export { ProxyAuthenticationOptions } from './options/proxy-authentication-options.js';
 export { ServingOptions } from './options/serving-options.js';
 export { TlsFlags } from './options/tls-flags.js';
 export {
@@ -151,8 +153,13 @@ export {
   type RequestAuthorizer,
   type ReviewedResource,
   type ServingDecision,
-  type ServingRequest,
 } from './serving/request-authorizer.js';
+export {
+  authenticationConfigMap,
+  type ServingAuthentication,
+  type ServingRequest,
+  type ServingUser,
+} from './serving/serving-request.js';
 export {
   followServingFiles,
   type ServingDependencies,

@@ -13,6 +13,7 @@ export {
   AuthorityError,
   CertificateAuthorities,
 } from './authentication/certificate-authorities.js';
+export { ComponentAuthentication } from './authentication/component-authentication.js';
 export type { BoundObject, ObjectLookup } from './authentication/object-lookup.js';
 export { oidcAuthenticator } from './authentication/oidc/oidc-authenticator.js';
 export { OidcProvider } from './authentication/oidc/oidc-provider.js';
@@ -61,7 +62,7 @@ export { EncryptionMetrics } from './encryption/encryption-metrics.js';
 export { KmsError } from './encryption/kms-error.js';
 export { noMatchingPrefix, type ResourceEncryption } from './encryption/resource-encryption.js';
 export { isEncrypted } from './encryption/stored-prefix.js';
-export { reviewErrorLengthMax } from './limits.js';
+export { authoritiesPollMs, reviewErrorLengthMax } from './limits.js';
 export { IssuerDocuments } from './tokens/issuer-documents.js';
 export { createSigningKeyPem, serviceAccountKeys } from './tokens/service-account-keys.js';
 export {

@@ -65,6 +65,11 @@ export const kmsCallsWaitingMax = 10_000;
 export const kmsHealthyMs = 20_000;
 /** The same for a service that failed. Higher: its return is reported later. */
 export const kmsUnhealthyMs = 3_000;
+/**
+ * Period of the checks of the files with client authorities. Higher: a removed authority is trusted
+ * for longer. Lower: more reads.
+ */
+export const authoritiesPollMs = 10_000;
 /** Bytes of a data key that a key management service has encrypted: its length has 16 bits. */
 export const encryptedDataKeyBytesMax = 2 ** 16 - 1;
 

@@ -69,6 +69,11 @@ export const controllerManagerOptions: SpecifiedOptions = {
     'enable-taint-manager': 'true',
     profiling: 'true',
     'logging-format': 'text',
+    'requestheader-username-headers': 'x-remote-user',
+    'requestheader-group-headers': 'x-remote-group',
+    'requestheader-extra-headers-prefix': 'x-remote-extra-',
+    'authentication-skip-lookup': 'false',
+    'authentication-tolerate-lookup-failure': 'false',
   },
   values: { 'leader-elect-resource-lock': locks, 'logging-format': ['json'] },
   open: {
@@ -76,9 +81,6 @@ export const controllerManagerOptions: SpecifiedOptions = {
     'cluster-name=orch': 'no provider needs it',
     'configure-cloud-routes=true': 'the proxies configure the routes',
     'route-reconciliation-period=10s': 'the proxies configure the routes',
-    'requestheader-username-headers=x-remote-user': 'no proxies are authenticated',
-    'requestheader-group-headers=x-remote-group': 'no proxies are authenticated',
-    'requestheader-extra-headers-prefix=x-remote-extra-': 'no proxies are authenticated',
   },
 };
 
@@ -91,6 +93,7 @@ export const schedulerOptions: SpecifiedOptions = {
     'scheduler-name': 'default-scheduler',
     'orch-api-qps': '50',
     'orch-api-burst': '100',
+    'authentication-tolerate-lookup-failure': 'true',
   },
   values: {
     'leader-elect-resource-lock': locks,
@@ -99,7 +102,5 @@ export const schedulerOptions: SpecifiedOptions = {
     'tls-min-version': ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'],
     'algorithm-provider': ['ClusterAutoscalerProvider', 'DefaultProvider'],
   },
-  open: {
-    'authentication-tolerate-lookup-failure=true': 'no authentication settings are looked up',
-  },
+  open: {},
 };

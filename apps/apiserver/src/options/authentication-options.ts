@@ -1,8 +1,7 @@
 /** Flags of authentication. */
-import { Flag, Flags } from '@orch/component';
+import { Flag, Flags, ProxyAuthenticationOptions } from '@orch/component';
 import { type ReviewVersion, reviewVersions } from '@orch/security';
 import { IsIn, Min } from 'class-validator';
-import { ProxyAuthenticationOptions } from './request-header-options.js';
 import { ServiceAccountOptions } from './service-account-options.js';
 
 export class AuthenticationOptions {

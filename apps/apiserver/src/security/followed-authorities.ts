@@ -4,12 +4,9 @@
  */
 import { readFile } from 'node:fs/promises';
 import { CertificatePoll, type Clock, type Logger } from '@orch/component';
-import type { CertificateAuthorities } from '@orch/security';
+import { authoritiesPollMs, type CertificateAuthorities } from '@orch/security';
 import type { AuthenticationFiles } from '../context/authentication-files.js';
 import type { AuthenticationOptions } from '../options/authentication-options.js';
-
-/** Period of the checks. Higher: a removed authority is trusted for longer. Lower: more reads. */
-const authoritiesPollMs = 10_000;
 
 interface AuthorityFile {
   readonly path: string;

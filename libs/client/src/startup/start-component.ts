@@ -7,6 +7,7 @@ import {
   type ClientOptions,
   type CommonOptions,
   collectStartGarbage,
+  type DelegatedAuthenticationOptions,
   HealthChecks,
   type Lifecycle,
   type Logger,
@@ -15,6 +16,7 @@ import {
   nestLogger,
   type Page,
   pingCheck,
+  type ServingAuthentication,
   type ServingOptions,
   startComponentServer,
   systemClock,
@@ -22,6 +24,7 @@ import {
 import { clientOfFlags } from '../rest/client-of-flags.js';
 import { KubeconfigCredentials } from '../rest/kubeconfig-credentials.js';
 import { RestClient } from '../rest/rest-client.js';
+import { followAuthentication } from './follow-authentication.js';
 
 export interface ComponentProviderOptions {
   readonly common: CommonOptions;
@@ -86,21 +89,44 @@ export async function createComponent(
   return context;
 }
 
-/** Serves health, metrics, `configuration` and `pages`; authorizes requests at the API server. */
+/** Authentication of the clients of a component by certificates. */
+export interface FollowedAuthentication extends ServingAuthentication {
+  /** Whether the settings that the API servers publish are needed. */
+  readonly needsLookup: boolean;
+  publish(data: Readonly<Record<string, string>>): void;
+  /** Follows the files of the settings. */
+  start(): void;
+  stop(): void;
+}
+
+export interface ServedComponent {
+  readonly configuration: () => Readonly<Record<string, object>>;
+  readonly pages?: Readonly<Record<string, Page>>;
+  /** By default, the certificates of the authorities of `--client-ca-file`. */
+  readonly authentication?: FollowedAuthentication;
+  readonly lookup?: Pick<DelegatedAuthenticationOptions, 'toleratesLookupFailure'>;
+}
+
+/** Serves health, metrics and the pages of a component; authorizes requests at the API server. */
 export async function serveComponent(
   options: ServingOptions,
   context: INestApplicationContext,
   dependencies: ComponentDependencies,
-  configuration: () => Readonly<Record<string, object>>,
-  pages: Readonly<Record<string, Page>> = {},
+  { lookup, ...served }: ServedComponent,
 ): Promise<void> {
   const client = context.get(RestClient);
-  await startComponentServer(options, {
+  const server = await startComponentServer(options, {
     health: context.get(HealthChecks),
     metrics: context.get(Metrics),
     postReview: async (path, body) => (await client.request('POST', path, { body })).json(),
-    configuration,
-    pages,
+    ...served,
     ...dependencies,
   });
+  const { authentication } = served;
+  if (!server || !authentication) return;
+  authentication.start();
+  dependencies.lifecycle.onStop('authentication', () => authentication.stop());
+  if (!lookup || !authentication.needsLookup) return;
+  const publish = (data: Readonly<Record<string, string>>) => authentication.publish(data);
+  followAuthentication(lookup, { client, publish, clock: systemClock, ...dependencies });
 }

@@ -13,7 +13,6 @@ import {
 import { createServer as createHttpsServer, Server as HttpsServer } from 'node:https';
 import type { Server } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { TLSSocket } from 'node:tls';
 import { errorCode } from '../errors/thrown.js';
 import {
   type HealthChecks,
@@ -27,7 +26,8 @@ import type { Metrics } from '../metrics/metrics.js';
 import { type ServerTls, serverTlsOptions } from '../tls/tls-options.js';
 import { DebugPages } from './debug-pages.js';
 import { ProfileRunningError } from './profiles.js';
-import type { RequestAuthorizer, ServingRequest } from './request-authorizer.js';
+import type { RequestAuthorizer } from './request-authorizer.js';
+import { type ServingAuthentication, servingRequest } from './serving-request.js';
 
 /** Responds to authorized requests for one path. */
 export type Page = (query: URLSearchParams) => HealthResponse;
@@ -48,6 +48,8 @@ export interface ComponentServerOptions {
   /** Pages of the component, by path. */
   readonly pages?: Readonly<Record<string, Page>>;
   readonly authorizer?: RequestAuthorizer;
+  /** Authenticates connections; by default by the certificates that TLS has verified. */
+  readonly authentication?: ServingAuthentication;
   readonly alwaysAllowPaths: readonly string[];
   readonly profiling: boolean;
   /** Whether delays of the event loop are recorded. */
@@ -151,7 +153,9 @@ export class ComponentServer {
     path: string,
   ): Promise<{ statusCode: number; reason: string } | undefined> {
     if (!this.options.authorizer || this.isOpen(path)) return undefined;
-    const decision = await this.options.authorizer.decide(servingRequest(request, path));
+    const { authorizer, authentication } = this.options;
+    const authenticate = authentication?.authenticate.bind(authentication);
+    const decision = await authorizer.decide(await servingRequest(request, path, authenticate));
     if (decision.kind === 'allowed') return undefined;
     return { statusCode: decision.kind === 'forbidden' ? 403 : 401, reason: decision.reason };
   }
@@ -216,25 +220,6 @@ export function refuseUpgrade(
     'connection: close',
   ];
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
-}
-
-/** Extracts the attributes of a request that the authorizer needs. */
-function servingRequest(request: IncomingMessage, path: string): ServingRequest {
-  const header = request.headers.authorization ?? '';
-  const bearerToken = /^Bearer +(\S+)$/i.exec(header)?.[1];
-  const { socket } = request;
-  const subject =
-    socket instanceof TLSSocket && socket.authorized
-      ? (socket.getPeerCertificate().subject as { CN?: string; O?: string | string[] } | undefined)
-      : undefined;
-  return {
-    path,
-    verb: (request.method ?? 'GET').toLowerCase(),
-    ...(bearerToken !== undefined && { bearerToken }),
-    ...(subject?.CN && {
-      clientCertificate: { user: subject.CN, groups: [subject.O ?? []].flat() },
-    }),
-  };
 }
 
 function send(

@@ -1,23 +1,15 @@
 /**
  * Authorization of requests to the server of a component. `DelegatedAuthorizer` delegates to the
  * API server: it authenticates by token review and authorizes by subject access review, and caches
- * both results for a short time. A client certificate that TLS has verified needs no token review.
- * A failed review denies the request.
+ * both results for a short time. A user whom the connection proves needs no token review. A failed
+ * review denies the request.
  */
 import type { Clock } from '../clock.js';
 import { dialect } from '../dialect/dialect.js';
 import { errorMessage } from '../errors/thrown.js';
 import { reviewCacheEntryCountMax } from '../limits.js';
 import { ExpiringCache } from './expiring-cache.js';
-
-export interface ServingRequest {
-  readonly path: string;
-  /** `get`, `post`, ... */
-  readonly verb: string;
-  readonly bearerToken?: string;
-  /** Subject of a client certificate that TLS has verified. */
-  readonly clientCertificate?: { readonly user: string; readonly groups: readonly string[] };
-}
+import type { ServingRequest, ServingUser } from './serving-request.js';
 
 export type ServingDecision =
   | { readonly kind: 'allowed' }
@@ -52,15 +44,8 @@ export interface ReviewedResource {
   readonly namespace?: string;
 }
 
-interface User {
-  readonly user: string;
-  readonly uid?: string;
-  readonly groups: readonly string[];
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
-}
-
 export class DelegatedAuthorizer implements RequestAuthorizer {
-  private readonly users: ExpiringCache<User | undefined>;
+  private readonly users: ExpiringCache<ServingUser | undefined>;
   private readonly permissions: ExpiringCache<{ allowed: boolean; reason: string }>;
 
   constructor(private readonly options: DelegatedAuthorizerOptions) {
@@ -82,23 +67,20 @@ export class DelegatedAuthorizer implements RequestAuthorizer {
     }
   }
 
-  private async authenticate(request: ServingRequest): Promise<User | undefined> {
-    if (request.clientCertificate) {
-      const { user, groups } = request.clientCertificate;
-      return { user, groups: [...groups, 'system:authenticated'] };
-    }
-    const token = request.bearerToken;
+  private async authenticate(request: ServingRequest): Promise<ServingUser | undefined> {
+    const { user, bearerToken: token } = request;
+    if (user && user !== 'notValid') return user;
     if (token !== undefined) {
       return this.users.get(token, async () => ({
         value: await this.reviewToken(token),
         ttlMs: this.options.tokenTtlMs,
       }));
     }
-    if (!this.options.allowAnonymous) return undefined;
+    if (user || !this.options.allowAnonymous) return undefined;
     return { user: 'system:anonymous', groups: ['system:unauthenticated'] };
   }
 
-  private async reviewToken(token: string): Promise<User | undefined> {
+  private async reviewToken(token: string): Promise<ServingUser | undefined> {
     const apiVersion = dialect().apiVersion('authentication', 'v1');
     const review = await this.options.postReview(`/apis/${apiVersion}/tokenreviews`, {
       apiVersion,
@@ -107,7 +89,7 @@ export class DelegatedAuthorizer implements RequestAuthorizer {
     });
     const status = statusOf<{
       authenticated?: boolean;
-      user?: { username?: string; uid?: string; groups?: string[]; extra?: User['extra'] };
+      user?: { username?: string; uid?: string; groups?: string[]; extra?: ServingUser['extra'] };
     }>(review);
     if (!status.authenticated || !status.user?.username) return undefined;
     const { username, uid, groups, extra } = status.user;
@@ -115,7 +97,7 @@ export class DelegatedAuthorizer implements RequestAuthorizer {
   }
 
   private permission(
-    user: User,
+    user: ServingUser,
     request: ServingRequest,
     resource: ReviewedResource | undefined,
   ): Promise<{ allowed: boolean; reason: string }> {

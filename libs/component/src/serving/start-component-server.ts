@@ -16,12 +16,15 @@ import { createSelfSigned } from '../tls/pki.js';
 import { ReloadedTls, type TlsMaterial } from '../tls/reloaded-tls.js';
 import { ComponentServer, type Page } from './component-server.js';
 import { DelegatedAuthorizer, type PostReview } from './request-authorizer.js';
+import type { ServingAuthentication } from './serving-request.js';
 
 export interface ServingDependencies {
   readonly health: HealthChecks;
   readonly metrics: Metrics;
   /** Posts reviews to the API server. */
   readonly postReview: PostReview;
+  /** Authenticates connections in the place of `--client-ca-file`. */
+  readonly authentication?: ServingAuthentication;
   readonly configuration: () => Readonly<Record<string, object>>;
   /** Pages of the component, by path. */
   readonly pages?: Readonly<Record<string, Page>>;
@@ -37,7 +40,12 @@ export async function startComponentServer(
   dependencies: ServingDependencies,
 ): Promise<ComponentServer | undefined> {
   if (options.securePort === 0) return undefined;
-  const material = await servingMaterial(options);
+  const { authentication, logger } = dependencies;
+  const files = authentication ? { ...options, clientCaFile: '' } : options;
+  const material = {
+    ...(await servingMaterial(files)),
+    ...(authentication && { clientAuthoritiesPem: authentication.authoritiesPem }),
+  };
   const server = new ComponentServer({
     bindAddress: options.bindAddress,
     port: options.securePort,
@@ -56,10 +64,12 @@ export async function startComponentServer(
     }),
     alwaysAllowPaths: options.alwaysAllowPaths,
     ...options.profiles,
-    logger: dependencies.logger,
+    ...(authentication && { authentication }),
+    logger,
   });
   await server.start();
-  const tls = followServingFiles(options, material, server, dependencies.logger);
+  const tls = followServingFiles(files, material, server, logger);
+  authentication?.onChange(() => tls.trust(authentication.authoritiesPem));
   dependencies.lifecycle.onStop('component server', () => {
     tls.stop();
     return server.stop();

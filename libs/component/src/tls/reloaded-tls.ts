@@ -66,6 +66,13 @@ export class ReloadedTls {
     this.use({ ...this.current, pair });
   }
 
+  /** Trusts these authorities of clients from now on. */
+  trust(clientAuthoritiesPem: string): void {
+    const material = { ...this.current, clientAuthoritiesPem };
+    this.options.replace(material);
+    this.current = material;
+  }
+
   /** Reads the files once. Never rejects: after an error the current material stays in use. */
   poll(): Promise<void> {
     return this.files.poll();

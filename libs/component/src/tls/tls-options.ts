@@ -66,8 +66,8 @@ const levelBelowTls12 = '@SECLEVEL=0';
 export interface ServerTls {
   readonly pair: KeyPairPem;
   /**
-   * Authorities whose client certificates are accepted; if absent, no client certificate is
-   * requested.
+   * Authorities whose client certificates are accepted, possibly none; if absent, no client
+   * certificate is requested.
    */
   readonly clientAuthoritiesPem?: string;
   readonly minVersion: TlsVersionName;
@@ -83,7 +83,8 @@ export function serverTlsOptions(tls: ServerTls): TlsOptions {
     ciphers: offeredCiphers(tls).join(':'),
     honorCipherOrder: true,
     ...(tls.clientAuthoritiesPem !== undefined && {
-      ca: tls.clientAuthoritiesPem,
+      // An empty text would be replaced by the authorities of Node.js.
+      ca: tls.clientAuthoritiesPem === '' ? [] : tls.clientAuthoritiesPem,
       requestCert: true,
       rejectUnauthorized: false,
     }),

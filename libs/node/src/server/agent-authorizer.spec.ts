@@ -12,10 +12,8 @@ describe('AgentAuthorizer', () => {
     'denies anonymous access to pods: %s',
     async (path) => {
       expect((await authorizer.decide({ path, verb: 'get' })).kind).toBe('unauthenticated');
-      const clientCertificate = { user: 'server', groups: [] };
-      expect((await authorizer.decide({ path, verb: 'get', clientCertificate })).kind).toBe(
-        'allowed',
-      );
+      const user = { user: 'server', groups: [] };
+      expect((await authorizer.decide({ path, verb: 'get', user })).kind).toBe('allowed');
     },
   );
 
@@ -35,9 +33,9 @@ describe('AgentAuthorizer', () => {
       return { status: { allowed: true } };
     };
     const webhook = { ...options, authorizationMode: 'Webhook' } as NodeAgentOptions;
-    const clientCertificate = { user: 'server', groups: [] };
+    const user = { user: 'server', groups: [] };
     const delegating = new AgentAuthorizer(webhook, 'node', review, systemClock);
-    const decision = await delegating.decide({ path, verb, clientCertificate });
+    const decision = await delegating.decide({ path, verb, user });
     expect(decision.kind).toBe('allowed');
     expect(reviews).toMatchObject([
       {

@@ -53,7 +53,7 @@ export class AgentAuthorizer implements RequestAuthorizer {
     }
     // Commands in pods grant root on the node, so anonymous users may never run them.
     const admitsAnonymous = anonymousAuth && !entersPods(request.path);
-    if (effective.clientCertificate || admitsAnonymous) return allowed;
+    if (effective.user || admitsAnonymous) return allowed;
     return effective.bearerToken ? this.delegated.decide(effective) : unauthenticated;
   }
 }

@@ -4,11 +4,9 @@
  * map that a dedicated role makes readable.
  */
 import { X509Certificate } from 'node:crypto';
-import { dialect } from '@orch/component';
+import { authenticationConfigMap, dialect } from '@orch/component';
 import type { ConfigMap } from '@orch/types/core/v1';
 import type { KindName, SystemObjectsWriter } from '../reconciling/system-objects-writer.js';
-
-export const authenticationConfigMap = 'extension-apiserver-authentication';
 
 export interface PublishedAuthentication {
   readonly clientAuthoritiesPem: string | undefined;

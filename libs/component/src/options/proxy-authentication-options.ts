@@ -1,6 +1,6 @@
 /** Flags of the authenticating proxy. */
-import { Flag } from '@orch/component';
 import { IsNotEmpty } from 'class-validator';
+import { Flag } from './flag.js';
 
 export class ProxyAuthenticationOptions {
   @Flag({
