@@ -149,6 +149,7 @@ export const libraries: Readonly<Record<string, Library>> = {
       'queue',
       'generated',
       'rest',
+      'pod-routes.ts',
       'objects.ts',
       'limits.ts',
     ],
@@ -190,7 +191,13 @@ export const libraries: Readonly<Record<string, Library>> = {
   proxying: {
     imports: clientLibraries,
     layers: [
-      ...['index.ts', 'service-proxy.ts', 'addresses forwarding routes proxy-options.ts', 'rules'],
+      ...[
+        'index.ts',
+        'service-proxy.ts',
+        'addresses forwarding routes',
+        'proxy-options.ts',
+        'rules',
+      ],
       ...['balancing commands', 'limits.ts'],
     ],
   },

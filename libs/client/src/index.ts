@@ -37,6 +37,7 @@ export {
   splitKey,
   type WatchEvent,
 } from './objects.js';
+export { announcedPodRanges, podRoutesAnnotation } from './pod-routes.js';
 export {
   QueueFullError,
   type QueueView,

@@ -62,6 +62,11 @@ export const limits = {
    * unnoticed is assigned later. Lower: more events.
    */
   nodeIpamRetryMs: 60_000,
+  /**
+   * Nodes whose routes are written concurrently. Higher: more load on the provider. Lower: the pods
+   * of many new nodes are reachable later.
+   */
+  routeConcurrencyMax: 20,
   /** Largest number of bits between the prefixes of a cluster CIDR and of the range of a node. */
   nodeRangeBitsMax: { ipv4: 22, ipv6: 16 },
   /**

@@ -29,6 +29,14 @@ export class ProxyOptions {
   podRouteRange!: string;
 
   @Flag({
+    name: 'announced-routes-only',
+    description:
+      'with --pod-route-range, add routes only to ranges that the route controller with the same --cluster-name has announced; otherwise to all ranges of nodes',
+    default: false,
+  })
+  announcedRoutesOnly!: boolean;
+
+  @Flag({
     name: 'max-connections-per-port',
     description:
       'concurrent connections of one service port. Higher: one service can exhaust the process. Lower: clients are rejected earlier.',
@@ -59,6 +67,9 @@ export class ProxyOptions {
 
   checkRelations(): void {
     const range = this.podRouteRange;
+    if (range === '' && this.announcedRoutesOnly) {
+      throw new ValueError('--announced-routes-only requires --pod-route-range');
+    }
     if (range !== '' && !ipaddr.IPv4.isValidCIDRFourPartDecimal(range)) {
       throw new ValueError(`--pod-route-range: want an IPv4 CIDR, got ${range}`);
     }

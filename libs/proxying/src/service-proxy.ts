@@ -65,9 +65,8 @@ export class ServiceProxy {
     this.endpoints = new Informer<Endpoints>({ ...shared, resource: resources.endpoints });
     this.nodes = new Informer<Node>({ ...shared, resource: resources.nodes });
     const identity = `${options.clusterName} ${owner}`;
-    const { podRouteRange } = options;
     this.addresses = new ServiceAddresses(identity, logger);
-    if (podRouteRange !== '') this.routes = new PodRoutes(identity, podRouteRange, logger);
+    if (options.podRouteRange !== '') this.routes = new PodRoutes(identity, options, logger);
     this.metrics = new ProxyMetrics(metrics);
     this.queue = new WorkQueue({ name: 'services', clock, logger });
   }
@@ -137,7 +136,7 @@ export class ServiceProxy {
 
   /** Syncs all services when the pods of a node start or stop listening on loopback addresses. */
   private nodeChanged(node: Node, old: Node | undefined): void {
-    if (routeFacts(node) !== routeFacts(old)) this.routesChanged();
+    if (this.routes?.areChanged(node, old)) this.routesChanged();
     if (isLoopback(node) === isLoopback(old)) return;
     for (const key of this.services.lister.keys()) this.queue.add(key);
   }
@@ -287,11 +286,6 @@ function listenError(cause: unknown, { address, port, name }: ForwarderDependenc
 /** Whether the pods of the node listen on loopback addresses. */
 function isLoopback(node: Node | undefined): boolean {
   return node?.metadata?.annotations?.[dialect().key('pod-addresses', 'node')] === 'loopback';
-}
-
-/** Returns a text that changes with the routes to the node. */
-function routeFacts(node: Node | undefined): string {
-  return JSON.stringify([node?.spec?.podCIDRs, node?.status?.addresses]);
 }
 
 /** Returns the key of a rule; a rule with another key needs other listeners. */

@@ -64,6 +64,9 @@ export const controllerManagerOptions: SpecifiedOptions = {
     'horizontal-pod-autoscaler-cpu-initialization-period': '5m0s',
     'horizontal-pod-autoscaler-initial-readiness-delay': '30s',
     'cidr-allocator-type': 'RangeAllocator',
+    'cluster-name': 'orch',
+    'configure-cloud-routes': 'true',
+    'route-reconciliation-period': '10s',
     'enable-garbage-collector': 'true',
     'enable-dynamic-provisioning': 'true',
     'enable-taint-manager': 'true',
@@ -78,9 +81,6 @@ export const controllerManagerOptions: SpecifiedOptions = {
   values: { 'leader-elect-resource-lock': locks, 'logging-format': ['json'] },
   open: {
     'orch-api-content-type=application/vnd.orch.protobuf': 'clients send JSON only',
-    'cluster-name=orch': 'no provider needs it',
-    'configure-cloud-routes=true': 'the proxies configure the routes',
-    'route-reconciliation-period=10s': 'the proxies configure the routes',
   },
 };
 

@@ -1,6 +1,6 @@
 /**
- * Reads the trusted clients that the API servers publish, and follows their changes. While no server
- * responds, the lookup is repeated; a server that refuses it ends the process unless that is
+ * Reads the trusted clients that the API servers publish, and follows their changes. While no
+ * server responds, the lookup is repeated; a server that refuses it ends the process unless that is
  * tolerated.
  */
 import {
@@ -85,7 +85,7 @@ function follow(dependencies: FollowAuthenticationDependencies): void {
   informer.addHandlers({
     onAdd: ({ data = {} }) => publish(data),
     onUpdate: ({ data = {} }) => publish(data),
-    // The present settings stay: a deletion by mistake must not lock out everybody.
+    // The present settings stay: a deletion by mistake must not lock out all clients.
   });
   informer.start();
   lifecycle.onStop('published authentication', () => informer.stop());

@@ -1,6 +1,6 @@
 /**
  * Flags of the authentication at the server of a component that delegates to the API server.
- * Settings that no flag sets are those that the API server publishes.
+ * If no flag sets the authorities, the published ones of the API server apply.
  */
 import { Flag, Flags } from './flag.js';
 import { ProxyAuthenticationOptions } from './proxy-authentication-options.js';
@@ -12,7 +12,7 @@ export class DelegatedAuthenticationOptions {
   @Flag({
     name: 'authentication-skip-lookup',
     description:
-      'do not read the authorities of clients and proxies that the API server publishes; only those of --client-ca-file and --requestheader-client-ca-file are then accepted',
+      'do not read the authorities of clients and proxies that the API server publishes; only certificates of --client-ca-file and --requestheader-client-ca-file are then accepted',
     default: false,
   })
   skipLookup!: boolean;

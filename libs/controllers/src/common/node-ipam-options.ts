@@ -1,4 +1,4 @@
-/** Flags of the assignment of pod ranges to nodes. */
+/** Flags of the assignment of pod ranges to nodes, and of the routes to them. */
 import { Flag, ValueError } from '@orch/component';
 import { IsIn, IsInt, Max, Min } from 'class-validator';
 import ipaddr from 'ipaddr.js';
@@ -73,6 +73,24 @@ export class NodeIpamOptions {
   })
   @IsIn(['RangeAllocator'], { message: 'must be RangeAllocator, other types need a cloud' })
   allocatorType!: string;
+
+  @Flag({
+    name: 'configure-cloud-routes',
+    description:
+      'create routes to the ranges of the nodes at the provider; requires --allocate-node-cidrs and a provider with routes',
+    default: true,
+  })
+  configuresRoutes!: boolean;
+
+  @Flag({
+    name: 'route-reconciliation-period',
+    description:
+      'pause between two comparisons of the routes with the nodes. Higher: the pods of a new node are reachable later. Lower: more work without effect.',
+    default: '10s',
+    type: 'duration',
+  })
+  @Min(1_000)
+  routeReconciliationPeriodMs!: number;
 
   checkRelations(): void {
     if (this.allocateNodeCidrs) this.clusterRanges();

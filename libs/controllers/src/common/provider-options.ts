@@ -1,12 +1,12 @@
-/** Flags of the provider of load balancers and machines. */
-import { Flag, ValueError } from '@orch/component';
-import { IsIn, IsInt, Max, Min } from 'class-validator';
+/** Flags of the provider of load balancers, machines and routes. */
+import { dialect, Flag, ValueError } from '@orch/component';
+import { IsIn, IsInt, Matches, Max, Min } from 'class-validator';
 
 export class ProviderOptions {
   @Flag({
     name: 'cloud-provider',
     description:
-      'provider of load balancers and of the list of machines: pool reads both from --cloud-config; empty or external: none in this process',
+      'provider of load balancers, of the list of machines and of routes: pool is for machines without a cloud and reads --cloud-config; empty or external: none in this process',
     default: '',
   })
   @IsIn(['', 'external', 'pool'])
@@ -18,6 +18,18 @@ export class ProviderOptions {
     default: '',
   })
   cloudConfig!: string;
+
+  @Flag({
+    name: 'cluster-name',
+    description:
+      'name of the cluster at the provider, which its routes have; proxies with --announced-routes-only need the same',
+    default: () => dialect().word,
+    type: 'string',
+  })
+  @Matches(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, {
+    message: 'must be lower-case letters, digits and dashes, at most 63',
+  })
+  clusterName!: string;
 
   @Flag({
     name: 'concurrent-service-syncs',

@@ -30,6 +30,7 @@ import {
 } from '../replicaset/replicaset-controller.js';
 import { resourceQuotaController } from '../resourcequota/resource-quota-controller.js';
 import { rootCaPublisher } from '../rootca/root-ca-publisher.js';
+import { routeController } from '../route/route-controller.js';
 import { serviceController } from '../service/service-controller.js';
 import { serviceAccountController } from '../serviceaccount/service-account-controller.js';
 import { tokenController } from '../serviceaccount/token-controller.js';
@@ -71,6 +72,7 @@ export const controllers: Readonly<Record<string, ControllerFactory>> = {
   nodelifecycle: nodeLifecycleController,
   'cloud-node-lifecycle': cloudNodeLifecycleController,
   service: serviceController,
+  route: routeController,
   ttl: ttlController,
   resourcequota: resourceQuotaController,
   'noexec-taint': taintEvictionController,

@@ -2,6 +2,7 @@
 import type { Node } from '@orch/types/core/v1';
 import type { ControllerContext } from '../common/controller.js';
 import type { ProviderOptions } from '../common/provider-options.js';
+import { AnnouncedRoutes } from './announced-routes.js';
 import { readPoolConfiguration } from './pool-configuration.js';
 import { PoolLoadBalancers } from './pool-load-balancers.js';
 import type { Machines, Provider } from './provider.js';
@@ -16,6 +17,7 @@ export function createProvider(
   return {
     ...(ranges.length > 0 && { loadBalancers: new PoolLoadBalancers(context, ranges) }),
     ...(machines && { machines: listedMachines(machines) }),
+    routes: new AnnouncedRoutes(context, options.clusterName),
   };
 }
 

@@ -1,12 +1,13 @@
 /**
- * What a provider does for the cluster. A provider without load balancers or machines leaves the
- * property out, and the controllers that need it do not run.
+ * What a provider does for the cluster. A provider without load balancers, machines or routes
+ * leaves the property out, and the controllers that need it do not run.
  */
 import type { LoadBalancerStatus, Node, Service } from '@orch/types/core/v1';
 
 export interface Provider {
   readonly loadBalancers?: LoadBalancers;
   readonly machines?: Machines;
+  readonly routes?: Routes;
 }
 
 export interface LoadBalancers {
@@ -31,6 +32,21 @@ export interface Machines {
 export interface Machine {
   /** Whether the machine is switched off on purpose and will return. */
   readonly isShutDown: boolean;
+}
+
+/** Routes to the pods of nodes, of the cluster that `--cluster-name` names. */
+export interface Routes {
+  list(): Promise<readonly Route[]>;
+  /** Creates the route; idempotent. */
+  create(route: Route): Promise<void>;
+  /** Deletes the route, if it exists. */
+  delete(route: Route): Promise<void>;
+}
+
+export interface Route {
+  readonly nodeName: string;
+  /** A range of pods, as a CIDR. */
+  readonly destination: string;
 }
 
 /** A request that fails until a user or another service changes something. */

@@ -4,9 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
+import { announcedPodRanges } from '@orch/client';
 import type { Logger } from '@orch/component';
 import type { Node } from '@orch/types/core/v1';
 import { ip } from '../commands/ip.js';
+import type { ProxyOptions } from '../proxy-options.js';
 import { type PodRoute, podRoutes, routeChanges } from './route-plan.js';
 
 /** Protocol numbers that no routing daemon of Linux uses. */
@@ -18,7 +20,10 @@ export class PodRoutes {
   constructor(
     /** Identifies this proxy of this cluster on the machine. */
     owner: string,
-    private readonly podRange: string,
+    private readonly options: Pick<
+      ProxyOptions,
+      'podRouteRange' | 'announcedRoutesOnly' | 'clusterName'
+    >,
     private readonly logger: Logger,
   ) {
     const digest = createHash('sha256').update(owner).digest().readUInt32BE();
@@ -27,11 +32,27 @@ export class PodRoutes {
 
   /** Adds missing routes and removes others. Throws the first error after all other changes. */
   async sync(nodes: readonly Node[]): Promise<void> {
-    await this.apply(podRoutes(nodes, this.podRange, localAddresses()));
+    const rangesOf = (node: Node) => this.rangesOf(node);
+    await this.apply(podRoutes(nodes, this.options.podRouteRange, localAddresses(), rangesOf));
+  }
+
+  /** Whether a change of a node may change the routes to it. */
+  areChanged(node: Node, old: Node | undefined): boolean {
+    const facts = (one: Node | undefined) =>
+      JSON.stringify([one && this.rangesOf(one), one?.status?.addresses]);
+    return facts(node) !== facts(old);
   }
 
   async teardown(): Promise<void> {
     await this.apply([]);
+  }
+
+  private rangesOf(node: Node): readonly string[] {
+    const { announcedRoutesOnly, clusterName } = this.options;
+    const ranges = node.spec?.podCIDRs ?? [];
+    if (!announcedRoutesOnly) return ranges;
+    const announced = announcedPodRanges(node, clusterName);
+    return ranges.filter((range) => announced.includes(range));
   }
 
   private async apply(wanted: readonly PodRoute[]): Promise<void> {

@@ -14,9 +14,12 @@ const node = (name: string, address: string, created: number, ...podCIDRs: strin
   },
 });
 const routesOf = (...nodes: Node[]) =>
-  podRoutes(nodes, '10.0.0.0/8', new Set(['192.0.2.1', '10.0.0.1'])).map(
-    ({ range, via }) => `${range} ${via}`,
-  );
+  podRoutes(
+    nodes,
+    '10.0.0.0/8',
+    new Set(['192.0.2.1', '10.0.0.1']),
+    ({ spec }) => spec?.podCIDRs ?? [],
+  ).map(({ range, via }) => `${range} ${via}`);
 
 describe('podRoutes', () => {
   it('lead to the nodes of other machines', () => {

@@ -21,6 +21,7 @@ export function podRoutes(
   nodes: readonly Node[],
   podRange: string,
   localAddresses: ReadonlySet<string>,
+  rangesOf: (node: Node) => readonly string[],
 ): PodRoute[] {
   const routes: PodRoute[] = [];
   const outer = networkOf(podRange);
@@ -32,7 +33,7 @@ export function podRoutes(
       .map(({ address = '' }) => address);
     const isLocal = addresses.some((one) => localAddresses.has(one) || one.startsWith('127.'));
     const [via] = addresses;
-    for (const cidr of node.spec?.podCIDRs ?? []) {
+    for (const cidr of rangesOf(node)) {
       const network = networkOf(cidr);
       if (!network || !isWithin(network, outer)) continue;
       if (claimed.some((other) => overlaps(other, network))) continue;
