@@ -19,6 +19,9 @@
  * - `controllers`: controllers that are off by default, to run as well.
  * - `failing`: scenarios that fail, with the reason.
  *
+ * The controller manager reaches the server through a proxy that refuses what is not in the
+ * discovery documents (`public-interface.mjs`); a refused request is a failure.
+ *
  * The groups run together, against one controller manager with the flags of all of them. Scenarios
  * that fail are replayed once more, one at a time: they count on heartbeats of nodes, which expire
  * if the machine is busy.
@@ -43,6 +46,7 @@ import {
   startServer,
   unknownNames,
 } from './processes.mjs';
+import { PublicInterfaceProxy } from './public-interface.mjs';
 
 const groups = JSON.parse(readFileSync(join(import.meta.dirname, 'behaviour.json'), 'utf8'));
 const certificateValidMs = 86_400_000;
@@ -124,6 +128,24 @@ function startApiServer(directory, dialect) {
   ]);
 }
 
+/** A manager behind this proxy can use nothing that other servers of the interface do not have. */
+async function startProxy(directory, server) {
+  const read = (name) => readFileSync(join(directory, name), 'utf8');
+  const pair = { certificatePem: read('serving.crt'), keyPem: read('serving.key') };
+  const proxy = new PublicInterfaceProxy({ url: server.url, token: 'admintoken', pair });
+  await proxy.start();
+  return proxy;
+}
+
+/** Prints the requests that the proxy has refused, and returns their number. */
+function privateUses(proxy, dialect) {
+  for (const request of proxy.refused) {
+    console.log(`private in ${dialect}: the controller manager sent ${request}`);
+  }
+  if (proxy.passedCount === 0) console.log(`${dialect}: the controller manager sent no request`);
+  return proxy.refused.size + (proxy.passedCount === 0 ? 1 : 0);
+}
+
 async function startManager(directory, dialect, server) {
   const listed = Object.values(groups);
   const flags = listed.flatMap((group) => group.flags ?? []);
@@ -166,11 +188,13 @@ async function replayTwice(url, selection) {
 async function replayIn(dialect) {
   const directory = mkdtempSync(join(tmpdir(), 'orch-behaviour-'));
   const running = [];
+  let proxy;
   try {
     await writeCredentials(directory);
     const server = await startApiServer(directory, dialect);
     running.push(server);
-    running.push(await startManager(directory, dialect, server));
+    proxy = await startProxy(directory, server);
+    running.push(await startManager(directory, dialect, proxy));
     const folders = selected.map((group) => `behaviour/${group}`);
     const selection = { directory, dialect, folders, filter: only, concurrency };
     const { results, output } = await replayTwice(server.url, selection);
@@ -178,13 +202,17 @@ async function replayIn(dialect) {
     if (counts.failed > 0) console.log(output);
     const unknown = only ? [] : unknownNames(failing, results);
     for (const name of unknown) console.log(`behaviour.json lists ${name}, which is no scenario`);
-    return { passed: counts.passed, failed: counts.failed + unknown.length };
+    const failed = counts.failed + unknown.length + privateUses(proxy, dialect);
+    return { passed: counts.passed, failed };
   } catch (error) {
     console.error(error.message);
     for (const program of running) console.error(program.log());
     return { passed: 0, failed: 1 };
   } finally {
-    for (const program of running.reverse()) await program.stop();
+    const [server, ...clients] = running;
+    for (const client of clients) await client.stop();
+    await proxy?.stop();
+    await server?.stop();
     rmSync(directory, { recursive: true, force: true });
   }
 }

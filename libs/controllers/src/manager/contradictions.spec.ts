@@ -36,7 +36,7 @@ describe('controllers with objects that contradict each other', () => {
   };
 
   beforeEach(async () => {
-    const names = ['replicaset', 'disruption'] as const;
+    const names = ['deployment', 'replicaset', 'disruption'] as const;
     harness = new ControllerHarness(names.map((name) => controllers[name]!));
     await harness.start();
   });
@@ -48,6 +48,26 @@ describe('controllers with objects that contradict each other', () => {
     await sets.create(replicaSet('b', 3));
     expect(await writesAtRest()).toBe(0);
     expect(owners()).toEqual(['a', 'a', 'b', 'b', 'b']);
+  });
+
+  it('deployments with the same selector keep their own pods, through a rollout too', async () => {
+    const deployments = harness.client.resource(resources.deployments, 'default');
+    await deployments.create(replicaSet('a', 2));
+    await deployments.create(replicaSet('b', 3));
+    expect(await writesAtRest()).toBe(0);
+    const spec = { template: { spec: { containers: [{ name: 'app', image: 'app:2' }] } } };
+    await deployments.patch('a', { spec }, { type: 'merge' });
+    expect(await writesAtRest()).toBe(0);
+    const replicasOf = (name: string) =>
+      harness.server
+        .list(resources.replicaSets, 'default')
+        .filter(({ metadata }) => metadata?.ownerReferences?.[0]?.name === name)
+        .map((set) => [set.spec?.replicas, set.spec?.template?.spec?.containers?.[0]?.image]);
+    expect(replicasOf('a')).toEqual(
+      expect.arrayContaining([expect.arrayContaining([expect.any(Number), 'app:2'])]),
+    );
+    expect(replicasOf('b')).toEqual([[3, 'app']]);
+    expect(owners().filter((owner) => owner.startsWith('b-'))).toHaveLength(3);
   });
 
   it('a pod with two owners is counted by its controller alone', async () => {
@@ -79,5 +99,73 @@ describe('controllers with objects that contradict each other', () => {
       desiredHealthy: 3,
       disruptionsAllowed: 0,
     });
+  });
+});
+
+describe('controllers of workloads when the clock jumps', () => {
+  const dayMs = 24 * hourMs;
+  const labels = { app: 'mixed' };
+  const template = {
+    metadata: { labels },
+    spec: { restartPolicy: 'Always', containers: [{ name: 'app', image: 'app' }] },
+  };
+  const selector = { matchLabels: labels };
+  const names = [
+    ...['deployment', 'replicaset', 'statefulset', 'job', 'cronjob'],
+    ...['disruption', 'ttl-after-finished', 'endpoint', 'endpointslice'],
+  ];
+  let harness: ControllerHarness;
+
+  beforeEach(async () => {
+    harness = new ControllerHarness(names.map((name) => controllers[name]!));
+    const seed: typeof harness.server.seed = (resource, object) =>
+      harness.server.seed(resource, object);
+    const named = (name: string) => ({ name, namespace: 'default', generation: 1 });
+    const job = {
+      metadata: { labels: { job: 'job' } },
+      spec: { ...template.spec, restartPolicy: 'Never' },
+    };
+    seed(resources.deployments, {
+      metadata: named('deployment'),
+      spec: { replicas: 3, selector, template },
+    });
+    seed(resources.statefulSets, {
+      metadata: named('stateful'),
+      spec: { replicas: 2, selector, template, serviceName: 'web' },
+    });
+    seed(resources.jobs, {
+      metadata: named('job'),
+      spec: {
+        ...{ parallelism: 2, completions: 2, backoffLimit: 6 },
+        ...{ selector: { matchLabels: { job: 'job' } }, template: job },
+      },
+    });
+    seed(resources.cronJobs, {
+      metadata: named('cron'),
+      spec: { schedule: '0 0 1 1 *', jobTemplate: { spec: { template: job } } },
+    });
+    seed(resources.podDisruptionBudgets, {
+      metadata: named('budget'),
+      spec: { maxUnavailable: 1, selector: {} },
+    });
+    await harness.start();
+    await harness.advance(60_000);
+  });
+  afterEach(() => harness.stop());
+
+  it.each([
+    ['ahead', dayMs],
+    ['back', -dayMs],
+  ])('writes at most 20 times in the minute after a day %s, then nothing', async (_, jumpMs) => {
+    const count = () => harness.server.requests.filter(({ method }) => method !== 'GET').length;
+    const pods = harness.names(resources.pods);
+    const before = count();
+    harness.clock.jump(jumpMs);
+    await harness.advance(60_000);
+    expect(count() - before).toBeLessThanOrEqual(20);
+    const settled = count();
+    await harness.advance(120_000);
+    expect(count()).toBe(settled);
+    expect(harness.names(resources.pods)).toEqual(pods);
   });
 });

@@ -108,6 +108,12 @@ describe('statefulSetController', () => {
         'ClaimDiffers: Claim data-web-1 requests 1Gi storage, its template 2Gi: the claim is used as it is',
       ]),
     );
+    await harness.advance(60_000);
+    const writeCount = () =>
+      harness.server.requests.filter(({ method }) => method !== 'GET').length;
+    const before = writeCount();
+    await harness.advance(300_000);
+    expect(writeCount()).toBe(before);
   });
 
   it('writes a bounded number of requests while its pods are rejected', async () => {

@@ -10,7 +10,6 @@ import { Reconciler } from '../reconciling/reconciler.js';
 import { SystemObjectsWriter } from '../reconciling/system-objects-writer.js';
 import type { Registry } from '../store/registry.js';
 import {
-  authenticationConfigMap,
   type PublishedAuthentication,
   reconcileAuthenticationConfigMap,
 } from './authentication-config-map.js';
