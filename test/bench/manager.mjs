@@ -91,9 +91,20 @@ async function podTimes(server, count, startedMs) {
   return { createdMs, boundMs: performance.now() - startedMs };
 }
 
+/** The writes between two counts: `pods 1000, leases 4`. */
+function writesText(before, after) {
+  return (
+    before
+      .until(after)
+      .map((entry) => entry.join(' '))
+      .join(', ') || 'none'
+  );
+}
+
 async function measureDeployment({ server, manager, scheduler }) {
   const processes = { server, manager, scheduler };
   const before = Object.entries(processes).map(([name, one]) => [name, one.cpuUs()]);
+  const writesBefore = await writesOf(server);
   const startedMs = performance.now();
   await server.call(
     'POST',
@@ -104,7 +115,8 @@ async function measureDeployment({ server, manager, scheduler }) {
   const cpu = before.map(
     ([name, us]) => `${name} ${((processes[name].cpuUs() - us) / 1e6).toFixed(1)} s`,
   );
-  const detail = `CPU: ${cpu.join(', ')}; load ${loadavg()[0].toFixed(1)}`;
+  const writes = writesText(writesBefore, await writesOf(server));
+  const detail = `CPU: ${cpu.join(', ')}; writes: ${writes}; load ${loadavg()[0].toFixed(1)}`;
   printRow(`${count(size.replicas)} pods created`, `${(createdMs / 1_000).toFixed(1)} s`);
   printRow(`${count(size.replicas)} pods bound`, `${(boundMs / 1_000).toFixed(1)} s`, detail);
 }
@@ -150,10 +162,10 @@ async function measureIdle({ server, manager }) {
   const [before, startUs, startMs] = [await writesOf(server), manager.cpuUs(), performance.now()];
   await new Promise((done) => setTimeout(done, size.restMs));
   const share = (manager.cpuUs() - startUs) / 1_000 / (performance.now() - startMs);
-  const writes = before.until(await writesOf(server)).map((entry) => entry.join(' '));
+  const writes = writesText(before, await writesOf(server));
   const memory = `${count(manager.residentBytes() / 2 ** 20)} MB resident`;
   const what = `${count(filled)} pods, ${size.services} services`;
-  const detail = `${memory}; writes: ${writes.join(', ') || 'none'}; load ${loadavg()[0].toFixed(1)}`;
+  const detail = `${memory}; writes: ${writes}; load ${loadavg()[0].toFixed(1)}`;
   printRow(`manager at rest, ${what}`, `${(share * 100).toFixed(2)}% of a core`, detail);
 }
 

@@ -13,6 +13,7 @@ import type { ApiObject } from '../objects.js';
 import type { ApiClient } from '../rest/api-client.js';
 import { ApiError, isAlreadyExists, isNotFound } from '../rest/api-error.js';
 import { type Correlated, EventCorrelator } from './event-correlator.js';
+import { EventQueue } from './event-queue.js';
 
 export type EventType = 'Normal' | 'Warning';
 
@@ -50,6 +51,12 @@ interface Recorded {
   count: number;
 }
 
+/** An event that a writer has taken from the queue; `about` identifies its object. */
+interface Taken {
+  readonly about: string;
+  readonly recorded: Recorded;
+}
+
 const writeTimeoutMs = 10_000;
 const retryDelayMs = 10_000;
 
@@ -57,12 +64,9 @@ export class EventRecorder {
   private readonly clock: Clock;
   private readonly random: () => number;
   private readonly correlator = new EventCorrelator();
-  /** By object, reason and message, oldest first. */
-  private readonly queue = new Map<string, Recorded>();
+  private readonly queue = new EventQueue<Recorded>();
   private readonly stopping = new AbortController();
   private readonly writers = new Set<Promise<void>>();
-  /** The objects about which an event is being written. */
-  private readonly written = new Set<string>();
   private accepting = true;
   private nameCount = 0;
 
@@ -89,9 +93,9 @@ export class EventRecorder {
       ...{ firstAtMs: nowMs, atMs: nowMs, count: 1 },
     };
     this.options.logger.debug({ regarding: recorded.regarding, reason, message }, 'event');
-    const { fieldPath } = recorded.regarding;
-    const key = [this.subjectOf(recorded), fieldPath, recorded.message].join('\n');
-    const waiting = this.queue.get(key);
+    const about = this.aboutOf(recorded);
+    const key = [type, reason, recorded.regarding.fieldPath, recorded.message].join('\n');
+    const waiting = this.queue.find(about, key);
     if (waiting) {
       waiting.count++;
       waiting.atMs = nowMs;
@@ -101,7 +105,7 @@ export class EventRecorder {
       this.options.logger.warn({ reason, message }, 'event queue is full, event dropped');
       return;
     }
-    this.queue.set(key, recorded);
+    this.queue.add(about, key, recorded);
     this.startWriter();
   }
 
@@ -127,24 +131,15 @@ export class EventRecorder {
     this.writers.add(writer);
   }
 
-  private async writeFrom(first: Recorded): Promise<void> {
-    for (let next: Recorded | undefined = first; next; next = this.take()) {
+  private async writeFrom(first: Taken): Promise<void> {
+    for (let next: Taken | undefined = first; next; next = this.take()) {
       await this.writeWithRetries(next);
-      this.written.delete(this.aboutOf(next));
+      this.queue.release(next.about);
     }
   }
 
-  /** Takes the oldest event about an object that no other writer writes about. */
-  private take(): Recorded | undefined {
-    if (this.stopping.signal.aborted) return undefined;
-    for (const [key, recorded] of this.queue) {
-      const about = this.aboutOf(recorded);
-      if (this.written.has(about)) continue;
-      this.written.add(about);
-      this.queue.delete(key);
-      return recorded;
-    }
-    return undefined;
+  private take(): Taken | undefined {
+    return this.stopping.signal.aborted ? undefined : this.queue.take();
   }
 
   /**
@@ -157,16 +152,12 @@ export class EventRecorder {
     return [component, host, apiVersion, kind, namespace, name, uid].join('\n');
   }
 
-  private subjectOf(recorded: Recorded): string {
-    return [this.aboutOf(recorded), recorded.type, recorded.reason].join('\n');
-  }
-
-  private async writeWithRetries(recorded: Recorded): Promise<void> {
-    const { regarding, reason, message, count } = recorded;
+  private async writeWithRetries({ about, recorded }: Taken): Promise<void> {
+    const { regarding, type, reason, message, count } = recorded;
     const { logger } = this.options;
     const correlated = this.correlator.correlate(
       {
-        ...{ subject: this.subjectOf(recorded), spamKey: this.aboutOf(recorded) },
+        ...{ subject: [about, type, reason].join('\n'), spamKey: about },
         ...{ fieldPath: regarding.fieldPath, message, count },
       },
       this.clock.monotonicMs(),

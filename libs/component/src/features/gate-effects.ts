@@ -62,6 +62,7 @@ export const operationalGates: Readonly<Record<GatedComponent, readonly string[]
     'WarningHeaders',
   ],
   'controller-manager': [
+    'APIServerIdentity',
     'DaemonSetUpdateSurge',
     'ExpandPersistentVolumes',
     'GenericEphemeralVolume',
@@ -69,6 +70,7 @@ export const operationalGates: Readonly<Record<GatedComponent, readonly string[]
     'IndexedJob',
     'LogarithmicScaleDown',
     'PodDeletionCost',
+    'StorageVersionAPI',
     'SuspendJob',
     'TTLAfterFinished',
   ],
@@ -106,7 +108,6 @@ export const idleGates: Readonly<Record<string, readonly string[]>> = {
     'ExpandCSIVolumes',
     'ExpandInUsePersistentVolumes',
     'PodDisruptionBudget',
-    'StorageVersionAPI',
     'VolumeSnapshotDataSource',
   ],
   'no volumes but directories are implemented': [
@@ -154,7 +155,7 @@ export const idleGates: Readonly<Record<string, readonly string[]>> = {
     'SupportPodPidsLimit',
     'TopologyManager',
   ],
-  'the API server does not implement its feature': ['APIServerIdentity', 'AdvancedAuditing'],
+  'the API server does not implement its feature': ['AdvancedAuditing'],
   'service account tokens of pods are always bound': ['BoundServiceAccountTokenVolume'],
   'redirects of node agents are never followed': [
     'StreamingProxyRedirects',

@@ -16,6 +16,8 @@ export interface OwnsOptions<Owner, Dependent> {
   readonly selector: (owner: Owner) => LabelSelector;
   /** Receives the creations and deletions of dependents that the cache has seen. */
   readonly expectations?: Expectations;
+  /** Whether an update may change what the owner reconciles; every update by default. */
+  readonly concernsOwner?: (dependent: Dependent, old: Dependent) => boolean;
   /** Enqueues the owner of an updated dependent once more after this time. */
   readonly requeueAfterMs?: (
     owner: Owner,
@@ -72,6 +74,9 @@ class DependentHandlers<Owner extends ApiObject, Dependent extends ApiObject> {
       this.deleted(dependent);
       return;
     }
+    // A resync passes the same object twice.
+    const isSame = dependent !== old && this.options.concernsOwner?.(dependent, old) === false;
+    if (isSame) return;
     const owner = this.ownerOf(dependent);
     const oldOwner = this.ownerOf(old);
     if (oldOwner && oldOwner !== owner) this.queue.add(objectKey(oldOwner));

@@ -36,6 +36,7 @@ import { serviceAccountController } from '../serviceaccount/service-account-cont
 import { tokenController } from '../serviceaccount/token-controller.js';
 import { statefulSetController } from '../statefulset/statefulset-controller.js';
 import { claimProtection, volumeProtection } from '../storageprotection/storage-protection.js';
+import { storageVersionCollector } from '../storageversion/storage-version-collector.js';
 import { ttlController } from '../ttl/ttl-controller.js';
 import { ttlAfterFinishedController } from '../ttlafterfinished/ttl-after-finished-controller.js';
 import { volumeBinder } from '../volumebinder/volume-binder-controller.js';
@@ -74,6 +75,7 @@ export const controllers: Readonly<Record<string, ControllerFactory>> = {
   service: serviceController,
   route: routeController,
   ttl: ttlController,
+  'storage-version-gc': storageVersionCollector,
   resourcequota: resourceQuotaController,
   'noexec-taint': taintEvictionController,
   csrapproving: csrApprovingController,

@@ -11,6 +11,7 @@ const otherNames: Readonly<Record<string, string>> = {
   'persistentvolume-binder': 'persistent-volume-binder',
   'persistentvolume-expander': 'expand-controller',
   podgc: 'pod-garbage-collector',
+  'storage-version-gc': 'storage-version-garbage-collector',
   nodeipam: 'node-controller',
   nodelifecycle: 'node-controller',
   'cloud-node-lifecycle': 'node-controller',

@@ -26,6 +26,7 @@ import { availableAfterMs, isPodActive } from '../common/pods.js';
 import { replaceStatus } from '../common/replace-status.js';
 import { mapSelectorOf, selectorOf } from '../common/selectors.js';
 import {
+  concernsReplicas,
   planReplicas,
   type ReplicaFailure,
   type ReplicaOwner,
@@ -74,6 +75,7 @@ function replicaController<T extends ReplicaOwner>(
     .owns(resources.pods, {
       selector: kind.selectorOf,
       expectations,
+      concernsOwner: concernsReplicas,
       requeueAfterMs: ({ spec }, pod, old) => availableAfterMs(spec?.minReadySeconds, pod, old),
     })
     .reconcile((key) => reconciler.reconcile(key));
@@ -104,7 +106,7 @@ class ReplicaReconciler<T extends ReplicaOwner> {
     let error: unknown;
     let failure: ReplicaFailure | undefined;
     if (isCacheCurrent && !owner.metadata?.deletionTimestamp) {
-      const plan = planReplicas(owner, pods, this.relatedPods(owner), this.rules());
+      const plan = planReplicas(owner, pods, () => this.relatedPods(owner), this.rules());
       error = await this.applyPlan(owner, plan);
       if (error !== undefined) {
         const reason = plan.createCount > 0 ? 'FailedCreate' : 'FailedDelete';

@@ -2,9 +2,11 @@ import type { Pod } from '@orch/types/core/v1';
 import { describe, expect, it } from 'vitest';
 import { at, epochMs, pod, replicaSet } from '../../test/objects.js';
 import { podsToDelete } from '../common/deletion-order.js';
-import { planReplicas, replicaSetStatus, sameStatus } from './replicaset-plan.js';
+import { concernsReplicas, planReplicas, replicaSetStatus, sameStatus } from './replicaset-plan.js';
 
 const rules = { byCost: true, byLogarithmicAge: false, nowMs: epochMs + 1_000_000 };
+
+const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'r', controller: true };
 
 const pods = (count: number) =>
   Array.from({ length: count }, (_, index) => pod({ name: `p${index}` }));
@@ -18,8 +20,30 @@ describe('planReplicas', () => {
     [2_000, 0, 500, 0],
   ])('wants %i, has %i: creates %i, deletes %i', (wanted, has, creates, deletes) => {
     const own = pods(has);
-    const plan = planReplicas(replicaSet({ replicas: wanted }), own, own, rules);
+    const plan = planReplicas(replicaSet({ replicas: wanted }), own, () => own, rules);
     expect([plan.createCount, plan.deletions.length]).toEqual([creates, deletes]);
+  });
+});
+
+describe('concernsReplicas', () => {
+  const plain = pod({ name: 'p', node: 'a', labels: { app: 'web' } });
+  const unready = pod({ name: 'p', node: 'a', labels: { app: 'web' }, ready: false });
+
+  it.each([
+    ['readiness', unready],
+    ['the time of readiness', pod({ name: 'p', labels: { app: 'web' }, readySince: 60 })],
+    ['labels', pod({ name: 'p', labels: { app: 'other' } })],
+    ['the end of the pod', pod({ name: 'p', labels: { app: 'web' }, phase: 'Failed' })],
+    ['owners', { ...plain, metadata: { ...plain.metadata, ownerReferences: [] } }],
+  ])('is true for a change of %s', (what, changed) => {
+    const owned = { ...plain, metadata: { ...plain.metadata, ownerReferences: [owner] } };
+    expect(concernsReplicas(changed, what === 'owners' ? owned : plain)).toBe(true);
+  });
+
+  it('is false for the binding to a node and a new version', () => {
+    const metadata = { ...plain.metadata, resourceVersion: '2' };
+    const bound = { ...plain, metadata, spec: { ...plain.spec, nodeName: 'b' } };
+    expect(concernsReplicas(bound, plain)).toBe(false);
   });
 });
 

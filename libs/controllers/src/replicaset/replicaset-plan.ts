@@ -9,7 +9,7 @@ import type { ReplicaSetCondition, ReplicaSetStatus } from '@orch/types/apps/v1'
 import type { Pod, PodTemplateSpec } from '@orch/types/core/v1';
 import { withoutCondition } from '../common/conditions.js';
 import { type DeletionRules, podsToDelete } from '../common/deletion-order.js';
-import { isPodAvailable, isPodReady } from '../common/pods.js';
+import { isPodActive, isPodAvailable, isPodReady, readyCondition } from '../common/pods.js';
 import { limits } from '../limits.js';
 
 /** A replica set or replication controller. */
@@ -27,11 +27,11 @@ export interface ReplicaPlan {
   readonly deletions: readonly Pod[];
 }
 
-/** @param related the pods of all replica sets with the same owner, for ranking. */
+/** @param related returns the pods of all replica sets with the same owner, for ranking. */
 export function planReplicas(
   owner: ReplicaOwner,
   activePods: readonly Pod[],
-  related: readonly Pod[],
+  related: () => readonly Pod[],
   rules: DeletionRules,
 ): ReplicaPlan {
   const surplus = activePods.length - (owner.spec?.replicas ?? 1);
@@ -41,8 +41,20 @@ export function planReplicas(
   const count = Math.min(surplus, limits.replicaBurstMax);
   return {
     createCount: 0,
-    deletions: count > 0 ? podsToDelete(activePods, related, count, rules) : [],
+    deletions: count > 0 ? podsToDelete(activePods, related(), count, rules) : [],
   };
+}
+
+/**
+ * Whether a change of a pod may change the plan or status of its replica set. Most changes, such as
+ * the binding to a node, do not: a set of many pods is not reconciled for each of them.
+ */
+export function concernsReplicas(pod: Pod, old: Pod): boolean {
+  const facts = (one: Pod) => [
+    ...[one.metadata?.uid, one.metadata?.labels, one.metadata?.ownerReferences],
+    ...[isPodActive(one), readyCondition(one)?.status, readyCondition(one)?.lastTransitionTime],
+  ];
+  return !deepEqual(facts(pod), facts(old));
 }
 
 /** What went wrong while carrying a plan out. */

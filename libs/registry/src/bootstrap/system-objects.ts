@@ -5,7 +5,7 @@
  * the service belong to `ServerEndpoints`.
  */
 import { apiService, bootstrapNamespaces, bootstrapPriorityClasses } from '@orch/api';
-import { dialect, type Logger } from '@orch/component';
+import { authenticationConfigMap, dialect, type Logger } from '@orch/component';
 import { Reconciler } from '../reconciling/reconciler.js';
 import { SystemObjectsWriter } from '../reconciling/system-objects-writer.js';
 import type { Registry } from '../store/registry.js';
