@@ -2,6 +2,11 @@
 export const limits = {
   /** Pods one sync of a replica set makes or removes. */
   replicaBurstMax: 500,
+  /**
+   * How long the status of a replica set waits for new pods to appear in the cache. Higher: it is
+   * stale for longer if one does not. Lower: more writes while many pods are created.
+   */
+  replicaStatusDelayMs: 2_000,
   /** Pods that one sync of a daemon set creates or deletes. Higher: larger load peaks. */
   daemonBurstMax: 250,
   /** Names of a revision to try before the set is retried with back-off. */

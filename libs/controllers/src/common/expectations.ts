@@ -54,6 +54,12 @@ export class Expectations {
     return this.clock.monotonicMs() - expected.sinceMs > timeoutMs;
   }
 
+  /** How long ago the latest expectations of `owner` began; 0 without any. */
+  ageMs(owner: string): number {
+    const { sinceMs = this.clock.monotonicMs() } = this.expected.get(owner) ?? {};
+    return this.clock.monotonicMs() - sinceMs;
+  }
+
   forget(owner: string): void {
     this.expected.delete(owner);
   }

@@ -34,6 +34,17 @@ describe('replicaSetController', () => {
     expect(status()).toMatchObject({ replicas: 1, readyReplicas: 1, availableReplicas: 1 });
   });
 
+  it('writes its status a few times while it creates many pods', async () => {
+    await harness.start();
+    const writeCount = () =>
+      harness.server.requests.filter(({ subresource }) => subresource === 'status').length;
+    const before = writeCount();
+    await scale(700);
+    expect(podNames()).toHaveLength(700);
+    expect(status()).toMatchObject({ replicas: 700 });
+    expect(writeCount() - before).toBeLessThanOrEqual(6);
+  });
+
   it('adopts a pod that it selects instead of creating one', async () => {
     harness.server.seed(resources.pods, pod({ name: 'orphan', labels: { app: 'web' } }));
     await harness.start();

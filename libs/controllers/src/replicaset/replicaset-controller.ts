@@ -25,6 +25,7 @@ import { podFromTemplate } from '../common/pod-template.js';
 import { availableAfterMs, isPodActive } from '../common/pods.js';
 import { replaceStatus } from '../common/replace-status.js';
 import { mapSelectorOf, selectorOf } from '../common/selectors.js';
+import { limits } from '../limits.js';
 import {
   concernsReplicas,
   planReplicas,
@@ -102,6 +103,10 @@ class ReplicaReconciler<T extends ReplicaOwner> {
     const owner = this.owners.lister.get(key);
     if (!owner) return done;
     const isCacheCurrent = this.expectations.satisfied(key);
+    // A status for each of many new pods would be stale when it is written.
+    if (!isCacheCurrent && this.expectations.ageMs(key) < limits.replicaStatusDelayMs) {
+      return { requeueAfterMs: limits.replicaStatusDelayMs };
+    }
     const pods = await this.claimPods(owner);
     let error: unknown;
     let failure: ReplicaFailure | undefined;
