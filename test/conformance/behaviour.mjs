@@ -19,8 +19,8 @@
  * - `controllers`: controllers that are off by default, to run as well.
  * - `failing`: scenarios that fail, with the reason.
  *
- * The controller manager reaches the server through a proxy that refuses what is not in the
- * discovery documents (`public-interface.mjs`); a refused request is a failure.
+ * The controller manager reaches the server through a proxy that refuses requests outside of
+ * the discovery documents (`public-interface.mjs`); a refused request is a failure.
  *
  * The groups run together, against one controller manager with the flags of all of them. Scenarios
  * that fail are replayed once more, one at a time: they count on heartbeats of nodes, which expire

@@ -2,7 +2,7 @@
  * A proxy in front of an API server that passes on only what every server of the interface has:
  * resources, verbs and subresources of the discovery documents, the paths of health and discovery,
  * known query parameters, media types and headers. A component that works behind it uses nothing
- * private. What it refuses is in `refused`.
+ * private. `refused` lists the refused requests.
  */
 import { Agent, createServer, request as send } from 'node:https';
 
