@@ -11,4 +11,5 @@ export { HollowOptions } from './hollow/hollow-options.js';
 export { renewalTimeoutMs } from './limits.js';
 export { NodeAgent, type NodeAgentDependencies } from './node-agent.js';
 export { NodeAgentOptions, nodeNameOf } from './node-agent-options.js';
+export { assignedRange } from './registration/assigned-range.js';
 export { ProcessRuntime, type ProcessRuntimeOptions } from './runtimes/process/process-runtime.js';

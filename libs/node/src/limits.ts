@@ -24,6 +24,11 @@ export const sandboxCountMax = 1_024;
 /** Prefix length of a node's pod CIDR: 14 to 65,534 addresses. */
 export const podCidrPrefixMin = 16;
 export const podCidrPrefixMax = 28;
+/**
+ * Longest pause between two reads of a node that has no range yet. Higher: the agent starts later.
+ * Lower: more requests.
+ */
+export const rangePollMsMax = 5_000;
 /** Mounts of one container. */
 export const mountCountMax = 256;
 /** Size of each tmpfs of a container: its root, the upper layers of overlays, /dev and /dev/shm. */

@@ -35,7 +35,7 @@ export class NodeAgentOptions {
   @Flag({
     name: 'pod-cidr',
     description:
-      'IPv4 network of the pods of this node, unique on the machine and in the cluster, with prefix /16 to /28. Higher prefix: room for more nodes. Lower prefix: room for more pods.',
+      'IPv4 network of the pods of this node, unique on the machine and in the cluster, with prefix /16 to /28; empty: wait for the range that the controller manager assigns (--allocate-node-cidrs). Higher prefix: room for more nodes. Lower prefix: room for more pods.',
     default: '10.244.0.0/24',
   })
   podCidr!: string;
