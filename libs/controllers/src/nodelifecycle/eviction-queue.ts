@@ -16,6 +16,10 @@ export class EvictionQueue {
   /** Zones by name of the node, in the order of their addition. */
   private readonly pending = new Map<string, string>();
 
+  get isEmpty(): boolean {
+    return this.pending.size === 0;
+  }
+
   /** Sets the rate of each zone, in nodes a second; others are forgotten. */
   setRates(rates: Iterable<readonly [string, number]>, nowMs: number): void {
     const wanted = new Map(rates);

@@ -42,13 +42,23 @@ interface ObservedNode {
   readonly after: Readiness;
 }
 
+/** The only key of the queue of evictions: all that are pending. */
+const evictionsKey = 'pending';
+
 export const nodeLifecycleController: ControllerFactory = (context, { nodes: options }) => {
   const reconciler = new NodeLifecycleReconciler(context, options);
   const built = controller('node_lifecycle_controller', context)
     .workers(limits.nodeWorkerCount)
     .for(resources.nodes, { delete: never })
-    .every(options.nodeMonitorPeriodMs, () => reconciler.monitor())
-    .every(limits.nodeEvictionPeriodMs, () => reconciler.evictDue());
+    .every(options.nodeMonitorPeriodMs, async () => {
+      await reconciler.monitor();
+      if (reconciler.hasPendingEvictions) evictions.add(evictionsKey);
+    });
+  const evictions = built.extraQueue('node_lifecycle_controller_evictions', 1, async () => {
+    await reconciler.evictDue();
+    if (!reconciler.hasPendingEvictions) return done;
+    return { requeueAfterMs: limits.nodeEvictionPeriodMs };
+  });
   const pods = built.extraQueue(
     'node_lifecycle_controller_pods',
     limits.nodePodWorkerCount,
@@ -159,6 +169,10 @@ class NodeLifecycleReconciler {
     );
     this.partitionObserved(state, observed.length, nowMs);
     for (const one of observed) await this.decide(one, state.isPartitioned);
+  }
+
+  get hasPendingEvictions(): boolean {
+    return !this.queue.isEmpty;
   }
 
   /** Evicts pending nodes, as fast as the rate of their zone allows. */
