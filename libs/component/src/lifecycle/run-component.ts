@@ -15,6 +15,7 @@ import { HelpRequested, parseOptions, UsageError } from '../options/parse-option
 import { ValueError } from '../options/values.js';
 import { orchVersion } from '../version.js';
 import { exitCodes, FatalError } from './exit-codes.js';
+import { keepTickObject } from './keep-tick-object.js';
 import { Lifecycle } from './lifecycle.js';
 
 /** An options class that contains the common options as `common`. */
@@ -60,6 +61,7 @@ export async function runComponent<Options extends HasCommonOptions>(
   });
   bindProcess(lifecycle, logger);
   keepProcessAlive();
+  void keepTickObject();
   const startedMs = systemClock.monotonicMs();
   try {
     const features = featureGates(definition, options, logger);
