@@ -22,6 +22,7 @@ const namespaceOf = (index) => `ns-${index % namespaceCount}`;
 /** Half of the roles and bindings are of the cluster, half of namespaces. */
 function filledPolicy() {
   const policy = new RbacPolicy();
+  policy.isSynced = true;
   for (let index = 0; index < roleCount; index += 1) {
     const isClusterWide = index % 2 === 0;
     const namespace = isClusterWide ? '' : namespaceOf(index);

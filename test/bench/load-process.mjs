@@ -17,6 +17,7 @@ const openConcurrency = 50;
 const extensionFactor = 4;
 let port;
 let token;
+let prefix;
 let sequence = 0;
 const payloadBytes = 880;
 /** Payloads are parts of this text, so that they do not compress well. */
@@ -28,7 +29,7 @@ function noiseAt(offset) {
 
 function configMap(namespace) {
   sequence += 1;
-  const name = `object-${String(sequence).padStart(7, '0')}`;
+  const name = `${prefix}-${String(sequence).padStart(7, '0')}`;
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -73,7 +74,7 @@ function source({ create, request }) {
 
 const commands = {
   connect(settings) {
-    ({ port, token } = settings);
+    ({ port, token, prefix } = settings);
   },
 
   /**

@@ -2,9 +2,10 @@
 import { Child } from './child.mjs';
 
 export class Load {
-  constructor({ port, token }) {
+  /** `prefix`: of the names of the objects that it creates. */
+  constructor({ port, token, prefix = 'object' }) {
     this.child = new Child('load-process.mjs');
-    this.ready = this.child.run('connect', { port, token });
+    this.ready = this.child.run('connect', { port, token, prefix });
   }
 
   run(command, settings) {

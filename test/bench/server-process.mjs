@@ -12,6 +12,8 @@ const readyPollMs = 5;
 const readyTimeoutMs = 60_000;
 export class ServerProcess {
   token = 'bench';
+  /** Lines of the token file for other users than the administrator. */
+  users = [];
   agent = new Agent({ connect: { rejectUnauthorized: false } });
 
   /**
@@ -31,7 +33,8 @@ export class ServerProcess {
   async start() {
     this.directory = await makeDirectory('bench-server');
     const tokenFile = join(this.directory, 'tokens.csv');
-    writeFileSync(tokenFile, `${this.token},bench,bench,system:masters\n`);
+    const administrator = `${this.token},bench,bench,system:masters`;
+    writeFileSync(tokenFile, [administrator, ...this.users, ''].join('\n'));
     [this.port] = await freePorts(1);
     this.url = `https://127.0.0.1:${this.port}`;
     const nodeArguments = (process.env.ORCH_BENCH_NODE_ARGS ?? '').split(' ').filter(Boolean);

@@ -43,6 +43,14 @@ class PolicyOfFirstBinding extends RbacPolicy {
   }
 }
 
+class PolicyOfOneGeneration extends RbacPolicy {
+  override setRole(namespace: string, name: string, role: ClusterRole): void {
+    const { generation } = this;
+    super.setRole(namespace, name, role);
+    this.generation = generation;
+  }
+}
+
 class GraphWithoutDeletion extends NodeGraph {
   override deleteSource(): void {}
 }
@@ -85,6 +93,7 @@ describe('authorizers and their models', () => {
     PolicyOfAllNamespaces,
     PolicyWithoutNames,
     PolicyOfFirstBinding,
+    PolicyOfOneGeneration,
   ])('find the planted bug of %o', async (Policy) => {
     expect(await firstFailure(rbacDecisions(() => new Policy()))).toBe(true);
   });

@@ -2,6 +2,16 @@
 
 /** Users whose credentials are remembered. */
 export const credentialCacheEntriesMax = 10_000;
+/**
+ * Requests, and rules about them, that are remembered; above it all are forgotten. Higher:
+ * more memory, some hundred bytes each. Lower: the roles are read again for more requests.
+ */
+export const rememberedRulesMax = 50_000;
+/**
+ * Length of a request, without the name of its object, that is remembered. Higher: long
+ * paths fill the memory. Lower: the roles are read for requests with long names of namespaces.
+ */
+export const findingsKeyLengthMax = 512;
 /** Length of a bearer token. Higher: more work to reject garbage. Lower: large tokens fail. */
 export const bearerTokenLengthMax = 64 * 1024;
 /** Time limit of a request to an OpenID Connect provider. */

@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { codecFor, SchemaError } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
-import { RbacPolicy, type RequestAttributes, type User } from '@orch/security';
+import {
+  type Authorizer,
+  type Decision,
+  RbacPolicy,
+  type RequestAttributes,
+  type User,
+} from '@orch/security';
 import type { ClusterRole, PolicyRule } from '@orch/types/rbac.authorization/v1';
 import fc from 'fast-check';
 import {
@@ -33,8 +39,8 @@ import { asyncTarget, decodedOrRefused, type Target } from '../target.js';
 
 const roundCount = 5;
 const requestCount = 4;
-/** Decisions that one input compares. */
-export const decisionsPerInput = roundCount * requestCount;
+/** Requests of each round that every round repeats, after its changes. */
+const repeatedCount = 1;
 
 const request = fc.tuple(users, attributes);
 const round = fc.record({
@@ -59,19 +65,47 @@ function applyTo(policy: RbacPolicy, model: RbacModel, change: PolicyChange): vo
   }
 }
 
-/** Compares decision, reason and rules. */
-async function compare(
-  policy: RbacPolicy,
-  model: RbacModel,
-  [user, info]: readonly [User, RequestAttributes],
-): Promise<void> {
-  const { verdict, reason } = await rbacAuthorizer(policy)({ user, info });
-  const expected = model.decide(user, info);
+/**
+ * Compares decision, reason and rules; equal users are one object, for which findings are
+ * remembered.
+ */
+class Comparison {
+  private readonly authorize: Authorizer;
+  private readonly users = new Map<string, User>();
+
+  constructor(
+    private readonly policy: RbacPolicy,
+    private readonly model: RbacModel,
+  ) {
+    this.authorize = rbacAuthorizer(policy);
+  }
+
+  async check([asking, info]: readonly [User, RequestAttributes]): Promise<void> {
+    const key = JSON.stringify(asking);
+    const user = this.users.get(key) ?? asking;
+    this.users.set(key, user);
+    compareDecisions(await this.authorize({ user, info }), this.model.decide(user, info));
+    await compareRules(this.policy, this.model, user, info.namespace);
+  }
+}
+
+function compareDecisions(
+  { verdict, reason }: Decision,
+  expected: ReturnType<RbacModel['decide']>,
+): void {
   assert.equal(verdict, expected.isAllowed ? 'allow' : 'no opinion');
   if (expected.isAllowed) assert.ok(expected.reasons.has(reason), reason);
   else assert.deepEqual(missingRoles(reason), expected.missingRoles);
-  const rules = await rbacRules(policy)(user, info.namespace);
-  const expectedRules = model.rules(user, info.namespace);
+}
+
+async function compareRules(
+  policy: RbacPolicy,
+  model: RbacModel,
+  user: User,
+  namespace: string,
+): Promise<void> {
+  const rules = await rbacRules(policy)(user, namespace);
+  const expectedRules = model.rules(user, namespace);
   const having = (list: 'resources' | 'nonResourceURLs') =>
     expectedRules.filter((rule) => (rule[list] ?? []).length > 0);
   assert.deepEqual(verbsOf(rules.resourceRules), verbsOf(having('resources')));
@@ -101,9 +135,11 @@ export function rbacDecisions(createPolicy: () => RbacPolicy = () => new RbacPol
       const policy = createPolicy();
       policy.isSynced = true;
       const model = new RbacModel();
+      const comparison = new Comparison(policy, model);
+      const asked = rounds.flatMap(({ requests }) => requests.slice(0, repeatedCount));
       for (const { changes, requests } of rounds) {
         for (const change of changes) applyTo(policy, model, change);
-        for (const each of requests) await compare(policy, model, each);
+        for (const each of [...asked, ...requests]) await comparison.check(each);
       }
     },
   );
@@ -138,8 +174,9 @@ const oddRoles = asyncTarget(
     model.setRole('', 'r', decoded.rules ?? []);
     policy.setBinding('', 'b', { roleRef, subjects });
     model.setBinding('', 'b', { roleRef, subjects });
+    const comparison = new Comparison(policy, model);
     for (const [user, info] of requests) {
-      await compare(policy, model, [{ ...user, groups: ['dev'] }, info]);
+      await comparison.check([{ ...user, groups: ['dev'] }, info]);
     }
   },
 );

@@ -44,8 +44,13 @@ export interface TokenCacheObserver {
   stale(): void;
 }
 
+/** The user is one object for all requests with the token, for which authorization remembers it. */
+interface KnownToken extends VerifiedToken {
+  readonly user: User;
+}
+
 export class ServiceAccountAuthenticator {
-  private readonly verified = new LRUCache<string, VerifiedToken>({
+  private readonly verified = new LRUCache<string, KnownToken>({
     max: credentialCacheEntriesMax,
   });
 
@@ -68,10 +73,10 @@ export class ServiceAccountAuthenticator {
     const shared = audiences.filter((audience) => verified.audiences.includes(audience));
     if (shared.length === 0 || !(await this.isAlive(verified.subject, token))) return undefined;
     this.report(verified);
-    return { user: userOf(verified.subject), audiences: shared };
+    return { user: verified.user, audiences: shared };
   }
 
-  private async verify(token: string): Promise<VerifiedToken | undefined> {
+  private async verify(token: string): Promise<KnownToken | undefined> {
     const { tokens, clock, observer } = this.dependencies;
     const startMs = clock.monotonicMs();
     const known = this.verified.get(token);
@@ -88,15 +93,17 @@ export class ServiceAccountAuthenticator {
     }
   }
 
-  private async verifyNew(token: string): Promise<VerifiedToken | undefined> {
+  private async verifyNew(token: string): Promise<KnownToken | undefined> {
     const { tokens, observer } = this.dependencies;
     observer.fetchBegan();
     let status: 'ok' | 'error' = 'error';
     try {
       const verified = await tokens.verify(token);
       status = 'ok';
-      if (verified) this.verified.set(token, verified);
-      return verified;
+      if (!verified) return undefined;
+      const known = { ...verified, user: userOf(verified.subject) };
+      this.verified.set(token, known);
+      return known;
     } finally {
       observer.fetchEnded(status);
     }

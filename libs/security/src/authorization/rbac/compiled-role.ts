@@ -58,21 +58,37 @@ class CompiledRule {
       .map((url) => url.replace(/\*+$/, ''));
   }
 
-  allows({ attributes, resource, anyResource }: RuleTarget): boolean {
+  allows(target: RuleTarget): boolean {
+    return this.allowsSome(target) && this.allowsName(target.attributes);
+  }
+
+  /** Whether it allows the request for an object of some name. */
+  allowsSome({ attributes, resource, anyResource }: RuleTarget): boolean {
     if (!matches(this.verbs, attributes.verb)) return false;
     if (!attributes.isResource) return this.allowsPath(attributes.path);
     return (
       matches(this.groups, attributes.group) &&
       (matches(this.resources, resource) ||
-        (anyResource !== undefined && matches(this.resources, anyResource))) &&
-      matches(this.names, attributes.name)
+        (anyResource !== undefined && matches(this.resources, anyResource)))
     );
+  }
+
+  /** Given that it allows the request for some name, whether it does for this one. */
+  allowsName({ isResource, name }: RequestAttributes): boolean {
+    return !isResource || matches(this.names, name);
+  }
+
+  /** Given that it allows the request for some name, whether it does for every name. */
+  allowsEveryName({ isResource }: RequestAttributes): boolean {
+    return !isResource || this.names === undefined;
   }
 
   private allowsPath(path: string): boolean {
     return this.urls.has(path) || this.urlPrefixes.some((prefix) => path.startsWith(prefix));
   }
 }
+
+export type { CompiledRule };
 
 export class CompiledRole {
   private readonly compiled: readonly CompiledRule[];
@@ -83,5 +99,10 @@ export class CompiledRole {
 
   allows(target: RuleTarget): boolean {
     return this.compiled.some((rule) => rule.allows(target));
+  }
+
+  /** The rules that allow the request for an object of some name. */
+  allowingSome(target: RuleTarget): readonly CompiledRule[] {
+    return this.compiled.filter((rule) => rule.allowsSome(target));
   }
 }

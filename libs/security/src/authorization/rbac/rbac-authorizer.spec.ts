@@ -1,7 +1,9 @@
 import type { PolicyRule, Subject } from '@orch/types/rbac.authorization/v1';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { authenticated, type User } from '../../authentication/user.js';
+import { findingsKeyLengthMax, rememberedRulesMax } from '../../limits.js';
 import type { RequestAttributes } from '../attributes.js';
+import type { Decision } from '../authorizer.js';
 import { rbacAuthorizer, rbacRules } from './rbac-authorizer.js';
 import { RbacPolicy } from './rbac-policy.js';
 
@@ -162,4 +164,72 @@ it('lists the rules of a user in a namespace', async () => {
   bind(policy, 'ns', 'b', 'ClusterRole', ann, dev);
   const rules = await rbacRules(policy)(user('ann', 'dev'), 'ns');
   expect(rules).toEqual({ resourceRules: [getPods], nonResourceRules: [url], incomplete: false });
+});
+
+describe('with one user object for several requests', () => {
+  const who = user('ann', 'dev');
+
+  it('decides by the current roles and bindings after each change', () => {
+    const policy = policyWith(getPods);
+    const authorize = rbacAuthorizer(policy);
+    const verdict = () => (authorize({ user: who, info: asking({}) }) as Decision).verdict;
+    expect(verdict()).toBe('no opinion');
+    bind(policy, 'ns', 'b', 'ClusterRole', ann);
+    expect(verdict()).toBe('allow');
+    policy.deleteRole('', 'r');
+    expect(verdict()).toBe('no opinion');
+    policy.setRole('', 'r', { rules: [getPods] });
+    expect(verdict()).toBe('allow');
+    policy.deleteBinding('ns', 'b');
+    expect(verdict()).toBe('no opinion');
+  });
+
+  it('decides about each name by the rules for it', () => {
+    const policy = policyWith({ ...getPods, resourceNames: ['a'] });
+    bind(policy, '', 'b', 'ClusterRole', ann);
+    policy.setRole('ns', 'r', { rules: [{ ...getPods, resourceNames: ['c'] }] });
+    bind(policy, 'ns', 'b', 'Role', ann, dev);
+    const authorize = rbacAuthorizer(policy);
+    const reason = (name: string) =>
+      (authorize({ user: who, info: asking({ name }) }) as Decision).reason;
+    for (let round = 0; round < 2; round += 1) {
+      expect(reason('a')).toContain('ClusterRoleBinding "b"');
+      expect(reason('c')).toMatch(/RoleBinding "b\/ns" .* to User "ann"$/);
+      expect(reason('d')).toBe('');
+    }
+  });
+
+  it('keeps apart requests whose values contain parts of each other', () => {
+    const policy = policyWith({ ...getPods, resources: ['pods/x'] });
+    bind(policy, 'a,b', 'b', 'ClusterRole', ann);
+    const authorize = rbacAuthorizer(policy);
+    const verdict = (asked: Partial<RequestAttributes>) =>
+      (authorize({ user: who, info: asking(asked) }) as Decision).verdict;
+    const allowed = { namespace: 'a,b', subresource: 'x' };
+    expect(verdict(allowed)).toBe('allow');
+    const others = [
+      { namespace: 'a', resource: ',bpods', subresource: 'x' },
+      { namespace: 'a,bp', resource: 'ods', subresource: 'x' },
+      { namespace: 'a,b', resource: 'podsx', subresource: '' },
+      { namespace: ',b', group: 'a', subresource: 'x' },
+      { namespace: 'a,b', verb: 'geta', subresource: 'x' },
+      { isResource: false, path: 'a,bpodsx', namespace: '', resource: '' },
+    ];
+    for (const other of others) expect(verdict(other)).toBe('no opinion');
+    expect(verdict(allowed)).toBe('allow');
+  });
+
+  it('decides as before after more requests than are remembered', () => {
+    const policy = policyWith(getPods);
+    bind(policy, '', 'b', 'ClusterRole', ann);
+    const authorize = rbacAuthorizer(policy);
+    const verdict = (asked: Partial<RequestAttributes>) =>
+      (authorize({ user: who, info: asking(asked) }) as Decision).verdict;
+    for (let index = 0; index <= rememberedRulesMax; index += 1) {
+      verdict({ namespace: `ns-${index}` });
+    }
+    expect(verdict({})).toBe('allow');
+    expect(verdict({ namespace: 'n'.repeat(findingsKeyLengthMax) })).toBe('allow');
+    expect(verdict({ resource: 'secrets' })).toBe('no opinion');
+  });
 });

@@ -1,58 +1,21 @@
 /** Allows what a rule of a role allows that is bound to the user. It never denies. */
-import { quote, serviceUnavailable } from '@orch/apimachinery';
-import { dialect } from '@orch/component';
-import type { User } from '../../authentication/user.js';
-import type { Attributes } from '../attributes.js';
+import { serviceUnavailable } from '@orch/apimachinery';
 import { openPathReads } from '../authenticated-authorizer.js';
-import { type Authorizer, type Decision, noOpinion } from '../authorizer.js';
+import type { Authorizer } from '../authorizer.js';
 import type { RuleLister } from '../rules.js';
-import { ruleTarget } from './compiled-role.js';
-import type { MissingRole, RbacPolicy } from './rbac-policy.js';
-import type { RoleGrant } from './role-grants.js';
+import { findingsOf, missingRolesText } from './findings.js';
+import type { RbacPolicy } from './rbac-policy.js';
+import { RememberedFindings } from './remembered-findings.js';
 
 /** Throws 503 until the roles have been read; health can be read before. */
 export function rbacAuthorizer(policy: RbacPolicy): Authorizer {
+  const remembered = new RememberedFindings(policy, (attributes) => findingsOf(policy, attributes));
   return (attributes) => {
-    if (policy.isSynced) return decide(policy, attributes);
+    if (policy.isSynced) return remembered.of(attributes).decide(attributes.info);
     const health = openPathReads(attributes);
     if (health.verdict === 'allow') return health;
     throw serviceUnavailable('the roles have not been read yet', 1);
   };
-}
-
-function decide(policy: RbacPolicy, { user, info }: Attributes): Decision {
-  const target = ruleTarget(info);
-  let granted: RoleGrant | undefined;
-  let missing: MissingRole[] | undefined;
-  policy.visit(user, info.namespace, (grant) => {
-    const role = policy.roleOf(grant);
-    if (role === undefined) {
-      missing ??= [];
-      missing.push(grant.roleRef);
-    } else if (role.allows(target)) granted = grant;
-    return granted !== undefined;
-  });
-  if (granted) return firstSubject(policy, granted, user, info.namespace).allowed;
-  // A denial has visited every grant.
-  return missing === undefined
-    ? noOpinion
-    : { ...noOpinion, reason: `RBAC: ${missingRolesText(missing)}` };
-}
-
-/** The grant of the same binding to the first of its subjects that is the user. */
-function firstSubject(
-  policy: RbacPolicy,
-  granted: RoleGrant,
-  user: User,
-  namespace: string,
-): RoleGrant {
-  let first = granted;
-  if (granted.binding.subjects?.length === 1) return first;
-  policy.visit(user, namespace, (grant) => {
-    if (grant.binding === first.binding && grant.position < first.position) first = grant;
-    return false;
-  });
-  return first;
 }
 
 /** Lists the rules of all roles of the user. */
@@ -78,13 +41,4 @@ export function rbacRules(policy: RbacPolicy): RuleLister {
       ...(missing.length > 0 && { evaluationError: missingRolesText(missing) }),
     };
   };
-}
-
-/** One error per role, in brackets if there are several. */
-function missingRolesText(missing: readonly MissingRole[]): string {
-  const group = dialect().group('rbac.authorization');
-  const texts = new Set(
-    missing.map(({ kind, name }) => `${kind.toLowerCase()}.${group} ${quote(name)} not found`),
-  );
-  return texts.size === 1 ? [...texts].join() : `[${[...texts].join(', ')}]`;
 }

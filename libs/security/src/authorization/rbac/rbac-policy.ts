@@ -28,28 +28,34 @@ export interface HeldRules {
 export class RbacPolicy {
   /** Whether it has the roles and bindings that were stored when this server started. */
   isSynced = false;
+  /** Increases with each change of a role or binding. */
+  generation = 0;
   /** By namespace, which is empty for cluster roles, then by name. */
   private readonly roles = new Map<string, Map<string, CompiledRole>>();
   private readonly grants = new Map<string, GrantIndex>();
 
   setRole(namespace: string, name: string, { rules }: ClusterRole | Role): void {
+    this.generation += 1;
     const roles = this.roles.get(namespace) ?? new Map<string, CompiledRole>();
     this.roles.set(namespace, roles.set(name, new CompiledRole(rules ?? [])));
   }
 
   deleteRole(namespace: string, name: string): void {
+    this.generation += 1;
     const roles = this.roles.get(namespace);
     roles?.delete(name);
     if (roles?.size === 0) this.roles.delete(namespace);
   }
 
   setBinding(namespace: string, name: string, binding: ClusterRoleBinding | RoleBinding): void {
+    this.generation += 1;
     const index = this.grants.get(namespace) ?? new GrantIndex(namespace);
     this.grants.set(namespace, index);
     index.set(name, binding);
   }
 
   deleteBinding(namespace: string, name: string): void {
+    this.generation += 1;
     const index = this.grants.get(namespace);
     index?.delete(name);
     if (index?.size === 0) this.grants.delete(namespace);
