@@ -31,7 +31,7 @@ export interface DelegatedAuthorizerOptions {
   readonly clock: Clock;
   /**
    * Whether requests without credentials are authorized as the anonymous user; otherwise they are
-   * denied.
+   * denied, as are those with credentials that are not valid.
    */
   readonly allowAnonymous: boolean;
 }

@@ -52,12 +52,13 @@ export async function servingRequest(
   };
 }
 
-/** The subject of a client certificate that TLS has verified. */
-function verifiedUser({ socket }: IncomingMessage): ServingUser | undefined {
-  if (!(socket instanceof TLSSocket && socket.authorized)) return undefined;
-  const subject = socket.getPeerCertificate().subject as
-    | { CN?: string; O?: string | string[] }
-    | undefined;
-  if (!subject?.CN) return undefined;
+/** The subject of a client certificate; `notValid` if TLS has not verified it or it names nobody. */
+function verifiedUser({ socket }: IncomingMessage): ServingRequest['user'] {
+  if (!(socket instanceof TLSSocket)) return undefined;
+  const { subject } = socket.getPeerCertificate() as {
+    subject?: { CN?: string; O?: string | string[] };
+  };
+  if (!subject) return undefined;
+  if (!socket.authorized || !subject.CN) return 'notValid';
   return { user: subject.CN, groups: [...[subject.O ?? []].flat(), 'system:authenticated'] };
 }

@@ -52,8 +52,9 @@ export class AgentAuthorizer implements RequestAuthorizer {
       );
     }
     // Commands in pods grant root on the node, so anonymous users may never run them.
-    const admitsAnonymous = anonymousAuth && !entersPods(request.path);
-    if (effective.user || admitsAnonymous) return allowed;
+    const { user } = effective;
+    if (user && user !== 'notValid') return allowed;
+    if (anonymousAuth && !user && !entersPods(request.path)) return allowed;
     return effective.bearerToken ? this.delegated.decide(effective) : unauthenticated;
   }
 }
@@ -62,6 +63,13 @@ export class AgentAuthorizer implements RequestAuthorizer {
 const resourceVerbs: Readonly<Record<string, string>> = {
   post: 'create',
   put: 'update',
+};
+
+const ownSubresources: Readonly<Record<string, string>> = {
+  stats: 'stats',
+  metrics: 'metrics',
+  logs: 'log',
+  spec: 'spec',
 };
 
 const enteringPaths: ReadonlySet<string> = new Set(['exec', 'attach', 'portForward', 'run']);
@@ -74,6 +82,5 @@ function entersPods(path: string): boolean {
 /** Returns the subresource of the node that a path belongs to. */
 function subresourceOf(path: string): string {
   const first = path.split('/')[1] ?? '';
-  if (first === 'stats' || first === 'metrics') return first;
-  return first === 'logs' ? 'log' : 'proxy';
+  return Object.hasOwn(ownSubresources, first) ? ownSubresources[first]! : 'proxy';
 }

@@ -22,6 +22,7 @@ import type { ContainerRuntime } from '../runtimes/container-runtime.js';
 import type { StatsSampler } from '../stats/stats-sampler.js';
 import { AgentAuthorizer } from './agent-authorizer.js';
 import { serveContainerLog } from './container-logs.js';
+import { decodeSegment } from './request/path-segment.js';
 import { serveUsage } from './serve-usage.js';
 import { serveRun } from './streams/serve-run.js';
 import { StreamServer, streamEndpoints } from './streams/stream-server.js';
@@ -88,7 +89,7 @@ function handle(
   response: ServerResponse,
 ): boolean {
   const url = new URL(request.url ?? '/', 'http://node');
-  const [first, ...rest] = url.pathname.split('/').slice(1).map(decodeURIComponent);
+  const [first, ...rest] = url.pathname.split('/').slice(1).map(decodeSegment);
   const work = serve(dependencies, first ?? '', rest, url.searchParams, request, response);
   if (!work) return false;
   work.catch((error: unknown) => {

@@ -68,10 +68,8 @@ export class StreamServer {
 
   /** Handles the upgrade request; returns false for an unknown path. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
-    const target = request.url ?? '/';
-    const mark = target.indexOf('?');
-    const path = mark < 0 ? target : target.slice(0, mark);
-    const search = mark < 0 ? '' : target.slice(mark + 1);
+    // The same path as the one that is authorized.
+    const { pathname: path, searchParams } = new URL(request.url ?? '/', 'http://node');
     const [endpoint = '', ...names] = path.split('/').slice(1).map(decodeSegment);
     if (!streamEndpoints.has(endpoint)) return false;
     this.sessionCount += 1;
@@ -79,7 +77,7 @@ export class StreamServer {
       this.sessionCount -= 1;
     });
     const upgrade = { request, socket, head };
-    this.serve(endpoint, names, new URLSearchParams(search), upgrade).catch((error: unknown) => {
+    this.serve(endpoint, names, searchParams, upgrade).catch((error: unknown) => {
       if (!(error instanceof HttpError)) {
         this.dependencies.logger.warn({ err: error, path }, 'stream failed');
         socket.destroy();
