@@ -2,9 +2,17 @@
  * One run of the command line. Loads only the file of the given command and nothing of Nest,
  * because start-up is most of the time of a short command.
  */
-import { CommandRun, commands, type GlobalOptions, type Io, processIo, repeated } from '@orch/cli';
+import {
+  CommandRun,
+  commands,
+  FlagCommand,
+  type GlobalOptions,
+  type Io,
+  processIo,
+  repeated,
+} from '@orch/cli';
 import { orchVersion } from '@orch/component';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 const globalFlags: readonly [flags: string, description: string][] = [
   [
@@ -41,7 +49,7 @@ export function runProcess(argv: readonly string[]): Promise<number> {
 
 /** Runs one command line and returns its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const program = new Command('orchctl')
+  const program = new FlagCommand('orchctl')
     .description('Controls an Orch cluster.')
     .version(orchVersion, '--version', 'print the version of this program and exit')
     .helpOption('-h, --help', 'print help and exit')

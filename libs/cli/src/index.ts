@@ -2,6 +2,8 @@
  * The commands of `orchctl`. Imports nothing that is slow to load, because every start of the
  * program loads this file.
  */
+
+export { FlagCommand } from './command-line/flag-command.js';
 export type { GlobalOptions } from './command-line/global-options.js';
 export { type Io, processIo } from './command-line/io.js';
 export { repeated } from './command-line/repeated.js';

@@ -14,6 +14,7 @@ import {
   withUser,
 } from '../kubeconfig/entries.js';
 import { changeKubeconfig, existingKubeconfig, pemFields } from '../kubeconfig/file.js';
+import { withProperty } from '../kubeconfig/set.js';
 import { withoutProperty } from '../kubeconfig/unset.js';
 import type { CommandContext } from '../session/command-context.js';
 
@@ -30,6 +31,10 @@ interface ClusterOptions {
   readonly tlsServerName?: string;
 }
 
+interface SetOptions {
+  readonly setRawBytes?: boolean;
+}
+
 export function addEntryCommands(command: Command, context: CommandContext): void {
   addCredentials(command, context);
   addCluster(command, context);
@@ -37,6 +42,7 @@ export function addEntryCommands(command: Command, context: CommandContext): voi
   addList(command, context, 'cluster');
   for (const kind of ['context', 'user', 'cluster'] as const) addDeletion(command, context, kind);
   addRenaming(command, context);
+  addSet(command, context);
   addUnset(command, context);
 }
 
@@ -165,6 +171,21 @@ function addRenaming(command: Command, context: CommandContext): void {
         return withContextName(config, name, newName);
       });
       io.out(`Context "${name}" renamed to "${newName}".\n`);
+    });
+}
+
+function addSet(command: Command, context: CommandContext): void {
+  command
+    .command('set')
+    .description('set a property, such as current-context or contexts.NAME.namespace')
+    .argument('<property>', 'names separated by dots')
+    .argument('<value>', 'its value; base64 for fields of bytes')
+    .option('--set-raw-bytes', 'the value of a field of bytes is the bytes themselves')
+    .action((property: string, value: string, { setRawBytes = false }: SetOptions) => {
+      changeKubeconfig(context.globals, (config) =>
+        withProperty(config, property, value, setRawBytes),
+      );
+      context.io.out(`Property "${property}" set.\n`);
     });
 }
 

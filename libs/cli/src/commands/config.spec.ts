@@ -102,6 +102,21 @@ describe('config', () => {
     expect((await config(['get-contexts', '-o', 'name'])).out).toBe('second\n');
   });
 
+  it('sets properties and shows values at a path', async () => {
+    await fill();
+    expect(await config(['set', 'contexts.first.namespace', 'n'])).toEqual({
+      code: 0,
+      out: 'Property "contexts.first.namespace" set.\n',
+      err: '',
+    });
+    const shown = await config(['view', '-o', 'jsonpath={.contexts[0].context.namespace}']);
+    expect(shown).toMatchObject({ code: 0, out: 'n' });
+    expect(await config(['set', 'users.ann', 'x'])).toMatchObject({ code: 1, out: '' });
+    expect(await config(['view', '-o', 'wide'])).toMatchObject({ code: 2, out: '' });
+    await config(['set', 'users.ann.client-key-data', 'k', '--set-raw-bytes']);
+    expect((await config(['view', '--raw'])).out).toContain('client-key-data: aw==');
+  });
+
   it('reports missing entries and changes nothing', async () => {
     await fill();
     const before = readFileSync(kubeconfig, 'utf8');

@@ -1,13 +1,16 @@
 /** `orchctl config`: shows and changes the kubeconfig. Secrets are shown only with `--raw`. */
+import type { Kubeconfig } from '@orch/component';
 import type { Command } from 'commander';
 import { CliError, UsageError } from '../command-line/errors.js';
 import { withContext } from '../kubeconfig/entries.js';
 import { changeKubeconfig, existingKubeconfig } from '../kubeconfig/file.js';
 import { minified, withoutSecrets } from '../kubeconfig/redact.js';
-import { yamlText } from '../output/object-text.js';
+import { objectText, outputFormat } from '../output/object-text.js';
 import { TableWriter } from '../output/table.js';
 import type { CommandContext, Configure } from '../session/command-context.js';
 import { addEntryCommands } from './config-entries.js';
+
+const viewFormats = 'yaml, json or jsonpath=TEMPLATE';
 
 interface ViewOptions {
   readonly raw?: boolean;
@@ -38,15 +41,21 @@ function addView(command: Command, context: CommandContext): void {
     .description('show the kubeconfig without secrets')
     .option('--raw', 'include secrets')
     .option('--minify', 'only the entries of the current context')
-    .option('-o, --output <format>', 'yaml or json', 'yaml')
+    .option('-o, --output <format>', viewFormats, 'yaml')
     .action((options: ViewOptions) => {
       let { config } = existingKubeconfig(context.globals);
       if (options.minify) config = minified(config, context.globals.context);
       if (!options.raw) config = withoutSecrets(config);
-      if (options.output === 'json') context.io.out(`${JSON.stringify(config, null, 4)}\n`);
-      else if (options.output === 'yaml') context.io.out(yamlText(config));
-      else throw new UsageError(`-o: want yaml or json, got ${options.output}`);
+      context.io.out(viewText(config, options.output));
     });
+}
+
+function viewText(config: Kubeconfig, output: string): string {
+  const format = outputFormat(output);
+  if (format.kind === 'table' || format.kind === 'name') {
+    throw new UsageError(`-o: want ${viewFormats}, got ${output}`);
+  }
+  return objectText({ ...config }, format, '');
 }
 
 function addContexts(command: Command, context: CommandContext): void {
