@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import {
   connectionOf,
+  type Kubeconfig,
   KubeconfigError,
   readKubeconfig,
   singleKubeconfig,
@@ -65,6 +67,19 @@ describe('kubeconfig', () => {
       clientCertificatePem: 'CERT',
       clientKeyPem: 'KEY',
     });
+  });
+
+  it('writes names that are no texts in YAML 1.1 so that every tool reads them', () => {
+    const path = join(directory, 'kubeconfig');
+    const names = ['n', 'yes', 'off', '1_000', '0x1f', '1:30', '~', 'true', '012', 'a: b', '1e3'];
+    const users = names.map((name) => ({ name, user: { token: name } }));
+    const config: Kubeconfig = {
+      ...{ apiVersion: 'v1', kind: 'Config', clusters: [], contexts: [], users },
+      'current-context': '',
+    };
+    writeKubeconfig(path, config);
+    expect(readKubeconfig(path)).toEqual(config);
+    expect(parse(readFileSync(path, 'utf8'), { version: '1.1' })).toEqual(config);
   });
 
   it('stores interchangeable servers in an extension that other tools ignore', () => {

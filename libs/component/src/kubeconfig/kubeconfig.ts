@@ -252,7 +252,8 @@ function readReferenced(kubeconfigPath: string, file: string): string {
 
 /** Writes the file with mode 0600. */
 export function writeKubeconfig(path: string, config: Kubeconfig): void {
-  writeFileAtomic(path, stringify(config), 0o600);
+  // Other tools read YAML 1.1, in which `n` without quotes is no text.
+  writeFileAtomic(path, stringify(config, { version: '1.1' }), 0o600);
 }
 
 export interface SingleKubeconfigOptions {
