@@ -4,7 +4,7 @@ import { patchSchemaOf } from '../apply/patch-schema.js';
 import { dryRunMode, dryRunNote } from '../command-line/dry-run.js';
 import { UsageError } from '../command-line/errors.js';
 import { Failures } from '../command-line/failures.js';
-import { objectText, outputFormat } from '../output/object-text.js';
+import { ObjectTexts, outputFormat } from '../output/object-text.js';
 import { place } from '../resources/manifest-target.js';
 import { readManifests } from '../resources/manifests.js';
 import { singularTypeName } from '../session/catalog.js';
@@ -48,6 +48,7 @@ export const configureApply: Configure = (command, context) => {
         );
       }
       const format = outputFormat(options.output);
+      const texts = new ObjectTexts(format);
       const { io } = context;
       const manifests = await readManifests(options.filename, options.recursive ?? false, io);
       const session = await context.session();
@@ -77,7 +78,7 @@ export const configureApply: Configure = (command, context) => {
               });
           if (applied.warning) io.err(`Warning: ${applied.warning}\n`);
           if (format.kind === 'table') io.out(`${title} ${applied.action}${dryRunNote(dryRun)}\n`);
-          else io.out(objectText(applied.object, format, singularTypeName(type)));
+          else io.out(texts.next(applied.object, singularTypeName(type)));
         });
       }
       failures.end();

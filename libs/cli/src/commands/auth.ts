@@ -11,7 +11,7 @@ import { ruleTable } from '../access/rule-table.js';
 import { dryRunMode, dryRunNote } from '../command-line/dry-run.js';
 import { PartialFailure, UsageError } from '../command-line/errors.js';
 import { Failures } from '../command-line/failures.js';
-import { objectText, outputFormat, yamlText } from '../output/object-text.js';
+import { ObjectTexts, outputFormat, yamlText } from '../output/object-text.js';
 import { TableWriter } from '../output/table.js';
 import { place, titleOf } from '../resources/manifest-target.js';
 import { readManifests } from '../resources/manifests.js';
@@ -152,6 +152,7 @@ function addReconcile(command: Command, context: CommandContext): void {
         throw new UsageError('--dry-run=server for command reconcile is not supported');
       }
       const format = outputFormat(flags.output);
+      const texts = new ObjectTexts(format);
       const { io } = context;
       const manifests = await readManifests(flags.filename, flags.recursive ?? false, io);
       const session = await context.session();
@@ -176,7 +177,7 @@ function addReconcile(command: Command, context: CommandContext): void {
           if (format.kind === 'table') {
             io.out(`${titleOf(type, object)} reconciled${dryRunNote(dryRun)}\n`);
             io.err(reconcileNotes(reconciled));
-          } else io.out(objectText(object, format, singularTypeName(type)));
+          } else io.out(texts.next(object, singularTypeName(type)));
         });
       }
       failures.end();

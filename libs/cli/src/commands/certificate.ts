@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { type ApprovalType, setApproval } from '../access/approval.js';
 import { CliError, UsageError } from '../command-line/errors.js';
 import { Failures } from '../command-line/failures.js';
-import { objectText, outputFormat } from '../output/object-text.js';
+import { ObjectTexts, outputFormat } from '../output/object-text.js';
 import { place, titleOf } from '../resources/manifest-target.js';
 import { readManifests } from '../resources/manifests.js';
 import { singularTypeName } from '../session/catalog.js';
@@ -42,6 +42,7 @@ function addApproval(
     .option('-o, --output <format>', 'json, yaml or name; default: one line per request')
     .action(async (names: string[], options: ApprovalOptions) => {
       const format = outputFormat(options.output);
+      const texts = new ObjectTexts(format);
       if (names.length === 0 && !options.filename) {
         throw new UsageError('one or more CSRs must be specified as <name> or -f <filename>');
       }
@@ -59,7 +60,7 @@ function addApproval(
           const text =
             format.kind === 'table'
               ? `${titleOf(resource, changed)} ${type.toLowerCase()}\n`
-              : objectText(changed, format, singularTypeName(resource));
+              : texts.next(changed, singularTypeName(resource));
           context.io.out(text);
         });
       }

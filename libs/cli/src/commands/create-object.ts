@@ -66,7 +66,11 @@ export async function createObject(
     apiVersion: apiVersionOf(type),
     kind: type.kind,
     ...object,
-    metadata: { ...object.metadata, ...(namespace && { namespace }) },
+    // A namespace that was not given is that of the request only, as in a manifest.
+    metadata: {
+      ...object.metadata,
+      ...(namespace && context.globals.namespace !== undefined && { namespace }),
+    },
   };
   const desired = options.saveConfig ? withLastApplied(full) : full;
   const created =

@@ -15,6 +15,7 @@ interface ClusterRoleFlags extends RuleFlags {
 export function addCreateRoles(create: Command, context: CommandContext): void {
   const role = createSubcommand(create, 'role', 'create a role with one rule per API group');
   addRuleFlags(role).action(async (name: string, flags: RuleFlags) => {
+    if (!flags.verb) throw new UsageError('at least one verb must be specified');
     if (!flags.resource) throw new UsageError('at least one resource must be specified');
     const object: Role = { metadata: { name }, rules: await rulesOf(flags, context) };
     await createObject({ plural: typeName('roles'), object }, role, context);

@@ -7,7 +7,7 @@ import { withLastApplied } from '../apply/applier.js';
 import { dryRunMode, dryRunNote } from '../command-line/dry-run.js';
 import { UsageError } from '../command-line/errors.js';
 import { Failures } from '../command-line/failures.js';
-import { objectText, outputFormat } from '../output/object-text.js';
+import { ObjectTexts, outputFormat } from '../output/object-text.js';
 import { place, titleOf } from '../resources/manifest-target.js';
 import { readManifests } from '../resources/manifests.js';
 import { singularTypeName } from '../session/catalog.js';
@@ -44,6 +44,7 @@ export const configureCreate: Configure = (command, context) => {
       if (!options.filename) throw new UsageError('no manifest to create: give -f FILE');
       const dryRun = dryRunMode(options.dryRun);
       const format = outputFormat(options.output);
+      const texts = new ObjectTexts(format);
       const { io } = context;
       const manifests = await readManifests(options.filename, options.recursive ?? false, io);
       const session = await context.session();
@@ -59,7 +60,7 @@ export const configureCreate: Configure = (command, context) => {
               : await client.create(desired, { dryRun: dryRun === 'server', fieldManager });
           if (format.kind === 'table') {
             io.out(`${titleOf(type, created)} created${dryRunNote(dryRun)}\n`);
-          } else io.out(objectText(created, format, singularTypeName(type)));
+          } else io.out(texts.next(created, singularTypeName(type)));
         });
       }
       failures.end();

@@ -1,8 +1,8 @@
 /** A kubeconfig for display: without secrets, or with the entries of one context only. */
 import type { Kubeconfig } from '@orch/component';
 
-const secretFields = ['token', 'password', 'client-key-data'];
-const longFields = ['certificate-authority-data', 'client-certificate-data'];
+const secretFields = ['token', 'password'];
+const bytesFields = ['certificate-authority-data', 'client-certificate-data', 'client-key-data'];
 const redacted = 'REDACTED';
 
 type Fields = Record<string, unknown>;
@@ -18,7 +18,7 @@ export function withoutSecrets(config: Kubeconfig): Kubeconfig {
 function hidden<T extends object>(entry: T): T {
   const fields = Object.entries(entry).map(([key, value]): [string, unknown] => {
     if (secretFields.includes(key)) return [key, redacted];
-    if (longFields.includes(key)) return [key, 'DATA+OMITTED'];
+    if (bytesFields.includes(key)) return [key, 'DATA+OMITTED'];
     if (key === 'exec') return [key, hiddenPlugin(value)];
     if (key === 'auth-provider') return [key, hiddenProvider(value)];
     if (key === 'proxy-url') return [key, hiddenPassword(value)];

@@ -53,6 +53,19 @@ export function objectText(
   }
 }
 
+/** The texts of several objects in a row; documents of YAML are separated. */
+export class ObjectTexts {
+  private isFirst = true;
+
+  constructor(private readonly format: OutputFormat) {}
+
+  next(object: ApiObject, typeName: string): string {
+    const separator = this.format.kind === 'yaml' && !this.isFirst ? '---\n' : '';
+    this.isFirst = false;
+    return separator + objectText(object, this.format, typeName);
+  }
+}
+
 export function yamlText(value: unknown): string {
   // Quotes texts that readers of YAML 1.1 take for times or booleans.
   return stringify(sorted(value), {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../command-line/errors.js';
 import { parsePath } from './json-path.js';
-import { objectText, outputFormat } from './object-text.js';
+import { ObjectTexts, objectText, outputFormat } from './object-text.js';
 import { headerOf, rowText } from './server-table.js';
 import { TableWriter } from './table.js';
 
@@ -63,6 +63,15 @@ describe('objects', () => {
       'apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - image: i\n    name: x\n  - image: j\n    name: second\n',
     );
     expect(await text('name')).toBe('pod/a\n');
+  });
+
+  it('separates documents of YAML, and nothing else', () => {
+    const texts = (format: string) => {
+      const written = new ObjectTexts(outputFormat(format));
+      return ['a', 'b'].map((name) => written.next({ metadata: { name } }, 'pod')).join('');
+    };
+    expect(texts('yaml')).toBe('metadata:\n  name: a\n---\nmetadata:\n  name: b\n');
+    expect(texts('name')).toBe('pod/a\npod/b\n');
   });
 
   it('prints values of paths', async () => {

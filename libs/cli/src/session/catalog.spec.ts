@@ -30,7 +30,7 @@ const responses: Record<string, object> = {
   },
   '/apis/apps/v1': { resources: [type('deployments', 'Deployment', ['deploy'], ['all'])] },
   '/apis/example.com/v2': { resources: [type('pods', 'Pod'), type('gears', 'Gear', ['gr'])] },
-  '/apis/example.com/v1': { resources: [type('gears', 'Gear')] },
+  '/apis/example.com/v1': { resources: [type('gears', 'Gear'), type('cogs', 'Cog', ['co'])] },
 };
 
 function catalog() {
@@ -53,6 +53,23 @@ function catalog() {
 }
 
 describe('Catalog', () => {
+  it.each(['cogs', 'co', 'cogs.example.com', 'cogs.v1.example.com'])(
+    'finds a type that the preferred version of its group lacks: %s',
+    async (name) => {
+      expect(await catalog().catalog.type(name)).toMatchObject({ plural: 'cogs', version: 'v1' });
+    },
+  );
+
+  it('lists each type once, in the preferred version if that has it', async () => {
+    const types = await catalog().catalog.preferred();
+    const inGroup = types.filter(({ groupName }) => groupName === 'example.com');
+    expect(inGroup.map(({ plural, version }) => `${plural} ${version}`)).toEqual([
+      'pods v2',
+      'gears v2',
+      'cogs v1',
+    ]);
+  });
+
   it.each(['pods', 'pod', 'po', 'Pod', 'PODS'])('finds pods as %s, core first', async (name) => {
     const found = await catalog().catalog.type(name);
     expect(qualifiedName(found)).toBe('pods');

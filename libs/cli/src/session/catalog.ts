@@ -110,12 +110,16 @@ export class Catalog {
     throw new CliError(`no matches for kind "${kind}" in version "${apiVersion}"`);
   }
 
-  /** Every type in the preferred version of its group, core first. */
+  /** Every type once, in the preferred version of its group if that has it; core first. */
   async preferred(): Promise<readonly ResourceType[]> {
-    const lists = await Promise.all(
-      this.preferredVersions().map((groupVersion) => this.list(groupVersion)),
+    const groups = await Promise.all(
+      this.versionsByGroup().map(async (versions) => {
+        const types = await this.typesIn(versions);
+        const plurals = types.map(({ plural }) => plural);
+        return types.filter(({ plural }, index) => plurals.indexOf(plural) === index);
+      }),
     );
-    return lists.flat();
+    return groups.flat();
   }
 
   /** All served group versions, such as `v1` and `apps/v1`, in the order of the server. */
@@ -133,15 +137,16 @@ export class Catalog {
     if (inCore) return inCore;
     const hinted = this.hint(lower);
     const inHinted = hinted && match(await this.list(hinted), lower);
-    return inHinted ?? match(await this.preferred(), lower);
+    if (inHinted) return inHinted;
+    const inPreferred = match(await this.typesIn(this.preferredVersions()), lower);
+    return inPreferred ?? match(await this.preferred(), lower);
   }
 
   /** Finds `deployments.apps` or `deployments.v1.apps`. */
   private async findQualified(name: string, rest: string): Promise<ResourceType | undefined> {
-    const group = this.preferredVersions().find((candidate) => candidate.group === rest);
-    const candidates = group
-      ? [group]
-      : this.served().filter(({ group, version }) => `${version}.${group}` === `${rest}`);
+    const candidates =
+      this.versionsByGroup().find(([{ group }]) => group === rest) ??
+      this.served().filter(({ group, version }) => `${version}.${group}` === rest);
     for (const candidate of candidates) {
       const found = match(await this.list(candidate), name);
       if (found) return found;
@@ -160,11 +165,26 @@ export class Catalog {
   }
 
   private preferredVersions(): GroupVersion[] {
-    const named = (this.groups.groups ?? []).map((group) => ({
-      group: group.name,
-      version: group.preferredVersion?.version ?? group.versions[0]?.version ?? '',
-    }));
-    return [core, ...named];
+    return this.versionsByGroup().map(([preferred]) => preferred);
+  }
+
+  /** The versions of each group, the preferred one first. */
+  private versionsByGroup(): [GroupVersion, ...GroupVersion[]][] {
+    const named = (this.groups.groups ?? []).map(
+      ({ name: group, versions, preferredVersion }): [GroupVersion, ...GroupVersion[]] => {
+        const preferred = preferredVersion?.version ?? versions[0]?.version ?? '';
+        const others = versions.filter(({ version }) => version !== preferred);
+        return [
+          { group, version: preferred },
+          ...others.map(({ version }) => ({ group, version })),
+        ];
+      },
+    );
+    return [[core], ...named];
+  }
+
+  private async typesIn(versions: readonly GroupVersion[]): Promise<readonly ResourceType[]> {
+    return (await Promise.all(versions.map((version) => this.list(version)))).flat();
   }
 
   private served(): GroupVersion[] {
