@@ -8,7 +8,7 @@ import { createHook } from 'node:async_hooks';
 
 let kept: object | undefined;
 
-/** Resolves with the object when it is kept. */
+/** Resolves with the object. */
 export function keepTickObject(): Promise<object> {
   return new Promise((resolve) => {
     const hook = createHook({

@@ -52,7 +52,7 @@ export async function servingRequest(
   };
 }
 
-/** The subject of a client certificate; `notValid` if TLS has not verified it or it names nobody. */
+/** The subject of a client certificate; `notValid` if TLS has not verified it or it has no name. */
 function verifiedUser({ socket }: IncomingMessage): ServingRequest['user'] {
   if (!(socket instanceof TLSSocket)) return undefined;
   const { subject } = socket.getPeerCertificate() as {
