@@ -46,6 +46,18 @@ export class Decryptor {
   }
 
   /**
+   * Whether one of the entries is encrypted, or of a resource of the configuration. Allocates
+   * nothing: most lists have neither.
+   */
+  concernsAny(entries: readonly Entry[]): boolean {
+    for (let index = 0; index < entries.length; index += 1) {
+      const { key, bytes } = entries[index]!;
+      if (isEncrypted(bytes) || this.encryptionOf(key)) return true;
+    }
+    return false;
+  }
+
+  /**
    * The same array if nothing is encrypted, a promise if a key has to be fetched or something
    * cannot be decrypted. Rejects with StoreError `Undecryptable` or `Unavailable`.
    */

@@ -78,6 +78,7 @@ export class EncryptedStore implements ReadWriteStore {
     const { decryptor } = this;
     const untilMs = this.clock.monotonicMs() + options.timeoutMs;
     const result = await this.store.list(prefix, options);
+    if (!decryptor.concernsAny(result.entries)) return result;
     const entries = await this.inTime(decryptInSlices(decryptor, result.entries), untilMs);
     return entries === result.entries ? result : { ...result, entries };
   }
