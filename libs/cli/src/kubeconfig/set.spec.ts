@@ -62,6 +62,7 @@ describe('withProperty', () => {
     ['users.ann.nothing', 'x', "can't set a map to a value: users.ann.nothing"],
     ['users.ann.as-groups', 'x', 'cannot set users.ann.as-groups to one value'],
     ['preferences', 'x', 'cannot set preferences to one value'],
+    ['kind', 'Other', 'kind: a kubeconfig always has Config'],
     ['users.ann.token.x', 'y', 'unable to parse one or more field values of users.ann.token.x'],
   ])('rejects "%s" with "%s"', (property, value, message) => {
     expect(() => having(property, value)).toThrow(message);

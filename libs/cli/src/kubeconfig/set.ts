@@ -40,8 +40,10 @@ export function withProperty(
 }
 
 function withFileField(config: Kubeconfig, field: string, value: string): Kubeconfig {
-  // The file always has the kind and version that this program writes.
-  if (field === 'kind' || field === 'apiVersion') return config;
+  if (field === 'kind' || field === 'apiVersion') {
+    if (value === config[field]) return config;
+    throw new CliError(`${field}: a kubeconfig always has ${config[field]}`);
+  }
   if (field === 'current-context') return { ...config, [field]: value };
   throw new CliError(`cannot set ${field} to one value`);
 }
