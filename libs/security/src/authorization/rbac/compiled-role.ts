@@ -37,7 +37,7 @@ function matches(values: Values, value: string): boolean {
   return values === undefined || values.has(value);
 }
 
-class CompiledRule {
+export class CompiledRule {
   private readonly verbs: Values;
   private readonly groups: Values;
   private readonly resources: Values;
@@ -59,11 +59,11 @@ class CompiledRule {
   }
 
   allows(target: RuleTarget): boolean {
-    return this.allowsSome(target) && this.allowsName(target.attributes);
+    return this.allowsIgnoringName(target) && this.allowsName(target.attributes);
   }
 
-  /** Whether it allows the request for an object of some name. */
-  allowsSome({ attributes, resource, anyResource }: RuleTarget): boolean {
+  /** Whether it allows the request for at least one object name. */
+  allowsIgnoringName({ attributes, resource, anyResource }: RuleTarget): boolean {
     if (!matches(this.verbs, attributes.verb)) return false;
     if (!attributes.isResource) return this.allowsPath(attributes.path);
     return (
@@ -73,12 +73,12 @@ class CompiledRule {
     );
   }
 
-  /** Given that it allows the request for some name, whether it does for this one. */
+  /** Whether it allows the name of a request that it allows apart from the name. */
   allowsName({ isResource, name }: RequestAttributes): boolean {
     return !isResource || matches(this.names, name);
   }
 
-  /** Given that it allows the request for some name, whether it does for every name. */
+  /** Whether it allows all object names for a request that it allows apart from the name. */
   allowsEveryName({ isResource }: RequestAttributes): boolean {
     return !isResource || this.names === undefined;
   }
@@ -87,8 +87,6 @@ class CompiledRule {
     return this.urls.has(path) || this.urlPrefixes.some((prefix) => path.startsWith(prefix));
   }
 }
-
-export type { CompiledRule };
 
 export class CompiledRole {
   private readonly compiled: readonly CompiledRule[];
@@ -101,8 +99,8 @@ export class CompiledRole {
     return this.compiled.some((rule) => rule.allows(target));
   }
 
-  /** The rules that allow the request for an object of some name. */
-  allowingSome(target: RuleTarget): readonly CompiledRule[] {
-    return this.compiled.filter((rule) => rule.allowsSome(target));
+  /** The rules that allow the request for at least one object name. */
+  allowingIgnoringName(target: RuleTarget): readonly CompiledRule[] {
+    return this.compiled.filter((rule) => rule.allowsIgnoringName(target));
   }
 }

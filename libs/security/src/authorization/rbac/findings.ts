@@ -21,7 +21,7 @@ interface Found {
 
 export class Findings {
   constructor(
-    /** In the order of the grants. Those after one for every name are left out. */
+    /** In the order of the grants, up to the first rule that allows all object names. */
     private readonly candidates: readonly Candidate[],
     private readonly otherwise: Decision,
   ) {}
@@ -49,7 +49,7 @@ export function findingsOf(policy: RbacPolicy, attributes: Attributes): Findings
       missing.push(grant.roleRef);
       return false;
     }
-    for (const rule of role.allowingSome(target)) {
+    for (const rule of role.allowingIgnoringName(target)) {
       found.push({ rule, grant });
       if (rule.allowsEveryName(info)) return true;
     }
@@ -62,6 +62,7 @@ export function findingsOf(policy: RbacPolicy, attributes: Attributes): Findings
       : { ...noOpinion, reason: `RBAC: ${missingRolesText(missing)}` },
   );
 }
+
 /** A decision names the first subject of the binding that is the user. */
 function namingFirstSubjects(
   policy: RbacPolicy,
