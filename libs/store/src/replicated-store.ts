@@ -60,13 +60,17 @@ export class ReplicatedStore implements VersionedStore {
   }
 
   get(key: string, options: ReadOptions): Awaitable<GetResult> {
-    const failed = (error: unknown) => Promise.reject(this.lifecycle.readFailure(error));
     try {
       const result = this.lifecycle.reads.get(key, options);
-      return result instanceof Promise ? result.catch(failed) : result;
+      if (!(result instanceof Promise)) return result;
+      return result.catch((error: unknown) => this.failedGet(error));
     } catch (error) {
-      return failed(error);
+      return this.failedGet(error);
     }
+  }
+
+  private failedGet(error: unknown): Promise<never> {
+    return Promise.reject(this.lifecycle.readFailure(error));
   }
 
   async list(prefix: string, options: ListOptions): Promise<ListResult> {

@@ -126,7 +126,7 @@ export class WatchRecorder {
   }
 }
 
-/** Resolves with the code of the StoreError that `promise` rejects with, or `succeeded`. */
+/** Resolves with the code of the StoreError that `result` rejects with, or `succeeded`. */
 export function codeOf(result: Awaitable<unknown>): Promise<string> {
   return Promise.resolve(result).then(
     () => 'succeeded',
