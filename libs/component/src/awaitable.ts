@@ -30,13 +30,14 @@ export function firstAccepted<I extends readonly unknown[], O>(
     for (let index = first; index < attempts.length; index += 1) {
       try {
         const output = attempts[index]!(...input);
-        if (output instanceof Promise) return attemptAfter(output, index, before, input);
+        if (output instanceof Promise)
+          return attemptAfter(output, index, before ?? noOutcomes(), input);
         if (acceptance.accepts(output)) return output;
-        before ??= { outputs: [], errors: [] };
+        before ??= noOutcomes();
         before.outputs.push(output);
       } catch (error) {
         if (!acceptance.passes(error)) throw error;
-        before ??= { outputs: [], errors: [] };
+        before ??= noOutcomes();
         before.errors.push(error);
       }
     }
@@ -45,7 +46,7 @@ export function firstAccepted<I extends readonly unknown[], O>(
   const attemptAfter = async (
     pending: Promise<O>,
     index: number,
-    rejected: Rejected<O> = { outputs: [], errors: [] },
+    rejected: Rejected<O>,
     input: I,
   ): Promise<O> => {
     try {
@@ -64,4 +65,8 @@ export function firstAccepted<I extends readonly unknown[], O>(
 interface Rejected<O> {
   readonly outputs: O[];
   readonly errors: unknown[];
+}
+
+function noOutcomes<O>(): Rejected<O> {
+  return { outputs: [], errors: [] };
 }

@@ -136,6 +136,7 @@ export {
   parseDuration,
   ValueError,
 } from './options/values.js';
+export { authenticationConfigMap } from './serving/authentication-config-map.js';
 export {
   ComponentServer,
   type ComponentServerOptions,
@@ -154,11 +155,10 @@ export {
   type ReviewedResource,
   type ServingDecision,
 } from './serving/request-authorizer.js';
-export {
-  authenticationConfigMap,
-  type ServingAuthentication,
-  type ServingRequest,
-  type ServingUser,
+export type {
+  ServingAuthentication,
+  ServingRequest,
+  ServingUser,
 } from './serving/serving-request.js';
 export {
   followServingFiles,

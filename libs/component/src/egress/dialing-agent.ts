@@ -35,8 +35,8 @@ class DialingHttpAgent extends HttpAgent {
 }
 
 /**
- * All requests of one agent have its TLS settings, which are therefore not part of the names of its
- * pools: the runtime would join them, certificates included, for every request.
+ * All requests of one agent have its TLS settings, so the names of its connection pools leave them
+ * out. The runtime would concatenate them, with the certificates, for every request.
  */
 export class SoleTlsAgent extends HttpsAgent {
   override getName({ host, port, servername }: RequestOptions = {}): string {

@@ -3,9 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import type { Awaitable } from '../awaitable.js';
 
-/** The config map in the system namespace that publishes the trusted clients of API servers. */
-export const authenticationConfigMap = 'extension-apiserver-authentication';
-
 /** The user of a request, as reviews describe it. */
 export interface ServingUser {
   readonly user: string;
@@ -55,9 +52,11 @@ export async function servingRequest(
 /** The subject of a client certificate; `notValid` if TLS has not verified it or it has no name. */
 function verifiedUser({ socket }: IncomingMessage): ServingRequest['user'] {
   if (!(socket instanceof TLSSocket)) return undefined;
-  const { subject } = socket.getPeerCertificate() as {
+  // Null if the connection has closed.
+  const certificate = socket.getPeerCertificate() as {
     subject?: { CN?: string; O?: string | string[] };
-  };
+  } | null;
+  const subject = certificate?.subject;
   if (!subject) return undefined;
   if (!socket.authorized || !subject.CN) return 'notValid';
   return { user: subject.CN, groups: [...[subject.O ?? []].flat(), 'system:authenticated'] };
