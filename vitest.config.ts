@@ -20,6 +20,17 @@ function specs(ending: string): string[] {
 /** Specs that start whole servers or replicas on real sockets and disks. */
 const servers = specs('.server.spec.ts');
 
+/** Specs that select the dialect `kubernetes`: a process has one dialect, by default `orch`. */
+const inKubernetesDialect = specs('.kubernetes.spec.ts');
+const serversInKubernetesDialect = specs('.kubernetes.server.spec.ts');
+
+// Servers of several specs share the cores and the disk: the limit only ends what hangs.
+const serverTimeoutMs = 60_000;
+
+function project(name: string, include: string[], exclude: string[], testTimeout = 20_000) {
+  return { extends: true as const, test: { name, include, exclude, testTimeout } };
+}
+
 export default defineConfig({
   plugins: [swc.vite({ configFile: resolve(root, '.swcrc') })],
   resolve: {
@@ -34,11 +45,14 @@ export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 20_000,
+    // The specs of a project share the modules of their process: loading them for each took longer
+    // than the tests.
+    isolate: false,
     projects: [
-      { extends: true, test: { name: 'unit', include: specs('.spec.ts'), exclude: servers } },
-      // Servers of several specs share the cores and the disk: the limit only ends what hangs.
-      { extends: true, test: { name: 'server', include: servers, testTimeout: 60_000 } },
+      project('unit', specs('.spec.ts'), [...servers, ...inKubernetesDialect]),
+      project('unit-kubernetes', inKubernetesDialect, servers),
+      project('server', servers, serversInKubernetesDialect, serverTimeoutMs),
+      project('server-kubernetes', serversInKubernetesDialect, [], serverTimeoutMs),
     ],
   },
 });

@@ -9,6 +9,7 @@ export default mergeConfig(
       root: import.meta.dirname,
       include: ['**/*.spec.ts'],
       fileParallelism: false,
+      isolate: true,
       testTimeout: 180_000,
       hookTimeout: 180_000,
     },
