@@ -51,7 +51,7 @@ import { PublicInterfaceProxy } from './public-interface.mjs';
 const groups = JSON.parse(readFileSync(join(import.meta.dirname, 'behaviour.json'), 'utf8'));
 const certificateValidMs = 86_400_000;
 /** Scenarios replayed concurrently; most of their time is waiting. */
-const concurrency = 4;
+const concurrency = 6;
 
 /** The times that the scenarios count on, and enough requests for the scenarios of all groups. */
 const managerFlags = [
