@@ -10,13 +10,7 @@ export {
   dialectNames,
   selectDialect,
 } from './dialect/dialect.js';
-export {
-  type Dial,
-  type DialAddress,
-  httpAgent,
-  httpsAgent,
-  SoleTlsAgent,
-} from './egress/dialing-agent.js';
+export { type Dial, type DialAddress, httpAgent, httpsAgent } from './egress/dialing-agent.js';
 export {
   type DialObserver,
   type DialStage,

@@ -71,13 +71,14 @@ export {
   ServiceAccountTokens,
   type TokenSubject,
 } from './tokens/service-account-tokens.js';
+export type { ConnectionPool } from './webhooks/connection-pool.js';
+export { ConnectionClosedError, ResponseSizeError } from './webhooks/exchange.js';
+export { type HttpPost, type HttpPostResponse, post } from './webhooks/http-post.js';
 export {
-  type HttpPost,
-  type HttpPostResponse,
-  post,
-  ResponseSizeError,
-} from './webhooks/http-post.js';
-export { agentOf, authorizationOf, checkCredentials } from './webhooks/kubeconfig-agent.js';
+  authorizationOf,
+  checkCredentials,
+  connectionPoolOf,
+} from './webhooks/kubeconfig-connections.js';
 export { failureMessage, isSuccess } from './webhooks/response-failure.js';
 export {
   type PostReview,
@@ -85,7 +86,7 @@ export {
   type ReviewVersion,
   reviewVersions,
 } from './webhooks/review.js';
-export type { ServiceResolver } from './webhooks/service-agent.js';
+export type { ServiceResolver } from './webhooks/service-endpoint.js';
 export {
   type WebhookAddress,
   type WebhookCall,

@@ -1,6 +1,12 @@
 /** The webhook backend: posts lists of events to the server of a kubeconfig. */
 import { type ConnectionConfig, type Dial, retry } from '@orch/component';
-import { agentOf, authorizationOf, isSuccess, post } from '@orch/security';
+import {
+  authorizationOf,
+  type ConnectionPool,
+  connectionPoolOf,
+  isSuccess,
+  post,
+} from '@orch/security';
 import {
   auditWebhookAttemptsMax,
   auditWebhookPauseMaxMs,
@@ -29,13 +35,13 @@ class WebhookStatusError extends Error {
 
 export class WebhookSink implements AuditSink {
   readonly name = 'webhook';
-  private readonly agent: ReturnType<typeof agentOf>;
+  private readonly pool: ConnectionPool;
   private readonly url: URL;
   private readonly closing = new AbortController();
 
   /** Throws KubeconfigError for credentials that require a plug-in. */
   constructor(private readonly options: WebhookSinkOptions) {
-    this.agent = agentOf(options.connection, 'audit webhook', options.dial);
+    this.pool = connectionPoolOf(options.connection, 'audit webhook', options.dial);
     this.url = new URL(options.connection.server);
     this.url.searchParams.set('timeout', `${auditWebhookTimeoutMs / 1_000}s`);
   }
@@ -60,7 +66,7 @@ export class WebhookSink implements AuditSink {
 
   async close(): Promise<void> {
     this.closing.abort(new Error('the server is stopping'));
-    this.agent.destroy();
+    this.pool.close();
   }
 
   private async post(body: string): Promise<void> {
@@ -68,7 +74,7 @@ export class WebhookSink implements AuditSink {
     const authorization = await authorizationOf(connection);
     const response = await post({
       url: this.url,
-      agent: this.agent,
+      pool: this.pool,
       headers: { ...(authorization !== undefined && { authorization }) },
       body,
       signal: AbortSignal.any([this.closing.signal, AbortSignal.timeout(auditWebhookTimeoutMs)]),

@@ -5,8 +5,10 @@
  */
 import { type ConnectionConfig, type Dial, errorCode, retry } from '@orch/component';
 import {
-  agentOf,
   authorizationOf,
+  ConnectionClosedError,
+  type ConnectionPool,
+  connectionPoolOf,
   failureMessage,
   isSuccess,
   post,
@@ -36,16 +38,14 @@ export interface ReviewClientOptions {
 /** Another attempt may succeed. */
 class RetryableReviewError extends ReviewError {}
 
-const retryableCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
-
 export class ReviewClient {
-  private readonly agent: ReturnType<typeof agentOf>;
+  private readonly pool: ConnectionPool;
   private readonly url: URL;
   private inFlightCount = 0;
 
   /** Throws KubeconfigError for credentials that require a plug-in. */
   constructor(private readonly options: ReviewClientOptions) {
-    this.agent = agentOf(options.connection, options.use, options.dial);
+    this.pool = connectionPoolOf(options.connection, options.use, options.dial);
     this.url = new URL(options.connection.server);
     this.url.searchParams.set('timeout', `${reviewTimeoutMs / 1_000}s`);
   }
@@ -80,7 +80,7 @@ export class ReviewClient {
   }
 
   close(): void {
-    this.agent.destroy();
+    this.pool.close();
   }
 
   private get timeoutMs(): number {
@@ -93,7 +93,7 @@ export class ReviewClient {
       const authorization = await authorizationOf(connection);
       const response = await post({
         url: this.url,
-        agent: this.agent,
+        pool: this.pool,
         headers: { ...(authorization !== undefined && { authorization }) },
         body,
         signal,
@@ -110,7 +110,7 @@ export class ReviewClient {
         throw new ReviewError(`the ${use}: ${error.message}`, { cause: error });
       }
       const code = errorCode(error) ?? 'unknown error';
-      const Failure = retryableCodes.has(code) ? RetryableReviewError : ReviewError;
+      const Failure = error instanceof ConnectionClosedError ? RetryableReviewError : ReviewError;
       throw new Failure(`cannot reach the ${use}: ${code}`, { cause: error });
     }
   }

@@ -38,7 +38,7 @@ class DialingHttpAgent extends HttpAgent {
  * All requests of one agent have its TLS settings, so the names of its connection pools leave them
  * out. The runtime would concatenate them, with the certificates, for every request.
  */
-export class SoleTlsAgent extends HttpsAgent {
+class SoleTlsAgent extends HttpsAgent {
   override getName({ host, port, servername }: RequestOptions = {}): string {
     return `${host ?? ''}:${port ?? ''}:${servername ?? ''}`;
   }

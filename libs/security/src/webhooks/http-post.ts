@@ -1,24 +1,18 @@
 /**
  * Posts a document over HTTP or HTTPS and reads the response. It bounds the size of the response,
- * also of a compressed one, and ends with the caller's signal. A kept connection that the server
- * closes before its first byte is replaced once: the server had not read the request.
+ * also of a compressed one, and ends with the caller's signal.
  */
-import {
-  type Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-} from 'node:http';
-import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import type { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import { type EndSignal, errorCode } from '@orch/component';
+import type { ConnectionPool } from './connection-pool.js';
+import { type ExchangeResponse, ResponseSizeError } from './exchange.js';
 
 export interface HttpPost {
   readonly url: URL;
-  readonly agent: HttpAgent | HttpsAgent;
-  /** Besides the content type and length. */
-  readonly headers: OutgoingHttpHeaders;
+  readonly pool: ConnectionPool;
+  /** Besides those of the content. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: EndSignal;
   /** Size of the response, after decompression. */
@@ -35,22 +29,32 @@ export interface HttpPostResponse {
   readonly text: string;
 }
 
-/** The response is longer than its limit. */
-export class ResponseSizeError extends Error {
-  override readonly name = 'ResponseSizeError';
-}
+const accepted = { accept: 'application/json, */*', 'accept-encoding': 'gzip' } as const;
+const sent = { ...accepted, 'content-type': 'application/json' } as const;
 
-/** Rejects with the error of the connection, with ResponseSizeError, or as the signal aborts. */
+/**
+ * Rejects with the error of the connection, ConnectionClosedError, ResponseSizeError, or as the
+ * signal aborts.
+ */
 export async function post(options: HttpPost): Promise<HttpPostResponse> {
-  const { redirectCountMax = 0 } = options;
+  const { pool, redirectCountMax = 0, signal, responseBytesMax } = options;
   let { url } = options;
-  let body: string | undefined = options.body;
+  let body: string | null = options.body;
   for (let count = 0; ; count += 1) {
-    const response = await exchange(options, url, body);
-    const { statusCode = 0, headers } = response;
-    const target = redirectTarget(url, statusCode, headers.location);
-    if (!target || redirectCountMax === 0) return read(response, options);
-    response.resume();
+    const response = await pool.exchange({
+      url,
+      method: body === null ? 'GET' : 'POST',
+      headers: {
+        ...(url.host === options.url.host ? options.headers : withoutCredentials(options.headers)),
+        ...(body === null ? accepted : sent),
+      },
+      body,
+      signal,
+      responseBytesMax,
+    });
+    const { statusCode } = response;
+    const target = redirectTarget(url, response);
+    if (!target || redirectCountMax === 0) return decoded(response, responseBytesMax);
     if (count === redirectCountMax) {
       throw new Error(`stopped after ${redirectCountMax} redirects`);
     }
@@ -58,120 +62,56 @@ export async function post(options: HttpPost): Promise<HttpPostResponse> {
       throw new Error(`the redirect to ${target.protocol} is not followed`);
     }
     // The older redirects turn every request into a read.
-    if (statusCode < 307) body = undefined;
+    if (statusCode < 307) body = null;
     url = target;
   }
 }
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-function redirectTarget(url: URL, statusCode: number, location: string | undefined) {
-  if (!redirects.has(statusCode) || location === undefined) return undefined;
+function redirectTarget(url: URL, response: ExchangeResponse): URL | undefined {
+  if (!redirects.has(response.statusCode)) return undefined;
+  const location = headerOf(response, 'location');
+  if (location === undefined) return undefined;
   if (!URL.canParse(location, url.href)) throw new Error('the redirect has an invalid location');
   return new URL(location, url);
 }
 
-async function exchange(
-  options: HttpPost,
-  url: URL,
-  body: string | undefined,
-): Promise<IncomingMessage> {
-  try {
-    return await send(options, url, body);
-  } catch (error) {
-    if (!(error instanceof StaleConnectionError)) throw error;
-  }
-  try {
-    return await send(options, url, body);
-  } catch (error) {
-    throw error instanceof StaleConnectionError ? error.cause : error;
-  }
-}
-
-/** The server closed a kept connection when the request was sent. */
-class StaleConnectionError extends Error {}
-
-function send(
-  { agent, headers, signal, url: first }: HttpPost,
-  url: URL,
-  body: string | undefined,
-): Promise<IncomingMessage> {
-  const isHttps = url.protocol === 'https:';
-  return new Promise((resolve, reject) => {
-    const request = (isHttps ? httpsRequest : httpRequest)(url, {
-      method: body === undefined ? 'GET' : 'POST',
-      agent,
-      headers: {
-        ...(url.host === first.host ? headers : withoutCredentials(headers)),
-        accept: 'application/json, */*',
-        'accept-encoding': 'gzip',
-        ...(body !== undefined && {
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-        }),
-      },
-    });
-    // HTTP/1.1 connections are persistent without the header.
-    request.removeHeader('connection');
-    request.once('response', resolve);
-    request.once('error', (error) => {
-      const isStale = request.reusedSocket && errorCode(error) === 'ECONNRESET' && !signal.aborted;
-      reject(isStale ? new StaleConnectionError('stale', { cause: error }) : error);
-    });
-    const end = () => request.destroy(asError(signal.reason));
-    if (signal.aborted) end();
-    signal.addEventListener('abort', end, { once: true });
-    request.once('close', () => signal.removeEventListener('abort', end));
-    // The runtime sends the head and a text in one write.
-    request.end(body);
-  });
-}
-
-function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error('the request was aborted');
-}
-
 /** Another server must not receive the credentials. */
-function withoutCredentials(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+function withoutCredentials(headers: HttpPost['headers']): HttpPost['headers'] {
   const { authorization: _authorization, host: _host, ...others } = headers;
   return others;
 }
 
-async function read(
-  response: IncomingMessage,
-  { responseBytesMax }: HttpPost,
-): Promise<HttpPostResponse> {
-  const { statusCode = 0, headers } = response;
-  const isCompressed = headers['content-encoding'] === 'gzip';
-  const source = isCompressed ? response.pipe(createGunzip()) : response;
-  // `pipe` does not pass errors on.
-  if (isCompressed) response.once('error', (error) => source.destroy(error));
-  const text = await textOf(source, responseBytesMax).catch((error: unknown) => {
-    response.destroy();
-    source.destroy();
-    throw error;
-  });
-  const seconds = headers['retry-after'] ?? '';
+async function decoded(response: ExchangeResponse, bytesMax: number): Promise<HttpPostResponse> {
+  const { statusCode, body } = response;
+  const isCompressed = headerOf(response, 'content-encoding') === 'gzip' && body.length > 0;
+  const content = isCompressed ? await decompressed(body, bytesMax) : body;
+  const seconds = headerOf(response, 'retry-after') ?? '';
   return {
     statusCode,
-    contentType: headers['content-type'] ?? '',
+    contentType: headerOf(response, 'content-type') ?? '',
     retryAfterSeconds: /^\d{1,6}$/.test(seconds) ? Number(seconds) : undefined,
-    text,
+    text: content.toString(),
   };
 }
 
-/** Rejects with ResponseSizeError, and with the error of the stream. */
-function textOf(source: Readable, bytesMax: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let byteCount = 0;
-    source.on('data', (chunk: Buffer) => {
-      byteCount += chunk.length;
-      if (byteCount > bytesMax) {
-        reject(new ResponseSizeError(`the response is longer than ${bytesMax} bytes`));
-      } else chunks.push(chunk);
-    });
-    source.once('end', () => resolve(Buffer.concat(chunks).toString()));
-    source.once('error', reject);
-  });
+/** The first one of a repeated header counts. */
+function headerOf({ headers }: ExchangeResponse, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+const gunzipped = promisify(gunzip) as (
+  body: Buffer,
+  options: { readonly maxOutputLength: number },
+) => Promise<Buffer>;
+
+async function decompressed(body: Buffer, bytesMax: number): Promise<Buffer> {
+  try {
+    return await gunzipped(body, { maxOutputLength: bytesMax });
+  } catch (error) {
+    if (errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw error;
+    throw new ResponseSizeError(bytesMax);
+  }
 }

@@ -5,22 +5,22 @@
  * share its connections.
  */
 import { createHash } from 'node:crypto';
-import type { Agent } from 'node:https';
 import {
   Deadline,
   type Dial,
   type EndSignal,
   errorCode,
-  httpsAgent,
   sleep,
   type UserCredentials,
 } from '@orch/component';
 import { LRUCache } from 'lru-cache';
 import { webhookClientsMax, webhookRedirectCountMax, webhookRetryCountMax } from '../limits.js';
-import { type HttpPost, type HttpPostResponse, post, ResponseSizeError } from './http-post.js';
-import { authorizationOf, keptConnections } from './kubeconfig-agent.js';
+import { ConnectionPool } from './connection-pool.js';
+import { ConnectionClosedError, ResponseSizeError } from './exchange.js';
+import { type HttpPost, type HttpPostResponse, post } from './http-post.js';
+import { authorizationOf } from './kubeconfig-connections.js';
 import { failureMessage, isSuccess } from './response-failure.js';
-import { type ServiceResolver, serviceAgent } from './service-agent.js';
+import type { ServiceEndpoint, ServiceResolver } from './service-endpoint.js';
 
 /** The address of a webhook, as in configurations. */
 export interface WebhookAddress {
@@ -65,6 +65,8 @@ export interface WebhookEgress {
 /** What follows from an address; computed once for each, because every request needs it. */
 interface WebhookServer {
   readonly url: string;
+  /** The URL of the last request; those of most requests are equal. */
+  last?: { readonly seconds: number; readonly url: URL };
   /** With the port, also if it is the default. */
   readonly host: string;
   /** The same for addresses that may share connections, for services at the same endpoint. */
@@ -98,10 +100,19 @@ function serverAt({ url, service, caBundle = '' }: WebhookAddress): WebhookServe
   return { url: href, host, key: `service ${namespace}/${name}:${port} ${authority}` };
 }
 
+/** With the time for which this server waits for the response. */
+function requestUrl(server: WebhookServer, timeoutMs: number): URL {
+  const seconds = Math.ceil(timeoutMs / 1_000);
+  if (server.last?.seconds === seconds) return server.last.url;
+  const url = new URL(server.url);
+  url.searchParams.set('timeout', `${seconds}s`);
+  server.last = { seconds, url };
+  return url;
+}
+
 /** Without credentials, the server sees no client certificate. */
 function tlsOf({ caBundle = '' }: WebhookAddress, credentials: UserCredentials | undefined) {
   return {
-    ...keptConnections,
     ...(caBundle !== '' && { ca: Buffer.from(caBundle, 'base64') }),
     ...(credentials?.clientCertificatePem && { cert: credentials.clientCertificatePem }),
     ...(credentials?.clientKeyPem && { key: credentials.clientKeyPem }),
@@ -113,9 +124,9 @@ const tooManyRequests = 429;
 
 export class WebhookClient {
   /** By what their connections depend on. Calls in flight keep their connections. */
-  private readonly agents = new LRUCache<string, Agent>({
+  private readonly pools = new LRUCache<string, ConnectionPool>({
     max: webhookClientsMax,
-    dispose: closeIdle,
+    dispose: (pool) => pool.retire(),
   });
   private readonly credentialNumbers = new WeakMap<UserCredentials, number>();
   private credentialCount = 0;
@@ -137,15 +148,14 @@ export class WebhookClient {
   }
 
   close(): void {
-    for (const agent of this.agents.values()) agent.destroy();
-    this.agents.clear();
+    for (const pool of this.pools.values()) pool.close();
+    this.pools.clear();
   }
 
   private async callUntil(signal: EndSignal, call: WebhookCall): Promise<HttpPostResponse> {
     const { credentials, timeoutMs, userAgent, body, responseBytesMax } = call;
     const server = serverOf(call.address);
-    const url = new URL(server.url);
-    url.searchParams.set('timeout', `${Math.ceil(timeoutMs / 1_000)}s`);
+    const url = requestUrl(server, timeoutMs);
     const authorization = credentials && (await authorizationOf(credentials));
     const headers = {
       host: server.host,
@@ -155,7 +165,7 @@ export class WebhookClient {
     const redirectCountMax = webhookRedirectCountMax;
     const request = { url, headers, body, signal, responseBytesMax, redirectCountMax };
     try {
-      const response = await withRetries({ ...request, agent: await this.agentOf(call) });
+      const response = await withRetries({ ...request, pool: await this.poolOf(call) });
       if (isSuccess(response)) return response;
       throw new WebhookError(failureMessage(response));
     } catch (error) {
@@ -166,28 +176,38 @@ export class WebhookClient {
   }
 
   /** Rejects if the service has no endpoint. */
-  private agentOf({ address, credentials, timeoutMs }: WebhookCall): Agent | Promise<Agent> {
-    const key = `${this.numberOf(credentials)} ${serverOf(address).key}`;
+  private poolOf({
+    address,
+    credentials,
+    timeoutMs,
+  }: WebhookCall): ConnectionPool | Promise<ConnectionPool> {
+    const server = serverOf(address);
+    const key = `${this.numberOf(credentials)} ${server.key}`;
     const { service } = address;
+    const tls = () => tlsOf(address, credentials);
     if (!service) {
-      const create = () => httpsAgent(tlsOf(address, credentials), this.egress.controlPlane);
-      return this.agentFor(key, create);
+      const dial = this.egress.controlPlane;
+      return this.poolFor(key, () => new ConnectionPool({ tls: tls(), dial }));
     }
     const { namespace, name, port = servicePort } = service;
+    const create = (endpoint: ServiceEndpoint) => () =>
+      new ConnectionPool({
+        tls: tls(),
+        dial: this.egress.cluster,
+        addresses: new Map([[new URL(server.url).origin, endpoint]]),
+      });
     return this.resolve({ namespace, name, port }, timeoutMs).then((endpoint) =>
-      this.agentFor(`${key} ${endpoint.host}:${endpoint.port}`, () =>
-        serviceAgent(tlsOf(address, credentials), endpoint, this.egress.cluster),
-      ),
+      this.poolFor(`${key} ${endpoint.host}:${endpoint.port}`, create(endpoint)),
     );
   }
 
-  private agentFor(key: string, create: () => Agent): Agent {
-    let agent = this.agents.get(key);
-    if (!agent) {
-      agent = create();
-      this.agents.set(key, agent);
+  private poolFor(key: string, create: () => ConnectionPool): ConnectionPool {
+    let pool = this.pools.get(key);
+    if (!pool) {
+      pool = create();
+      this.pools.set(key, pool);
     }
-    return agent;
+    return pool;
   }
 
   /** Keys contain no secrets. */
@@ -200,12 +220,6 @@ export class WebhookClient {
       this.credentialNumbers.set(credentials, number);
     }
     return number;
-  }
-}
-
-function closeIdle({ freeSockets }: Agent): void {
-  for (const sockets of Object.values(freeSockets)) {
-    for (const socket of sockets ?? []) socket.destroy();
   }
 }
 
@@ -228,8 +242,6 @@ async function withRetries(request: HttpPost): Promise<HttpPostResponse> {
   }
 }
 
-const closedCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
-
 /** In the words of the interface where clients know them. */
 function causeOf(error: unknown, signal: EndSignal, { hostname, port }: URL): string {
   if (signal.aborted) return 'context deadline exceeded';
@@ -239,6 +251,6 @@ function causeOf(error: unknown, signal: EndSignal, { hostname, port }: URL): st
     return `dial tcp ${hostname}:${port || servicePort}: connect: connection refused`;
   }
   if (code === 'ENOTFOUND') return `dial tcp: lookup ${hostname}: no such host`;
-  if (closedCodes.has(code)) return 'EOF';
+  if (error instanceof ConnectionClosedError) return 'EOF';
   return error instanceof Error ? error.message : String(error);
 }

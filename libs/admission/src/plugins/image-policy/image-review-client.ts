@@ -1,6 +1,13 @@
 /** Posts image reviews to the server of a kubeconfig. */
 import { type ConnectionConfig, retry } from '@orch/component';
-import { agentOf, authorizationOf, isSuccess, post, ResponseSizeError } from '@orch/security';
+import {
+  authorizationOf,
+  type ConnectionPool,
+  connectionPoolOf,
+  isSuccess,
+  post,
+  ResponseSizeError,
+} from '@orch/security';
 import type { ImageReview } from '@orch/types/imagepolicy/v1alpha1';
 import { imageReviewAttemptsMax, imageReviewBytesMax, imageReviewTimeoutMs } from '../../limits.js';
 
@@ -23,11 +30,11 @@ export interface ImageReviewClientOptions {
 }
 
 export class ImageReviewClient {
-  private readonly agent: ReturnType<typeof agentOf>;
+  private readonly pool: ConnectionPool;
   private readonly url: URL;
 
   constructor(private readonly options: ImageReviewClientOptions) {
-    this.agent = agentOf(options.connection, 'image policy webhook');
+    this.pool = connectionPoolOf(options.connection, 'image policy webhook');
     this.url = new URL(options.connection.server);
   }
 
@@ -59,7 +66,7 @@ export class ImageReviewClient {
     const authorization = await authorizationOf(connection);
     const response = await post({
       url: this.url,
-      agent: this.agent,
+      pool: this.pool,
       headers: { ...(authorization !== undefined && { authorization }) },
       body,
       signal: AbortSignal.any([deadline, AbortSignal.timeout(imageReviewTimeoutMs)]),

@@ -1,45 +1,34 @@
 /** TLS settings and credentials of requests to the server of a kubeconfig. */
 import { readFile } from 'node:fs/promises';
-import type { Agent as HttpAgent } from 'node:http';
-import type { Agent as HttpsAgent } from 'node:https';
 import {
   type ConnectionConfig,
   type Dial,
-  httpAgent,
-  httpsAgent,
   KubeconfigError,
   type UserCredentials,
 } from '@orch/component';
-import { webhookIdleConnectionMs, webhookIdleConnectionsMax } from '../limits.js';
-
-/** The settings of every agent that calls webhooks. */
-export const keptConnections = {
-  keepAlive: true,
-  timeout: webhookIdleConnectionMs,
-  maxFreeSockets: webhookIdleConnectionsMax,
-} as const;
+import { ConnectionPool } from './connection-pool.js';
 
 /**
  * `use` names the purpose in errors; without `dial`, connections are direct. Throws KubeconfigError
  * for credentials of a plug-in.
  */
-export function agentOf(
+export function connectionPoolOf(
   connection: ConnectionConfig,
   use: string,
   dial?: Dial,
-): HttpAgent | HttpsAgent {
+): ConnectionPool {
   checkCredentials(connection, use);
-  if (new URL(connection.server).protocol === 'http:') return httpAgent(keptConnections, dial);
   const { certificateAuthorityPem, clientCertificatePem, clientKeyPem, tlsServerName } = connection;
-  const tls = {
-    ...keptConnections,
-    rejectUnauthorized: connection.insecureSkipTlsVerify !== true,
-    ...(certificateAuthorityPem && { ca: certificateAuthorityPem }),
-    ...(clientCertificatePem && { cert: clientCertificatePem }),
-    ...(clientKeyPem && { key: clientKeyPem }),
-    ...(tlsServerName && { servername: tlsServerName }),
-  };
-  return httpsAgent(tls, dial);
+  return new ConnectionPool({
+    tls: {
+      rejectUnauthorized: connection.insecureSkipTlsVerify !== true,
+      ...(certificateAuthorityPem && { ca: certificateAuthorityPem }),
+      ...(clientCertificatePem && { cert: clientCertificatePem }),
+      ...(clientKeyPem && { key: clientKeyPem }),
+      ...(tlsServerName && { servername: tlsServerName }),
+    },
+    dial,
+  });
 }
 
 /** Throws KubeconfigError for credentials of a plug-in. */
