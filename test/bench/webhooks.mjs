@@ -26,7 +26,8 @@ const lookupCount = isShort ? 10_000 : 2_000_000;
 const lookupRoundCount = isShort ? 1 : 5;
 const callCount = isShort ? 20 : 2_500;
 const rateRoundCount = isShort ? 3 : 30;
-const failureRoundCount = isShort ? 2 : 10;
+const hangingRoundCount = isShort ? 2 : 120;
+const floodRoundCount = isShort ? 2 : 10;
 
 const table = new ResourceTable(definitions, undefined, new FeatureGates('apiserver'));
 const served = table.find('', 'v1', 'configmaps');
@@ -81,8 +82,8 @@ try {
   const bench = { server, load };
   await measureUnmatched(bench, hookCount, rateRoundCount);
   await measureCalls(server, webhook, callCount);
-  await measureHanging(bench, webhook, failureRoundCount);
-  await measureFlood(bench, webhook, failureRoundCount);
+  await measureHanging(bench, webhook, hangingRoundCount);
+  await measureFlood(bench, webhook, floodRoundCount);
 } finally {
   await load?.stop();
   await webhook?.child.stop();
