@@ -83,7 +83,7 @@ const header = '\r\nconnection: keep-alive\r\n';
 
 /**
  * Leaves `Connection: keep-alive` out of requests, which undici always sends and upstream does not:
- * connections of HTTP/1.1 persist without it. Of what undici writes, only heads are text.
+ * connections of HTTP/1.1 persist without it. Undici writes heads as text, bodies as buffers.
  */
 function withoutConnectionHeader(socket: Duplex): Socket {
   const write = socket.write.bind(socket) as (chunk: unknown, ...rest: unknown[]) => boolean;
