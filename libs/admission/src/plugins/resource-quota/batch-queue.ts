@@ -1,7 +1,10 @@
 /**
  * Collects the items of a key while a batch of the same key runs, and then runs them as the next
- * batch. Keys do not block each other.
+ * batch. The first batch waits for the items of the same turn of the event loop: requests whose
+ * responses were written together arrive together. Keys do not block each other.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 export interface BatchQueueOptions<Item> {
   /** Settles every item of the batch itself; must not reject. */
   readonly run: (key: string, batch: readonly Item[]) => Promise<void>;
@@ -33,6 +36,7 @@ export class BatchQueue<Item> {
 
   private async drain(key: string): Promise<void> {
     const queue = this.waiting.get(key)!;
+    await nextTurn();
     while (queue.length > 0) {
       await this.options.run(key, queue.splice(0, this.options.batchSizeMax));
     }
