@@ -121,6 +121,13 @@ export const limits = {
    * foreground may not wait for dependents of a slow server.
    */
   foreignSyncTimeoutMs: 10_000,
+  /**
+   * Period of the comparison of the wall clock with the monotonic clock, and the smallest difference
+   * that is reported as a jump. Higher: jumps are reported later, and smaller ones not at all. Lower:
+   * the corrections of time synchronization are reported.
+   */
+  clockCheckPeriodMs: 10_000,
+  clockJumpMsMin: 30_000,
   /** Time for caches to fill at start. */
   syncTimeoutMs: 120_000,
   /** Resources whose objects are deleted concurrently while a namespace is being deleted. */

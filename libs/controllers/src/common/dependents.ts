@@ -8,7 +8,7 @@ const orphanIndex = 'orphanNamespace';
 const orphanNamespaces: Indexer<ApiObject> = (object) =>
   controllerOf(object) ? [] : [object.metadata?.namespace ?? ''];
 
-/** Adds the indexes that `dependentsOf` and `claimCandidates` read. */
+/** Adds the indexes that the functions below read. */
 export function indexDependents<T extends ApiObject>(informer: Informer<T>): void {
   informer.addIndex(controllerIndex, byControllerUid);
   informer.addIndex(orphanIndex, orphanNamespaces);
@@ -19,10 +19,15 @@ export function dependentsOf<T extends ApiObject>(informer: Informer<T>, uid: st
   return informer.lister.byIndex(controllerIndex, uid);
 }
 
+/** Objects of a namespace without a controller. */
+export function orphansIn<T extends ApiObject>(informer: Informer<T>, namespace: string): T[] {
+  return informer.lister.byIndex(orphanIndex, namespace);
+}
+
 /** Objects that `owner` controls, and objects in its namespace without a controller. */
 export function claimCandidates<T extends ApiObject>(informer: Informer<T>, owner: ApiObject): T[] {
   const { uid = '', namespace = '' } = owner.metadata ?? {};
-  return [...dependentsOf(informer, uid), ...informer.lister.byIndex(orphanIndex, namespace)];
+  return [...dependentsOf(informer, uid), ...orphansIn(informer, namespace)];
 }
 
 /** The cached owner that controls `dependent`. One of the same name with another uid does not. */

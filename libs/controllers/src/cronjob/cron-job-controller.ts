@@ -32,6 +32,7 @@ import { controller } from '../common/controller-builder.js';
 import { dependentsOf, indexDependents } from '../common/dependents.js';
 import { ignoring, messageOf } from '../common/expected-errors.js';
 import { isJobFinished } from '../common/finished-job.js';
+import { ReportedTexts } from '../common/reported-texts.js';
 import { never } from '../common/watches.js';
 import { limits } from '../limits.js';
 import {
@@ -51,8 +52,6 @@ const startDelayMs = 100;
 
 export const cronJobController: ControllerFactory = (context) => {
   const reconciler = new CronJobReconciler(context);
-  const cronJobs = context.informers.informer(resources.cronJobs);
-  cronJobs.addHandlers({ onDelete: (cronJob) => reconciler.forget(objectKey(cronJob)) });
   const isRescheduled = (cronJob: CronJob, old: CronJob) =>
     cronJob.spec?.schedule !== old.spec?.schedule;
   return (
@@ -82,17 +81,14 @@ class CronJobReconciler {
   private readonly jobs: Informer<Job>;
   private readonly recorder: EventRecorder;
   /** The last refusals of each cron job. */
-  private readonly reported = new Map<string, string>();
+  private readonly reported: ReportedTexts;
 
   constructor(private readonly context: ControllerContext) {
     this.cronJobs = context.informers.informer(resources.cronJobs);
     this.jobs = context.informers.informer(resources.jobs);
     this.recorder = context.recorder('cronjob-controller');
+    this.reported = new ReportedTexts(this.cronJobs);
     indexDependents(this.jobs);
-  }
-
-  forget(key: string): void {
-    this.reported.delete(key);
   }
 
   /** Milliseconds until the next run; 0 if the schedule is invalid. */
@@ -234,9 +230,7 @@ class CronJobReconciler {
     const { uid, generation } = cronJob.metadata ?? {};
     const reasons = events.map(({ reason }) => reason);
     const text = [uid, generation, dueMs, ...reasons].join(' ');
-    if (this.reported.get(key) === text) return;
-    this.reported.set(key, text);
-    this.record(cronJob, events);
+    if (this.reported.isNew(key, text)) this.record(cronJob, events);
   }
 
   private record(cronJob: CronJob, events: readonly CronEvent[]): void {

@@ -22,6 +22,7 @@ import { availableAfterMs } from '../common/pods.js';
 import { replaceStatus } from '../common/replace-status.js';
 import { historyLimitOf, RevisionHistory, type RevisionState } from '../common/revision-history.js';
 import { sameData } from '../common/revisions.js';
+import { isChanged, SelectorOverlap } from '../common/selector-overlap.js';
 import { selectorOf } from '../common/selectors.js';
 import { never } from '../common/watches.js';
 import { limits } from '../limits.js';
@@ -72,6 +73,7 @@ class DaemonSetReconciler {
   private readonly history: RevisionHistory<DaemonSet>;
   private readonly control: PodControl;
   private readonly failures: FailedPodBackoff;
+  private readonly overlap: SelectorOverlap<DaemonSet>;
 
   constructor(private readonly context: ControllerContext) {
     const { clock, informers } = context;
@@ -84,6 +86,7 @@ class DaemonSetReconciler {
     const { expectations, recorder } = this;
     this.control = new PodControl(context, recorder, expectations);
     this.failures = new FailedPodBackoff(clock);
+    this.overlap = new SelectorOverlap(this.sets, recorder, selectorOf);
     this.sets.addHandlers({ onDelete: (set) => this.failures.forget(objectKey(set)) });
   }
 
@@ -98,6 +101,7 @@ class DaemonSetReconciler {
     if (!cached || cached.metadata?.deletionTimestamp) return done;
     const set: DaemonSet = { ...cached, apiVersion: 'apps/v1', kind: 'DaemonSet' };
     if (selectorOf(set).everything) return this.rejectSelector(set);
+    if (isChanged(set)) this.overlap.report(set);
     const revisions = await this.history.sync(set, await this.history.claim(set));
     const isCacheCurrent = this.expectations.satisfied(key);
     const pods = await this.claimPods(set);

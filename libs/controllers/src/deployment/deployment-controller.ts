@@ -22,6 +22,7 @@ import {
   indexDependents,
 } from '../common/dependents.js';
 import { replaceStatus } from '../common/replace-status.js';
+import { isChanged, SelectorOverlap } from '../common/selector-overlap.js';
 import { selectorOf } from '../common/selectors.js';
 import { never } from '../common/watches.js';
 import { DeploymentWriter } from './deployment-writer.js';
@@ -53,6 +54,7 @@ class DeploymentReconciler {
   private readonly pods: Informer<Pod>;
   private readonly recorder: EventRecorder;
   private readonly writer: DeploymentWriter;
+  private readonly overlap: SelectorOverlap<Deployment>;
 
   constructor(private readonly context: ControllerContext) {
     this.deployments = context.informers.informer(resources.deployments);
@@ -60,6 +62,7 @@ class DeploymentReconciler {
     this.pods = context.informers.informer(resources.pods);
     this.recorder = context.recorder('deployment-controller');
     this.writer = new DeploymentWriter(context.client, this.recorder, context.clock);
+    this.overlap = new SelectorOverlap(this.deployments, this.recorder, selectorOf);
     indexDependents(this.pods);
   }
 
@@ -86,6 +89,7 @@ class DeploymentReconciler {
     if (!cached) return done;
     const deployment: Deployment = { ...cached, apiVersion: 'apps/v1', kind: 'Deployment' };
     if (selectorOf(deployment).everything) return this.rejectSelector(deployment);
+    if (isChanged(deployment)) this.overlap.report(deployment);
     const rollout = rolloutOf(deployment, await this.claimReplicaSets(deployment));
     const conditions = pauseConditions(deployment, this.context.clock.nowMs());
     if (deployment.metadata?.deletionTimestamp) {

@@ -24,6 +24,7 @@ import {
 import { type ControllerBuilder, controller } from '../common/controller-builder.js';
 import { messageOf } from '../common/expected-errors.js';
 import { replaceStatus } from '../common/replace-status.js';
+import { ReportedTexts } from '../common/reported-texts.js';
 import { selectorOf } from '../common/selectors.js';
 import { never } from '../common/watches.js';
 import { limits } from '../limits.js';
@@ -79,8 +80,8 @@ class DisruptionReconciler {
   private readonly expectedScale: ExpectedScale;
   /** Uids of pods whose budgets have been reported as too many. */
   private readonly reportedPods = new Set<string>();
-  /** The last event of each budget; one that is repeated is not recorded again. */
-  private readonly reported = new Map<string, string>();
+  /** The last event of each budget. */
+  private readonly reported: ReportedTexts;
 
   constructor(private readonly context: ControllerContext) {
     this.budgets = context.informers.informer(resources.podDisruptionBudgets);
@@ -90,9 +91,7 @@ class DisruptionReconciler {
     this.pods.addHandlers({
       onDelete: ({ metadata }) => this.reportedPods.delete(metadata?.uid ?? ''),
     });
-    this.budgets.addHandlers({
-      onDelete: (budget) => this.reported.delete(objectKey(budget)),
-    });
+    this.reported = new ReportedTexts(this.budgets);
   }
 
   budgetKeysOf(pod: Pod): string[] {
@@ -126,7 +125,7 @@ class DisruptionReconciler {
       if (isConflict(error)) throw error;
       return this.fail(key, budget, messageOf(error));
     }
-    if (pods.length > 0) this.reported.delete(key);
+    if (pods.length > 0) this.reported.forget(key);
     else this.reportOnce(key, budget, 'Normal', 'NoPods', 'No matching pods found');
     return this.writeBudget(budget, pods, total);
   }
@@ -188,9 +187,7 @@ class DisruptionReconciler {
     reason: string,
     message: string,
   ): void {
-    if (this.reported.get(key) === message) return;
-    this.reported.set(key, message);
-    this.recorder.event(budget, type, reason, message);
+    if (this.reported.isNew(key, message)) this.recorder.event(budget, type, reason, message);
   }
 
   private reportSeveral(pod: Pod, budgets: readonly PodDisruptionBudget[]): void {

@@ -28,6 +28,7 @@ import { isJobFinished } from '../common/finished-job.js';
 import { PodControl } from '../common/pod-control.js';
 import { isPodActive } from '../common/pods.js';
 import { replaceStatus } from '../common/replace-status.js';
+import { SelectorOverlap } from '../common/selector-overlap.js';
 import { selectorOf } from '../common/selectors.js';
 import { limits } from '../limits.js';
 import { JobBackoff } from './job-backoff.js';
@@ -81,6 +82,7 @@ class JobReconciler {
   private readonly pods: Informer<Pod>;
   private readonly recorder: EventRecorder;
   private readonly podControl: PodControl;
+  private readonly overlap: SelectorOverlap<Job>;
 
   constructor(private readonly context: ControllerContext) {
     this.expectations = new Expectations(context.clock);
@@ -89,6 +91,7 @@ class JobReconciler {
     this.pods.addIndex(podUidIndex, ({ metadata }) => [metadata?.uid ?? '']);
     this.recorder = context.recorder('job-controller');
     this.podControl = new PodControl(context, this.recorder, this.expectations);
+    this.overlap = new SelectorOverlap(this.jobs, this.recorder, selectorOf);
   }
 
   forget(key: string): void {
@@ -102,6 +105,8 @@ class JobReconciler {
     const job: Job = { ...cached, apiVersion: 'batch/v1', kind: 'Job' };
     if (isJobFinished(job)) return this.cleanUp(key, job);
     if (!this.isSupported(job)) return done;
+    // The server generates all other selectors, from uids.
+    if (job.spec?.manualSelector && !job.status?.startTime) this.overlap.report(job);
     const isCacheCurrent = this.expectations.satisfied(key);
     const pods = await this.claimPods(job);
     const state = this.stateOf(key, job, pods);

@@ -1,5 +1,5 @@
 /** Objects that contradict each other cost a bounded number of writes, and harm no other object. */
-import { resources } from '@orch/client';
+import { type ApiObject, resources } from '@orch/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ControllerHarness } from '../testing/controller-harness.js';
 import { controllers } from './registry.js';
@@ -35,8 +35,19 @@ describe('controllers with objects that contradict each other', () => {
     return writeCount() - before;
   };
 
+  const overlapWith = (names: string) =>
+    `the selector overlaps with that of ${names}: each keeps its own pods, but adopts pods that another releases; use different labels`;
+  const overlapEvents = (kind = 'ReplicaSet') =>
+    harness.server
+      .list(resources.events)
+      .filter((event) => event.reason === 'SelectorOverlap' && event.involvedObject.kind === kind)
+      .map(({ involvedObject, message }) => [involvedObject.name, message]);
+
   beforeEach(async () => {
-    const names = ['deployment', 'replicaset', 'disruption'] as const;
+    const names = [
+      ...['deployment', 'replicaset', 'replicationcontroller', 'statefulset', 'daemonset'],
+      ...['job', 'disruption'],
+    ];
     harness = new ControllerHarness(names.map((name) => controllers[name]!));
     await harness.start();
   });
@@ -48,6 +59,7 @@ describe('controllers with objects that contradict each other', () => {
     await sets.create(replicaSet('b', 3));
     expect(await writesAtRest()).toBe(0);
     expect(owners()).toEqual(['a', 'a', 'b', 'b', 'b']);
+    expect(overlapEvents()).toContainEqual(['b', overlapWith('a')]);
   });
 
   it('deployments with the same selector keep their own pods, through a rollout too', async () => {
@@ -55,6 +67,7 @@ describe('controllers with objects that contradict each other', () => {
     await deployments.create(replicaSet('a', 2));
     await deployments.create(replicaSet('b', 3));
     expect(await writesAtRest()).toBe(0);
+    expect(overlapEvents('Deployment')).toEqual([['b', overlapWith('a')]]);
     const spec = { template: { spec: { containers: [{ name: 'app', image: 'app:2' }] } } };
     await deployments.patch('a', { spec }, { type: 'merge' });
     expect(await writesAtRest()).toBe(0);
@@ -68,6 +81,35 @@ describe('controllers with objects that contradict each other', () => {
     );
     expect(replicasOf('b')).toEqual([[3, 'app']]);
     expect(owners().filter((owner) => owner.startsWith('b-'))).toHaveLength(3);
+  });
+
+  it.each([
+    ['StatefulSet', resources.statefulSets],
+    ['DaemonSet', resources.daemonSets],
+    ['ReplicationController', resources.replicationControllers],
+    ['Job', resources.jobs],
+  ])('reports overlapping selectors of a %s once, until they change', async (kind, resource) => {
+    const objects = harness.client.resource<ApiObject>(resource, 'default');
+    const create = (name: string, own: Readonly<Record<string, string>>) => {
+      const { spec } = replicaSet(name, 0);
+      const template = { ...spec.template, metadata: { labels: { ...labels, ...own } } };
+      const selector = kind === 'ReplicationController' ? labels : spec.selector;
+      const changed = { ...spec, template, selector, manualSelector: true, parallelism: 0 };
+      return objects.create({ metadata: { name }, spec: changed } as ApiObject);
+    };
+    await create('a', { tier: 'front' });
+    await create('b', {});
+    await harness.settle();
+    expect(overlapEvents(kind)).toEqual([['b', overlapWith('a')]]);
+    for (let index = 0; index < 7; index++) await create(`c${index}`, {});
+    await harness.settle();
+    const last = overlapEvents(kind).at(-1);
+    expect(last).toEqual(['c6', overlapWith('a, b, c0, c1, c2 and 3 more')]);
+    const count = overlapEvents(kind).length;
+    expect(await writesAtRest()).toBe(0);
+    await objects.patch('c6', { spec: { parallelism: 1 } }, { type: 'merge' });
+    await harness.settle();
+    expect(overlapEvents(kind)).toHaveLength(count);
   });
 
   it('a pod with two owners is counted by its controller alone', async () => {
@@ -98,6 +140,7 @@ describe('controllers with objects that contradict each other', () => {
       expectedPods: 4,
       desiredHealthy: 3,
       disruptionsAllowed: 0,
+      conditions: [{ type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods' }],
     });
   });
 });

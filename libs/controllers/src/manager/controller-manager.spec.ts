@@ -1,5 +1,5 @@
 import { ApiError, type RequestOptions, resources } from '@orch/client';
-import { FeatureGates, Metrics, parseOptions } from '@orch/component';
+import { dialect, FeatureGates, Metrics, parseOptions } from '@orch/component';
 import { expect, it } from 'vitest';
 import { MemoryApiClient } from '../../../client/src/testing/memory-api-client.js';
 import { MemoryApiServer } from '../../../client/src/testing/memory-api-server.js';
@@ -49,6 +49,31 @@ it('shows the queues and caches of the controllers while it runs', async () => {
   expect(view?.caches).toContainEqual(
     expect.objectContaining({ resource: 'pods.v1.core', objectCount: 1, isSynced: true }),
   );
+  await manager.stop();
+});
+
+it('reports a jump of the clock once, and no correction of a second', async () => {
+  const clock = new TestClock();
+  const server = new MemoryApiServer({ clock, random: () => 0.5 });
+  const manager = managerWith(new MemoryApiClient(server), clock, '--controllers=replicaset');
+  await manager.start();
+  const events = () =>
+    server
+      .list(resources.events)
+      .map(({ involvedObject, reason, message }) => [involvedObject.name, reason, message]);
+  clock.jump(1_000);
+  await clock.advance(60_000);
+  expect(events()).toEqual([]);
+  clock.jump(86_400_000);
+  await clock.advance(60_000);
+  clock.jump(-86_400_000);
+  await clock.advance(60_000);
+  const report = (direction: string) => [
+    dialect().systemNamespace,
+    'ClockJumped',
+    `the clock of the controller manager jumped ${direction} by 86400 s: schedules, deadlines and lifetimes of objects are measured from the new time`,
+  ];
+  expect(events()).toEqual([report('ahead'), report('back')]);
   await manager.stop();
 });
 

@@ -10,6 +10,7 @@ import { DefinitionWatch } from '../common/definition-watch.js';
 import { type ControllersOptions, isControllerEnabled } from '../common/options.js';
 import { limits } from '../limits.js';
 import { AccountClients } from './account-clients.js';
+import { watchClock } from './clock-watch.js';
 import { type DebugView, debugView } from './debug-view.js';
 import { controllers } from './registry.js';
 import { hasAccount } from './service-accounts.js';
@@ -83,9 +84,11 @@ export class ControllerManager {
     informers.start();
     await informers.whenSynced(limits.syncTimeoutMs);
     if (this.stopping.signal.aborted) return;
-    this.running = Promise.all(
-      [...this.built].map(([name, controller]) => this.runController(name, controller)),
-    );
+    const recorder = this.recorderFor(undefined, 'controllermanager');
+    this.running = Promise.all([
+      watchClock({ clock, logger, recorder }, this.stopping.signal),
+      ...[...this.built].map(([name, controller]) => this.runController(name, controller)),
+    ]);
     logger.info({ controllers: [...this.built.keys()] }, 'controllers are running');
   }
 
@@ -143,15 +146,16 @@ export class ControllerManager {
     };
   }
 
-  private clientFor(name: string): ApiClient {
+  /** `name` undefined: the client of the manager itself. */
+  private clientFor(name: string | undefined): ApiClient {
     const { client, qps, burst } = this.dependencies;
-    const accounts = hasAccount(name) ? this.accounts : undefined;
-    return accounts?.clientFor(name, { qps, burst }) ?? client.derive({ qps, burst });
+    if (name === undefined || !hasAccount(name)) return client.derive({ qps, burst });
+    return this.accounts?.clientFor(name, { qps, burst }) ?? client.derive({ qps, burst });
   }
 
-  private recorderFor(name: string, component: string): EventRecorder {
+  private recorderFor(name: string | undefined, component: string): EventRecorder {
     const { logger, clock, random } = this.dependencies;
-    const key = `${name}/${component}`;
+    const key = `${name ?? ''}/${component}`;
     let recorder = this.recorders.get(key);
     if (!recorder) {
       const client = this.clientFor(name);

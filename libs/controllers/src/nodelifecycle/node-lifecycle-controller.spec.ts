@@ -161,6 +161,9 @@ describe('nodeLifecycleController and taintEvictionController', () => {
         expect(events.length).toBeLessThanOrEqual(60);
       }
       expect(harness.names(resources.pods)).toContain('patient');
+      expect(harness.events()).toContain(
+        'TaintManagerEviction: Cancelling deletion of Pod default/patient',
+      );
     });
 
     it('neither loses a node nor writes when the clock jumps by a day', async () => {

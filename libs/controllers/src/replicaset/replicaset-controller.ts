@@ -17,13 +17,14 @@ import {
 } from '../common/controller.js';
 import { controller } from '../common/controller-builder.js';
 import type { DeletionRules } from '../common/deletion-order.js';
-import { claimCandidates, dependentsOf, indexDependents } from '../common/dependents.js';
+import { claimCandidates, dependentsOf } from '../common/dependents.js';
 import { Expectations } from '../common/expectations.js';
 import { messageOf } from '../common/expected-errors.js';
 import { PodControl } from '../common/pod-control.js';
 import { podFromTemplate } from '../common/pod-template.js';
 import { availableAfterMs, isPodActive } from '../common/pods.js';
 import { replaceStatus } from '../common/replace-status.js';
+import { isChanged, SelectorOverlap } from '../common/selector-overlap.js';
 import { mapSelectorOf, selectorOf } from '../common/selectors.js';
 import { limits } from '../limits.js';
 import {
@@ -86,6 +87,7 @@ class ReplicaReconciler<T extends ReplicaOwner> {
   private readonly owners: Informer<T>;
   private readonly pods: Informer<Pod>;
   private readonly control: PodControl;
+  private readonly overlap: SelectorOverlap<T>;
 
   constructor(
     private readonly context: ControllerContext,
@@ -96,7 +98,7 @@ class ReplicaReconciler<T extends ReplicaOwner> {
     this.pods = context.informers.informer(resources.pods);
     const recorder: EventRecorder = context.recorder(kind.component);
     this.control = new PodControl(context, recorder, expectations);
-    indexDependents(this.owners);
+    this.overlap = new SelectorOverlap(this.owners, recorder, kind.selectorOf);
   }
 
   async reconcile(key: string): Promise<ReconcileResult> {
@@ -107,6 +109,7 @@ class ReplicaReconciler<T extends ReplicaOwner> {
     if (!isCacheCurrent && this.expectations.ageMs(key) < limits.replicaStatusDelayMs) {
       return { requeueAfterMs: limits.replicaStatusDelayMs };
     }
+    if (isChanged(owner)) this.overlap.report(this.withKind(owner));
     const pods = await this.claimPods(owner);
     let error: unknown;
     let failure: ReplicaFailure | undefined;
@@ -123,6 +126,11 @@ class ReplicaReconciler<T extends ReplicaOwner> {
     const minReadySeconds = owner.spec?.minReadySeconds ?? 0;
     const isWaiting = (status?.readyReplicas ?? 0) !== (status?.availableReplicas ?? 0);
     return minReadySeconds > 0 && isWaiting ? { requeueAfterMs: minReadySeconds * 1000 } : done;
+  }
+
+  private withKind(owner: T): T {
+    const { group, version, kind } = this.kind.resource;
+    return { ...owner, apiVersion: dialect().apiVersion(group, version), kind };
   }
 
   private rules(): DeletionRules {
@@ -155,8 +163,7 @@ class ReplicaReconciler<T extends ReplicaOwner> {
   /** @returns the first failure, if any. */
   private async applyPlan(replicas: T, plan: ReplicaPlan): Promise<unknown> {
     if (plan.createCount === 0 && plan.deletions.length === 0) return undefined;
-    const { group, version, kind } = this.kind.resource;
-    const owner = { ...replicas, apiVersion: dialect().apiVersion(group, version), kind };
+    const owner = this.withKind(replicas);
     const { createError, deleteError } = await this.control.apply(owner, {
       creations: Array.from({ length: plan.createCount }, () =>
         podFromTemplate(owner, owner.spec?.template),

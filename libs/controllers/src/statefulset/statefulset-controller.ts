@@ -30,6 +30,7 @@ import { Expectations } from '../common/expectations.js';
 import { replaceStatus } from '../common/replace-status.js';
 import { historyLimitOf, RevisionHistory, type RevisionState } from '../common/revision-history.js';
 import { templateOf } from '../common/revisions.js';
+import { isChanged, SelectorOverlap } from '../common/selector-overlap.js';
 import { selectorOf } from '../common/selectors.js';
 import { limits } from '../limits.js';
 import { ordinalOf, podName, revisionOfPod, statefulPod } from './stateful-pod.js';
@@ -59,6 +60,7 @@ class StatefulSetReconciler {
   private readonly pods: Informer<Pod>;
   private readonly history: RevisionHistory<StatefulSet>;
   private readonly control: StatefulPodControl;
+  private readonly overlap: SelectorOverlap<StatefulSet>;
 
   constructor(
     private readonly context: ControllerContext,
@@ -72,12 +74,14 @@ class StatefulSetReconciler {
     const recorder = context.recorder('statefulset-controller');
     const claims = informers.informer(resources.persistentVolumeClaims);
     this.control = new StatefulPodControl({ client, recorder, claims });
+    this.overlap = new SelectorOverlap(this.sets, recorder, selectorOf);
   }
 
   async reconcile(key: string): Promise<ReconcileResult> {
     const cached = this.sets.lister.get(key);
     if (!cached) return done;
     const set: StatefulSet = { ...cached, apiVersion: 'apps/v1', kind: 'StatefulSet' };
+    if (isChanged(set)) this.overlap.report(set);
     const isCacheCurrent = this.expectations.satisfied(key);
     const claimed = await this.claimAll(set);
     const steps = isCacheCurrent ? planStatefulSet(claimed.state) : [];

@@ -1,0 +1,22 @@
+/** The last text that was reported about each object, so that a repetition is not recorded again. */
+import { type ApiObject, type Informer, objectKey } from '@orch/client';
+
+export class ReportedTexts {
+  private readonly texts = new Map<string, string>();
+
+  /** Forgets objects of `informer` when they are deleted: its keys are the keys of `isNew`. */
+  constructor(informer: Informer<ApiObject>) {
+    informer.addHandlers({ onDelete: (object) => this.forget(objectKey(object)) });
+  }
+
+  /** Returns whether the text differs from the last one about this key, and remembers it. */
+  isNew(key: string, text: string): boolean {
+    if (this.texts.get(key) === text) return false;
+    this.texts.set(key, text);
+    return true;
+  }
+
+  forget(key: string): void {
+    this.texts.delete(key);
+  }
+}
