@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cpuUs, residentBytes } from './proc.mjs';
+import { cpuUs, residentBytes, threadCpuUs } from './proc.mjs';
 
 export class ComponentProcess {
   /** Runs the program of the checkout of `server`, with the credentials of the bench. */
@@ -35,6 +35,10 @@ export class ComponentProcess {
 
   cpuUs() {
     return cpuUs(this.child.pid);
+  }
+
+  mainThreadCpuUs() {
+    return threadCpuUs(this.child.pid, this.child.pid);
   }
 
   residentBytes() {

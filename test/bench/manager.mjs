@@ -4,7 +4,8 @@
  *
  * - deployment: the time until the pods of a Deployment of 1,000 replicas exist, and are bound to
  *   20 nodes, with the CPU time of each process.
- * - idle: CPU time, memory and writes with 5,000 running pods and 500 services at rest.
+ * - idle: CPU time, memory and writes with 5,000 running pods and 500 services at rest, for each
+ *   of `--minutes=N` (10) minutes and as their average. Garbage is collected in some minutes only.
  *
  * `node test/bench/manager.mjs --tree=DIRECTORY` runs the programs of another built checkout, for
  * paired runs. This process plays the nodes and their agents.
@@ -23,12 +24,14 @@ const { values } = parseArgs({
   options: {
     short: { type: 'boolean', default: false },
     only: { type: 'string', default: 'deployment,idle' },
+    minutes: { type: 'string', default: '10' },
     tree: { type: 'string' },
   },
 });
 const size = values.short
-  ? { replicas: 50, deployments: 2, services: 10, restMs: 2_000, settleMs: 1_000 }
-  : { replicas: 1_000, deployments: 50, services: 500, restMs: 60_000, settleMs: 10_000 };
+  ? { replicas: 50, deployments: 2, services: 10, minuteMs: 1_000, settleMs: 1_000 }
+  : { replicas: 1_000, deployments: 50, services: 500, minuteMs: 60_000, settleMs: 10_000 };
+const minutes = values.short ? 2 : Number(values.minutes);
 /** Pause between two checks of the pods. */
 const pollMs = 50;
 const pods = '/api/v1/namespaces/default/pods';
@@ -157,16 +160,41 @@ async function atRest(server) {
 }
 
 async function measureIdle({ server, manager }) {
-  const filled = await fill(server);
+  const what = `${count(await fill(server))} pods, ${size.services} services`;
+  printRow('manager at rest', what);
   await atRest(server);
-  const [before, startUs, startMs] = [await writesOf(server), manager.cpuUs(), performance.now()];
-  await new Promise((done) => setTimeout(done, size.restMs));
-  const share = (manager.cpuUs() - startUs) / 1_000 / (performance.now() - startMs);
+  const before = await writesOf(server);
+  const shares = [];
+  for (let minute = 1; minute <= minutes; minute++) {
+    const { share, mainShare } = await cpuShares(manager, size.minuteMs);
+    shares.push(share);
+    const detail = `${percent(mainShare)} on the main thread; load ${loadavg()[0].toFixed(1)}`;
+    printRow(`manager at rest, minute ${minute}`, `${percent(share)} of a core`, detail);
+  }
   const writes = writesText(before, await writesOf(server));
   const memory = `${count(manager.residentBytes() / 2 ** 20)} MB resident`;
-  const what = `${count(filled)} pods, ${size.services} services`;
-  const detail = `${memory}; writes: ${writes}; load ${loadavg()[0].toFixed(1)}`;
-  printRow(`manager at rest, ${what}`, `${(share * 100).toFixed(2)}% of a core`, detail);
+  const range = `${percent(Math.min(...shares))} to ${percent(Math.max(...shares))} in a minute`;
+  const average = shares.reduce((sum, share) => sum + share, 0) / minutes;
+  printRow(
+    `manager at rest, average of ${minutes} minutes`,
+    `${percent(average)} of a core`,
+    `${range}; ${memory}; writes: ${writes}`,
+  );
+}
+
+/** Returns the shares of a core that a process, and its main thread, use in the next time. */
+async function cpuShares(component, durationMs) {
+  const [us, mainUs, startMs] = [component.cpuUs(), component.mainThreadCpuUs(), performance.now()];
+  await new Promise((done) => setTimeout(done, durationMs));
+  const elapsedUs = (performance.now() - startMs) * 1_000;
+  return {
+    share: (component.cpuUs() - us) / elapsedUs,
+    mainShare: (component.mainThreadCpuUs() - mainUs) / elapsedUs,
+  };
+}
+
+function percent(share) {
+  return `${(share * 100).toFixed(2)}%`;
 }
 
 const parts = values.only.split(',');

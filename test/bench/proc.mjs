@@ -6,12 +6,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
  * ended threads but counts in ticks of 10 ms, which are too long for short rounds.
  */
 export function cpuUs(pid) {
-  let nanoseconds = 0;
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const schedstat = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8');
-    nanoseconds += Number(schedstat.split(' ')[0]);
-  }
-  return nanoseconds / 1_000;
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, id) => sum + threadCpuUs(pid, id), 0);
+}
+
+/** Returns the CPU time of one thread, in microseconds. The main thread has the id of the process. */
+export function threadCpuUs(pid, threadId) {
+  const schedstat = readFileSync(`/proc/${pid}/task/${threadId}/schedstat`, 'utf8');
+  return Number(schedstat.split(' ')[0]) / 1_000;
 }
 
 export function residentBytes(pid) {
