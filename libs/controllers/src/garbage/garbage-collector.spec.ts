@@ -90,4 +90,18 @@ describe('garbageCollector', () => {
     await harness.start();
     expect(names()).toEqual([]);
   });
+
+  it('reports an owner in another namespace, and deletes the object unless it has no namespace', async () => {
+    const reference = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: ownerUid };
+    const metadata = { name: 'stray', ownerReferences: [reference] };
+    harness.server.seed(resources.pods, { metadata: { ...metadata, namespace: 'other' } });
+    harness.server.seed(resources.nodes, { metadata });
+    await harness.settle();
+    await harness.advance(60_000);
+    expect(harness.names(resources.pods, 'other')).toEqual([]);
+    expect(harness.names(resources.nodes)).toEqual(['stray']);
+    const report = (namespace: string) =>
+      `OwnerRefInvalidNamespace: ownerRef [apps/v1/ReplicaSet, namespace: ${namespace}, name: web, uid: ${ownerUid}] does not exist in namespace "${namespace}"`;
+    expect(harness.events().sort()).toEqual([report(''), report('other')]);
+  });
 });

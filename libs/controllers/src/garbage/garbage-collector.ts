@@ -4,7 +4,14 @@
  * graph only selects the objects to check; before each write the object and its owners are read
  * from the server.
  */
-import { type ApiObject, isNotFound, type OwnerReference, type WorkQueue } from '@orch/client';
+import {
+  type ApiObject,
+  type EventRecorder,
+  isNotFound,
+  type OwnerReference,
+  type WorkQueue,
+} from '@orch/client';
+import { dialect } from '@orch/component';
 import { forEachBounded } from '../common/batches.js';
 import {
   type ControllerContext,
@@ -18,6 +25,7 @@ import type { ObservedObject } from '../common/resource-monitor.js';
 import { limits } from '../limits.js';
 import { decideDeletion, type OwnerWithState } from './deletion-decision.js';
 import {
+  type ForeignOwner,
   foregroundFinalizer,
   type GraphEffects,
   isWaiting,
@@ -73,6 +81,7 @@ class GarbageCollector {
   private readonly graph = new OwnerGraph();
   private readonly resources: ResourceSet;
   private readonly states: OwnerStates;
+  private readonly recorder: EventRecorder;
 
   constructor(
     private readonly context: ControllerContext,
@@ -83,6 +92,7 @@ class GarbageCollector {
       remove: (uid) => this.enqueue(this.graph.remove(uid)),
     });
     this.states = new OwnerStates(context.client, this.resources);
+    this.recorder = context.recorder('garbage-collector-controller');
   }
 
   refreshResources(): Promise<boolean> {
@@ -103,6 +113,18 @@ class GarbageCollector {
   private enqueue(effects: GraphEffects): void {
     for (const uid of effects.check) this.queues.deletions.add(uid);
     for (const uid of effects.orphan) this.queues.orphanings.add(uid);
+    for (const foreign of effects.foreign) this.report(foreign);
+  }
+
+  /** Reports an object whose owner is in another namespace; that owner counts as absent. */
+  private report({ dependent, reference }: ForeignOwner): void {
+    const { name, namespace, uid, resource } = dependent;
+    const { group, version, kind } = resource;
+    const apiVersion = dialect().apiVersion(group, version);
+    const owner = `[${reference.apiVersion}/${reference.kind}, namespace: ${namespace}, name: ${reference.name}, uid: ${reference.uid}]`;
+    const message = `ownerRef ${owner} does not exist in namespace "${namespace}"`;
+    const regarding = { apiVersion, kind, name, namespace, uid };
+    this.recorder.event(regarding, 'Warning', 'OwnerRefInvalidNamespace', message);
   }
 
   private clientOf(node: ObservedObject) {

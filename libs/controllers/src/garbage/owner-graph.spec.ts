@@ -43,6 +43,22 @@ describe('OwnerGraph', () => {
     expect(graph.dependentsOf('a').map((one) => one.uid)).toEqual(['b']);
   });
 
+  it('reports and checks an object with an owner in another namespace once, in any order', () => {
+    const child = object('b', ['a'], { namespace: 'other' });
+    const report = [{ dependent: child, reference: child.owners[0] }];
+    const graph = new OwnerGraph();
+    graph.observe(object('a'));
+    expect(graph.observe(child)).toMatchObject({ foreign: report });
+    expect(checks(graph.observe(child))).toEqual(['b']);
+    expect(graph.observe(child).foreign).toEqual([]);
+    graph.remove('a');
+    expect(graph.observe(object('a')).foreign).toEqual(report);
+    const shared = { resource: { ...resource, namespaced: false }, namespace: '' };
+    expect(graph.observe(object('c', ['d'])).foreign).toEqual([]);
+    expect(graph.observe(object('d', [], shared)).foreign).toEqual([]);
+    expect(graph.observe(object('e', ['a'], shared)).foreign).toHaveLength(1);
+  });
+
   it('checks an object with an owner that it has not observed, in any order', () => {
     const graph = new OwnerGraph();
     expect(checks(graph.observe(object('b', ['a'])))).toEqual(['b']);

@@ -2,15 +2,24 @@
  * Owners and dependents of all objects in the cluster. Pure: returns the objects to check for each
  * observation. The graph may be stale, so that the check itself reads from the server.
  */
+import type { OwnerReference } from '@orch/types/meta/v1';
 import type { ObservedObject } from '../common/resource-monitor.js';
 
 export const foregroundFinalizer = 'foregroundDeletion';
 export const orphanFinalizer = 'orphan';
 
+/** A reference to an owner in another namespace, which counts as absent. */
+export interface ForeignOwner {
+  readonly dependent: ObservedObject;
+  readonly reference: OwnerReference;
+}
+
 /** Uids to check for deletion, and uids of owners whose dependents become orphans. */
 export interface GraphEffects {
   readonly check: Iterable<string>;
   readonly orphan: Iterable<string>;
+  /** Newly observed references. */
+  readonly foreign: readonly ForeignOwner[];
 }
 
 export class OwnerGraph {
@@ -48,14 +57,15 @@ export class OwnerGraph {
     for (const owner of object.owners) {
       const node = this.nodes.get(owner.uid ?? '');
       // Not observed yet, or deleted: the check reads it from the server.
-      if (!node || isWaiting(node)) check.add(object.uid);
+      if (!node || isWaiting(node) || isForeign(object, node)) check.add(object.uid);
     }
     for (const owner of releasedOwners(object, before)) {
       const node = this.nodes.get(owner);
       if (node && isWaiting(node)) check.add(owner);
     }
     const isNewOrphaner = isOrphaning(object) && !(before && isOrphaning(before));
-    return { check, orphan: isNewOrphaner ? [object.uid] : [] };
+    const foreign = this.foreignOwners(object, before);
+    return { check, orphan: isNewOrphaner ? [object.uid] : [], foreign };
   }
 
   remove(uid: string): GraphEffects {
@@ -69,7 +79,27 @@ export class OwnerGraph {
         if (node && isWaiting(node)) check.add(node.uid);
       }
     }
-    return { check, orphan: [] };
+    return { check, orphan: [], foreign: [] };
+  }
+
+  private foreignOwners(
+    object: ObservedObject,
+    before: ObservedObject | undefined,
+  ): ForeignOwner[] {
+    const foreign: ForeignOwner[] = [];
+    for (const reference of object.owners) {
+      const isNew = !before?.owners.some(({ uid }) => uid === reference.uid);
+      if (isNew && isForeign(object, this.nodes.get(reference.uid ?? ''))) {
+        foreign.push({ dependent: object, reference });
+      }
+    }
+    if (before) return foreign;
+    for (const dependent of this.dependents.get(object.uid)?.values() ?? []) {
+      if (!isForeign(dependent, object)) continue;
+      const reference = dependent.owners.find(({ uid }) => uid === object.uid);
+      if (reference) foreign.push({ dependent, reference });
+    }
+    return foreign;
   }
 
   private link(object: ObservedObject, before: ObservedObject | undefined): void {
@@ -93,6 +123,14 @@ export class OwnerGraph {
 /** Whether the object is deleted after its dependents (foreground deletion). */
 export function isWaiting(object: ObservedObject): boolean {
   return object.isBeingDeleted && object.finalizers.includes(foregroundFinalizer);
+}
+
+/**
+ * Whether the object cannot be owned by `owner`: only cluster-scoped owners have any dependents.
+ */
+function isForeign(object: ObservedObject, owner: ObservedObject | undefined): boolean {
+  if (!owner?.resource.namespaced) return false;
+  return owner.namespace !== object.namespace;
 }
 
 function isOrphaning(object: ObservedObject): boolean {
