@@ -36,28 +36,34 @@ export class AnnouncedRoutes implements Routes {
     });
   }
 
-  create({ nodeName, destination }: Route): Promise<void> {
-    return this.announce(nodeName, (present) => [...present, destination]);
+  async create({ nodeName, destination }: Route): Promise<void> {
+    const isKnown = await this.announce(nodeName, (present) => [...present, destination]);
+    if (!isKnown) throw new Error(`the node ${nodeName} does not exist`);
   }
 
   async delete({ nodeName, destination }: Route): Promise<void> {
     const others = (present: readonly string[]) => present.filter((one) => one !== destination);
     // Without its node the route is gone.
-    await ignoring(this.announce(nodeName, others), isNotFound);
+    await this.announce(nodeName, others);
   }
 
+  /** @returns whether the node exists. */
   private async announce(
     nodeName: string,
     change: (present: readonly string[]) => readonly string[],
-  ): Promise<void> {
+  ): Promise<boolean> {
     const nodes = this.context.client.resource(resources.nodes);
-    const node = await nodes.get(nodeName);
+    // The role of the controller permits lists only. The cache may lack the range before this one.
+    const { items } = await nodes.list({ fieldSelector: `metadata.name=${nodeName}` });
+    const node = items?.[0];
+    if (!node) return false;
     const text = [...new Set(change(announcedPodRanges(node, this.clusterName)))].join(',');
     const { uid } = node.metadata ?? {};
     // Null removes the annotation.
     const annotations = { [podRoutesAnnotation(this.clusterName)]: text || null };
     const body = { metadata: { uid, annotations } };
+    const patch = nodes.patchStatus(nodeName, body, { type: 'merge' });
     // Conflict: another node has the name; the next period sees it.
-    await ignoring(nodes.patchStatus(nodeName, body, { type: 'merge' }), isConflict);
+    return (await ignoring(patch, isConflict, isNotFound)) !== undefined;
   }
 }
