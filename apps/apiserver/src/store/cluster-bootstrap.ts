@@ -75,7 +75,7 @@ export class ClusterBootstrap {
         this.complete('priority classes', bootstrapPriorities(registry)),
         this.complete(
           'roles',
-          Promise.all([reconcileRoles(registry), ensureMetricsReader(registry)]),
+          Promise.all([reconcileRoles(registry, context.features), ensureMetricsReader(registry)]),
         ),
         this.complete('local API services', registerLocalServices(registry)),
         this.complete('flow control', flowConfiguration.start()),

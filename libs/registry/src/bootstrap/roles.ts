@@ -13,6 +13,7 @@ import {
   systemRoles,
 } from '@orch/api';
 import { isStatus, semanticallyEqual } from '@orch/apimachinery';
+import type { Features } from '@orch/component';
 import type {
   ClusterRole,
   ClusterRoleBinding,
@@ -37,17 +38,21 @@ interface ReconciledKind<T extends RbacObject> {
 }
 
 /** Rejects with StoreError or StatusError while the store takes no writes: retry later. */
-export async function reconcileRoles(registry: Registry): Promise<void> {
+export async function reconcileRoles(registry: Registry, features: Features): Promise<void> {
   const writer = new SystemObjectsWriter(registry);
   const roles = { reconcile: reconcileRole };
   const bindings = { reconcile: reconcileBinding, mustBeReplaced: isRoleRefChanged };
   // Concurrently: the store commits them together.
   await Promise.all([
-    reconcileKind(writer, { plural: 'clusterroles', wanted: systemClusterRoles(), ...roles }),
+    reconcileKind(writer, {
+      plural: 'clusterroles',
+      wanted: systemClusterRoles(features),
+      ...roles,
+    }),
     reconcileKind(writer, { plural: 'roles', wanted: systemRoles(), ...roles }),
     reconcileKind(writer, {
       plural: 'clusterrolebindings',
-      wanted: systemClusterRoleBindings(),
+      wanted: systemClusterRoleBindings(features),
       ...bindings,
     }),
     reconcileKind(writer, { plural: 'rolebindings', wanted: systemRoleBindings(), ...bindings }),

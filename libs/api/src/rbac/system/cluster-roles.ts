@@ -2,6 +2,7 @@
  * Initial cluster roles and bindings of a cluster. Source: the bootstrap objects in the recorded
  * fixtures.
  */
+import type { Features } from '@orch/component';
 import type { ClusterRole, ClusterRoleBinding, Subject } from '@orch/types/rbac.authorization/v1';
 import { componentRules } from './component-roles.js';
 import { controllerRules } from './controller-roles.js';
@@ -24,11 +25,11 @@ function aggregated(): ClusterRole[] {
   });
 }
 
-export function systemClusterRoles(): ClusterRole[] {
+export function systemClusterRoles(features: Features): ClusterRole[] {
   const named = {
     ...userRules(),
     ...prefixed('system:', componentRules()),
-    ...prefixed('system:controller:', controllerRules()),
+    ...prefixed('system:controller:', controllerRules(features)),
   };
   const plain = Object.entries(named).map(([name, rules]) => {
     const part = /^system:aggregate-to-(.*)$/.exec(name)?.[1];
@@ -66,8 +67,8 @@ function holders(): [role: string, ...subjects: Subject[]][] {
   ];
 }
 
-export function systemClusterRoleBindings(): ClusterRoleBinding[] {
-  const ofControllers = Object.keys(controllerRules()).map((name) =>
+export function systemClusterRoleBindings(features: Features): ClusterRoleBinding[] {
+  const ofControllers = Object.keys(controllerRules(features)).map((name) =>
     bindingOf('ClusterRole', `system:controller:${name}`, [account(name)]),
   );
   const others = holders().map(([role, ...subjects]) => bindingOf('ClusterRole', role, subjects));

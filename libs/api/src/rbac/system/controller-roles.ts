@@ -1,11 +1,27 @@
 /** Rules of the roles of controllers, by service account. */
-import { dialect } from '@orch/component';
+import { dialect, type Features } from '@orch/component';
 import type { PolicyRule } from '@orch/types/rbac.authorization/v1';
 import { eventWrites, rule, system } from './rule.js';
 
 const reads = 'get list watch';
 
-export function controllerRules(): Readonly<Record<string, PolicyRule[]>> {
+export function controllerRules(features: Features): Readonly<Record<string, PolicyRule[]>> {
+  return { ...commonRules(), ...storageVersionRules(features) };
+}
+
+/** The controller, too, runs only with both gates. */
+function storageVersionRules(features: Features): Record<string, PolicyRule[]> {
+  if (!features.enabled('APIServerIdentity') || !features.enabled('StorageVersionAPI')) return {};
+  return {
+    'storage-version-garbage-collector': [
+      rule(reads, 'coordination', 'leases'),
+      rule('delete get list patch update watch', 'internal.apiserver', 'storageversions'),
+      rule('get patch update', 'internal.apiserver', 'storageversions/status'),
+    ],
+  };
+}
+
+function commonRules(): Record<string, PolicyRule[]> {
   return {
     'attachdetach-controller': [
       rule('list watch', 'core', 'persistentvolumeclaims persistentvolumes'),
