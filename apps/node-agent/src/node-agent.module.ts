@@ -24,17 +24,16 @@ export interface ProcessDependencies {
 @Module({})
 class NodeAgentModule {}
 
-export function nodeAgentModule({
-  options,
-  features,
-  logger,
-  lifecycle,
-}: ProcessDependencies): DynamicModule {
+/** `podCidr` is the network of the node's pods. */
+export function nodeAgentModule(
+  { options, features, logger, lifecycle }: ProcessDependencies,
+  podCidr: string,
+): DynamicModule {
   return {
     module: NodeAgentModule,
     providers: [
       ...componentProviders(options, logger),
-      { provide: ProcessRuntime, useFactory: () => processRuntime(options, logger) },
+      { provide: ProcessRuntime, useFactory: () => processRuntime(options, podCidr, logger) },
       {
         provide: NodeAgent,
         inject: [RestClient, ProcessRuntime, HealthChecks, Metrics],
@@ -46,6 +45,7 @@ export function nodeAgentModule({
         ) =>
           new NodeAgent({
             options: options.agent,
+            podCidr,
             ...(options.certificates.rotateServerCertificates &&
               features.enabled('RotateKubeletServerCertificate') && {
                 requestedCertificates: certificateDirectory(options),
@@ -65,11 +65,15 @@ export function nodeAgentModule({
 }
 
 /** Where containers run: the embedded runtime of plain Linux processes. */
-export function processRuntime(options: NodeAgentProcessOptions, logger: Logger): ProcessRuntime {
+export function processRuntime(
+  options: NodeAgentProcessOptions,
+  podCidr: string,
+  logger: Logger,
+): ProcessRuntime {
   const { agent } = options;
   return new ProcessRuntime({
     root: join(resolve(agent.rootDirectory), 'runtime'),
-    podCidr: agent.podCidr,
+    podCidr,
     owner: `${agent.clusterName}/${nodeNameOf(agent)}`,
     isolation: agent.processIsolation,
     clock: systemClock,

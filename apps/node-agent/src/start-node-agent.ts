@@ -14,15 +14,16 @@ export async function startNodeAgent(dependencies: ProcessDependencies): Promise
     if (options.agent.podCidr === '') {
       throw new ValueError('--teardown-only requires the --pod-cidr that the node had');
     }
-    const runtime = processRuntime(options, logger);
+    const runtime = processRuntime(options, options.agent.podCidr, logger);
     await runtime.start();
     await runtime.stop({ teardown: true });
     lifecycle.stop('torn down');
     return;
   }
   await ensureJoined(dependencies);
-  if (options.agent.podCidr === '') options.agent.podCidr = await rangeOfNode(dependencies);
-  const context = await createComponent(NestFactory, nodeAgentModule(dependencies), dependencies);
+  const podCidr = options.agent.podCidr || (await rangeOfNode(dependencies));
+  const module = nodeAgentModule(dependencies, podCidr);
+  const context = await createComponent(NestFactory, module, dependencies);
   if (options.certificates.rotateCertificates) renewClientCertificate(context, dependencies);
   const agent = context.get(NodeAgent);
   lifecycle.onStop('node agent', () => agent.stop());

@@ -57,6 +57,7 @@ for (const isolation of isRoot ? ['plain', 'isolated'] : ['plain']) {
       agent = new NodeAgent({
         onFailed: (error) => expect.unreachable(String(error)),
         options,
+        podCidr: options.podCidr,
         client,
         runtime,
         health: new HealthChecks(),

@@ -41,6 +41,8 @@ export interface NodeAgentDependencies {
   /** Called when the agent can no longer run pods; must end the process. */
   readonly onFailed: (error: unknown) => void;
   readonly options: NodeAgentOptions;
+  /** The IPv4 network of the node's pods, configured or assigned. */
+  readonly podCidr: string;
   /** Directory of a requested serving certificate; undefined if none is requested. */
   readonly requestedCertificates?: string;
   readonly client: ApiClient;
@@ -278,7 +280,7 @@ export class NodeAgent {
   }
 
   private createRegistration(info: RuntimeInfo): NodeRegistration {
-    const { options, client, clock, logger } = this.dependencies;
+    const { options, podCidr, client, clock, logger } = this.dependencies;
     return new NodeRegistration({
       client,
       clock,
@@ -286,7 +288,7 @@ export class NodeAgent {
       nodeName: this.nodeName,
       labels: nodeLabels(this.nodeName, this.machine, options.nodeLabels),
       annotations: podAddressAnnotation(info),
-      podCidr: options.podCidr,
+      podCidr,
       statusPeriodMs: options.nodeStatusUpdateFrequencyMs,
       leaseDurationSeconds: options.nodeLeaseDurationSeconds,
       status: (current) => this.status(info, current),
