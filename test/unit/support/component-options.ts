@@ -34,6 +34,7 @@ export const controllerManagerOptions: SpecifiedOptions = {
     controllers: '*',
     'orch-api-qps': '20',
     'orch-api-burst': '30',
+    'orch-api-content-type': 'application/vnd.orch.protobuf',
     'authentication-token-webhook-cache-ttl': '10s',
     'authorization-webhook-cache-authorized-ttl': '10s',
     'authorization-webhook-cache-unauthorized-ttl': '10s',
@@ -78,10 +79,12 @@ export const controllerManagerOptions: SpecifiedOptions = {
     'authentication-skip-lookup': 'false',
     'authentication-tolerate-lookup-failure': 'false',
   },
-  values: { 'leader-elect-resource-lock': locks, 'logging-format': ['json'] },
-  open: {
-    'orch-api-content-type=application/vnd.orch.protobuf': 'clients send JSON only',
+  values: {
+    'leader-elect-resource-lock': locks,
+    'logging-format': ['json'],
+    'orch-api-content-type': ['application/json'],
   },
+  open: {},
 };
 
 export const schedulerOptions: SpecifiedOptions = {

@@ -15,6 +15,7 @@ export function clientOfFlags(
     ...credentials.clientOptions(),
     qps: options.apiQps,
     burst: options.apiBurst,
+    sendsProtobuf: options.apiContentType !== 'application/json',
     logger,
     metrics: new ClientMetrics(metrics),
   });

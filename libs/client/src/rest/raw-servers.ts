@@ -21,9 +21,9 @@ export interface RawServer {
 }
 
 export function rawServers(options: RestClientOptions): RawServer[] {
-  const { ca, clientCertificate, tlsServerName, insecureSkipTlsVerify, token } = options;
+  const { ca, clientCertificate, tlsServerName, insecureSkipTlsVerify } = options;
   const userAgent = options.userAgent ?? dialect().systemName('client');
-  const { headers } = encodeRequest({}, fixedHeaders({ ...options, userAgent }), token);
+  const { headers } = encodeRequest({}, fixedHeaders({ ...options, userAgent }), options);
   const { accept: _any, ...identity } = headers;
   return options.servers.map((server) => ({
     url: server.replace(/\/+$/, ''),

@@ -1,5 +1,6 @@
 /** Encodes headers, query and body of a request. Pure except for a call for the token. */
 import { dialect } from '@orch/component';
+import { protobufBody } from './protobuf-body.js';
 import type { RequestOptions, RestClientOptions } from './rest-types.js';
 
 /** Headers that all requests of a client have. */
@@ -43,21 +44,26 @@ export interface EncodedRequest {
   readonly body: string | Uint8Array | null;
 }
 
-/** A body that is neither text nor bytes becomes JSON. */
+/** A body that is neither text nor bytes becomes JSON, or protobuf if the client sends it. */
 export function encodeRequest(
   request: RequestOptions,
   fixed: Readonly<Record<string, string | string[]>>,
-  token: RestClientOptions['token'],
+  { token, sendsProtobuf }: Pick<RestClientOptions, 'token' | 'sendsProtobuf'>,
 ): EncodedRequest {
   const headers: Record<string, string | string[]> = { ...fixed };
   const bearer = typeof token === 'function' ? token() : token;
   if (bearer) headers.authorization = `Bearer ${bearer}`;
-  let body: string | Uint8Array | null = null;
-  if (typeof request.body === 'string' || request.body instanceof Uint8Array) body = request.body;
-  else if (request.body !== undefined) body = JSON.stringify(request.body);
-  if (body !== null) headers['content-type'] = 'application/json';
+  const encoded = sendsProtobuf ? protobufBody(request) : undefined;
+  const body = encoded ?? textBody(request.body);
+  if (encoded) headers['content-type'] = dialect().protobufMediaType;
+  else if (body !== null) headers['content-type'] = 'application/json';
   for (const [name, value] of Object.entries(request.headers ?? {})) {
     headers[name.toLowerCase()] = value;
   }
   return { headers, body };
+}
+
+function textBody(body: unknown): string | Uint8Array | null {
+  if (body === undefined) return null;
+  return typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
 }

@@ -227,7 +227,7 @@ export class RestClient implements ApiClient {
     let handedOver = false;
     let statusCode: number | undefined;
     try {
-      const { body, headers } = encodeRequest(options, this.fixedHeaders, this.options.token);
+      const { body, headers } = encodeRequest(options, this.fixedHeaders, this.options);
       const response = await (isStream ? server.streams : server.requests).request({
         method: method as Dispatcher.HttpMethod,
         path: `${server.basePath}${path}${queryString(options.query)}`,

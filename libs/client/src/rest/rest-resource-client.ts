@@ -14,7 +14,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './resource-client.js';
-import type { ResourceRef } from './resource-ref.js';
+import type { KnownResource, ResourceRef } from './resource-ref.js';
 import type { QueryValue, Requester, RequestOptions, StreamResponse } from './rest-types.js';
 import { decodeWatch } from './watch-decoder.js';
 
@@ -122,15 +122,17 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
       ...callOptions(options),
       query: writeQuery(options),
       body: object,
+      ...this.bodyKind(),
     });
   }
 
   replace(object: T, options: WriteOptions = {}): Promise<T> {
-    return this.put(this.itemPath(nameOf(object)), object, options);
+    return this.put(this.itemPath(nameOf(object)), object, options, this.bodyKind());
   }
 
   replaceStatus(object: T, options: WriteOptions = {}): Promise<T> {
-    return this.put(`${this.itemPath(nameOf(object))}/status`, object, options);
+    const path = `${this.itemPath(nameOf(object))}/status`;
+    return this.put(path, object, options, this.bodyKind());
   }
 
   patch(name: string, body: unknown, options: PatchOptions): Promise<T> {
@@ -189,9 +191,21 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
     return `${this.path}/${encodeURIComponent(name)}`;
   }
 
-  private put<S>(path: string, body: S, options: WriteOptions): Promise<S> {
+  private put<S>(
+    path: string,
+    body: S,
+    options: WriteOptions,
+    bodyKind: Pick<RequestOptions, 'bodyKind'> = {},
+  ): Promise<S> {
     const query = writeQuery(options);
-    return this.send<S>('PUT', path, { ...callOptions(options), query, body });
+    return this.send<S>('PUT', path, { ...callOptions(options), query, body, ...bodyKind });
+  }
+
+  /** The kind of the objects of the resource, if it is known without discovery. */
+  private bodyKind(): Pick<RequestOptions, 'bodyKind'> {
+    const { group, version, kind } = this.resource as Partial<KnownResource<T>> & ResourceRef<T>;
+    if (kind === undefined) return {};
+    return { bodyKind: { apiVersion: dialect().apiVersion(group, version), kind } };
   }
 
   private async send<R>(method: string, path: string, options: RequestOptions): Promise<R> {

@@ -24,6 +24,8 @@ export interface RestClientOptions {
   qps?: number;
   /** Requests that may be sent in a burst before `qps` applies. */
   burst?: number;
+  /** Sends objects of built-in kinds as protobuf. By default, and all others: as JSON. */
+  sendsProtobuf?: boolean;
   /** Deadline of a request that is not a stream, retries included. */
   requestTimeoutMs?: number;
   /** Connections per server. Higher: more memory on both sides. Lower: requests queue. */
@@ -50,6 +52,8 @@ export interface RequestOptions {
   headers?: Record<string, string>;
   /** Strings and bytes are sent unchanged, other values as JSON. */
   body?: unknown;
+  /** The kind of the object in `body`, which may lack `apiVersion` and `kind`. */
+  bodyKind?: { readonly apiVersion: string; readonly kind: string };
   /** Deadline, attempts and the waits between them included. */
   timeoutMs?: number;
   /** Disables retries, for callers that retry on their own schedule. */

@@ -1,11 +1,8 @@
 /** Flags of processes that are clients of the API servers. */
-import { IsIn, IsOptional, Min } from 'class-validator';
+import { IsOptional, Min } from 'class-validator';
 import { dialect } from '../dialect/dialect.js';
 import { Flag } from './flag.js';
 import { ValueError } from './values.js';
-
-/** Media types that the client can send; only the API server reads and writes protobuf. */
-const clientContentTypes = ['application/json'] as const;
 
 export class ClientOptions {
   @Flag({
@@ -37,12 +34,21 @@ export class ClientOptions {
 
   @Flag({
     name: () => dialect().systemName('api-content-type'),
-    description: `media type of request bodies; supported: ${clientContentTypes.join(', ')}`,
-    default: clientContentTypes[0],
+    description:
+      'media type in which objects of built-in kinds are sent: application/json, or protobuf, which is smaller; other bodies and all responses are JSON',
+    default: () => dialect().protobufMediaType,
     type: 'string',
   })
-  @IsIn(clientContentTypes)
-  apiContentType!: (typeof clientContentTypes)[number];
+  apiContentType!: string;
+
+  checkRelations(): void {
+    const supported = ['application/json', dialect().protobufMediaType];
+    if (supported.includes(this.apiContentType)) return;
+    const name = dialect().systemName('api-content-type');
+    throw new ValueError(
+      `--${name}: must be ${supported.join(' or ')}, got ${this.apiContentType}`,
+    );
+  }
 
   /** Returns the path of the kubeconfig. Throws `ValueError` if the flag is not set. */
   requiredKubeconfig(): string {
