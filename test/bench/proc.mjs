@@ -9,7 +9,9 @@ export function cpuUs(pid) {
   return readdirSync(`/proc/${pid}/task`).reduce((sum, id) => sum + threadCpuUs(pid, id), 0);
 }
 
-/** Returns the CPU time of one thread, in microseconds. The main thread has the id of the process. */
+/**
+ * Returns the CPU time of one thread, in microseconds. The main thread has the id of the process.
+ */
 export function threadCpuUs(pid, threadId) {
   const schedstat = readFileSync(`/proc/${pid}/task/${threadId}/schedstat`, 'utf8');
   return Number(schedstat.split(' ')[0]) / 1_000;

@@ -122,9 +122,9 @@ export const limits = {
    */
   foreignSyncTimeoutMs: 10_000,
   /**
-   * Period of the comparison of the wall clock with the monotonic clock, and the smallest difference
-   * that is reported as a jump. Higher: jumps are reported later, and smaller ones not at all. Lower:
-   * the corrections of time synchronization are reported.
+   * Period of the comparison of the wall clock with the monotonic clock, and the smallest
+   * difference that is reported as a jump. Higher: jumps are reported later, and smaller ones not
+   * at all. Lower: the corrections of time synchronization are reported.
    */
   clockCheckPeriodMs: 10_000,
   clockJumpMsMin: 30_000,

@@ -1,11 +1,18 @@
-/** The last text that was reported about each object, so that a repetition is not recorded again. */
-import { type ApiObject, type Informer, objectKey } from '@orch/client';
+/**
+ * The last text that was reported about each object, so that a repetition is not recorded again.
+ */
+import { type ApiObject, objectKey } from '@orch/client';
+
+/** An informer, of objects of any kind. */
+interface DeletionSource {
+  addHandlers(handlers: { onDelete(object: ApiObject): void }): unknown;
+}
 
 export class ReportedTexts {
   private readonly texts = new Map<string, string>();
 
   /** Forgets objects of `informer` when they are deleted: its keys are the keys of `isNew`. */
-  constructor(informer: Informer<ApiObject>) {
+  constructor(informer: DeletionSource) {
     informer.addHandlers({ onDelete: (object) => this.forget(objectKey(object)) });
   }
 

@@ -55,7 +55,7 @@ export class SelectorOverlap<T extends TemplateOwner> {
       .sort();
   }
 
-  /** Of two owners that have owners themselves, those are compared. */
+  /** Two owners that are owned themselves are not compared: their own owners are. */
   private othersOf(owner: T): T[] {
     const { namespace = '', uid } = owner.metadata ?? {};
     const others = controllerOf(owner)
