@@ -52,6 +52,11 @@ export {
   type UserCredentials,
   writeKubeconfig,
 } from './kubeconfig/kubeconfig.js';
+export type {
+  ComponentContext,
+  ComponentDefinition,
+  HasCommonOptions,
+} from './lifecycle/component-run.js';
 export {
   Deadline,
   DeadlineError,
@@ -69,6 +74,7 @@ export {
   setVerifying,
   verify,
 } from './lifecycle/invariant.js';
+export type { ComponentPart } from './lifecycle/kept-component.js';
 export { KeyedMutex, type KeyedMutexOptions } from './lifecycle/keyed-mutex.js';
 export { Lifecycle, type LifecycleOptions } from './lifecycle/lifecycle.js';
 export {
@@ -78,12 +84,8 @@ export {
   type RetryOptions,
   retry,
 } from './lifecycle/retry.js';
-export {
-  type ComponentContext,
-  type ComponentDefinition,
-  type HasCommonOptions,
-  runComponent,
-} from './lifecycle/run-component.js';
+export { runComponent } from './lifecycle/run-component.js';
+export { componentPart, runComponents } from './lifecycle/run-components.js';
 export { collectStartGarbage } from './lifecycle/start-garbage.js';
 export { TokenBucket } from './lifecycle/token-bucket.js';
 export {

@@ -10,6 +10,14 @@ export const kubeconfigBytesMax = 4 * 1024 * 1024;
 export const kubeconfigEndpointCountMax = 32;
 /** Shutdown steps of one process. */
 export const shutdownStepCountMax = 1_000;
+/**
+ * First and longest pause before a component starts again in a process of several. Higher: it is
+ * missing for longer. Lower: more load from a component that cannot start.
+ */
+export const restartPauseMinMs = 200;
+export const restartPauseMaxMs = 30_000;
+/** Time after which a running component resets this pause. */
+export const restartHealthyMs = 30_000;
 /** Health checks of one process. */
 export const healthCheckCountMax = 1_000;
 /** Time limit of one health check; a slower one fails. */

@@ -30,6 +30,7 @@ export class Lifecycle {
   private readonly controller = new AbortController();
   private readonly ended: Promise<ExitCode>;
   private settleEnded: (code: ExitCode) => void = () => undefined;
+  private isClean = false;
 
   constructor(private readonly options: LifecycleOptions) {
     this.ended = new Promise((resolve) => {
@@ -40,6 +41,11 @@ export class Lifecycle {
   /** Aborted when the shutdown begins. */
   get stopping(): AbortSignal {
     return this.controller.signal;
+  }
+
+  /** Whether all shutdown steps have succeeded: nothing of the run is left. */
+  get endedCleanly(): boolean {
+    return this.isClean;
   }
 
   /** Registers a shutdown step; steps run last in, first out. */
@@ -61,7 +67,10 @@ export class Lifecycle {
     this.options.logger.info({ reason }, 'stopping');
     this.controller.abort(new Error(`stopping: ${reason}`));
     this.runSteps().then(
-      (clean) => this.settleEnded(clean || exitCode !== exitCodes.ok ? exitCode : exitCodes.failed),
+      (clean) => {
+        this.isClean = clean;
+        this.settleEnded(clean || exitCode !== exitCodes.ok ? exitCode : exitCodes.failed);
+      },
       (error: unknown) => {
         this.options.logger.error({ err: error }, 'shutdown exceeded its deadline');
         this.settleEnded(exitCode === exitCodes.ok ? exitCodes.shutdownTimeout : exitCode);
