@@ -92,7 +92,9 @@ function sourcesHash() {
     '.swcrc',
     'package-lock.json',
     'scripts/bundle-cli.mjs',
+    'scripts/bundle-components.mjs',
     'scripts/bundle-server.mjs',
+    'scripts/bundle-settings.mjs',
   ])
     addFile(hash, join(root, file));
   return hash.digest('hex');
@@ -115,6 +117,7 @@ function build() {
     const swc = join(root, 'node_modules', '.bin', 'swc');
     runCommand(swc, ['apps', 'libs', '-d', next, '--config-file', '.swcrc', '--copy-files', '-q']);
     runCommand(process.execPath, [join(root, 'scripts', 'bundle-cli.mjs'), next]);
+    runCommand(process.execPath, [join(root, 'scripts', 'bundle-components.mjs'), next]);
     runCommand(process.execPath, [join(root, 'scripts', 'bundle-server.mjs'), next]);
     writeFileSync(join(next, '.built-from'), hash);
     if (existsSync(join(root, 'dist'))) renameSync(join(root, 'dist'), old);
