@@ -33,7 +33,7 @@ import { UserError } from './cluster/user-error.js';
 import { ensureComponentBindings } from './credentials/component-bindings.js';
 import { ensureCredentials } from './credentials/credentials.js';
 import { runDetached, tellStarter } from './detach.js';
-import { processSpecs } from './processes/components.js';
+import { componentSpecs, processSpecs } from './processes/components.js';
 import {
   alreadyRunning,
   forgetChildren,
@@ -82,12 +82,13 @@ export async function up(options: UpOptions, argv: readonly string[]): Promise<n
 async function supervise(options: UpOptions, settings: ClusterConfig): Promise<number> {
   const { dataDirectory } = options;
   const startedMs = systemClock.monotonicMs();
-  const specs = processSpecs(
+  const components = componentSpecs(
     { dataDirectory, settings },
     options.chosenComponents(),
     options.extraArgs(),
   );
-  const identities = specs.flatMap(({ identity }) => identity ?? []);
+  const specs = processSpecs(components, options.separateProcesses);
+  const identities = components.flatMap(({ identity }) => identity ?? []);
   const renew = () => ensureCredentials(dataDirectory, settings, identities);
   const { adminToken, authorityPem } = await renew();
   const supervisor = new Supervisor({
@@ -103,12 +104,12 @@ async function supervise(options: UpOptions, settings: ClusterConfig): Promise<n
       const access = { port: settings.port, authorityPem, token: adminToken };
       await ensureComponentBindings(access);
       // Later starts leave the class as the user has changed it.
-      const hasNodes = specs.some(({ component }) => component === 'node-agent');
+      const hasNodes = components.some(({ component }) => component === 'node-agent');
       if (hasNodes && !settings.isFounded) await ensureStorageClass(access, dataDirectory);
     },
   });
   const ended = untilSignal(supervisor, (text) => say(options, text));
-  say(options, `starting ${specs.map(({ name }) => name).join(', ')} in ${dataDirectory}`);
+  say(options, `starting ${components.map(({ name }) => name).join(', ')} in ${dataDirectory}`);
   const started = supervisor.start().then(
     () => undefined,
     (error: unknown) => ({ error }),
@@ -119,7 +120,7 @@ async function supervise(options: UpOptions, settings: ClusterConfig): Promise<n
     throw outcome.error;
   }
   if (outcome === undefined) {
-    if (specs.some(({ component }) => component === 'apiserver')) noteFounded(dataDirectory);
+    if (components.some(({ component }) => component === 'apiserver')) noteFounded(dataDirectory);
     const seconds = ((systemClock.monotonicMs() - startedMs) / 1000).toFixed(1);
     tellReady(options, welcome(options, settings, seconds));
     collectStartGarbage(systemClock);

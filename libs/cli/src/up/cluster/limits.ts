@@ -4,7 +4,7 @@
 export const readyTimeoutMs = 60_000;
 /** Time for the default service account to be created, before `up` continues without it. */
 export const serviceAccountTimeoutMs = 30_000;
-/** Time for a component to shut down before it is killed. */
+/** Time for each component of a process to shut down before the process is killed. */
 export const stopTimeoutMs = 20_000;
 /** Time for the supervisor to stop everything, before `down` kills the remaining processes. */
 export const downTimeoutMs = 60_000;

@@ -13,7 +13,7 @@ import {
   serviceAccountKey,
 } from '../credentials/credential-files.js';
 import { ensureCredentials } from '../credentials/credentials.js';
-import { processSpecs } from './components.js';
+import { componentSpecs } from './components.js';
 
 let dataDirectory: string;
 beforeEach(() => {
@@ -44,7 +44,7 @@ function flagsOf(args: readonly string[], name: string): string[] {
 describe('the API servers of a cluster', () => {
   it('have flags that name each other, and share only keys and tokens', () => {
     const settings = settingsFor(3);
-    const specs = processSpecs({ dataDirectory, settings }, ['apiserver'], new Map());
+    const specs = componentSpecs({ dataDirectory, settings }, ['apiserver'], new Map());
     expect(specs.map(({ name }) => name)).toEqual(['apiserver-1', 'apiserver-2', 'apiserver-3']);
     const peers = 'apiserver-1=https://127.0.0.1:20242,apiserver-2=https://127.0.0.1:20243';
     for (const { name, args } of specs) {
@@ -71,7 +71,7 @@ describe('the API servers of a cluster', () => {
     ] as const) {
       const settings = settingsFor(replicaCount);
       writeFileSync(clusterPaths(dataDirectory).settings, JSON.stringify(settings));
-      const [spec] = processSpecs({ dataDirectory, settings }, ['apiserver'], new Map());
+      const [spec] = componentSpecs({ dataDirectory, settings }, ['apiserver'], new Map());
       expect(spec?.startArgs?.()).toEqual(['--initial-cluster-state=new']);
       noteFounded(dataDirectory);
       expect(spec?.startArgs?.()).toEqual([`--initial-cluster-state=${later}`]);
@@ -104,7 +104,7 @@ describe('the API servers of a cluster', () => {
     expect(client.subject).toBe('CN=front-proxy-client');
     expect(client.verify(read('front-proxy-ca').publicKey)).toBe(true);
     expect(client.verify(new X509Certificate(authorityPem).publicKey)).toBe(false);
-    const [spec] = processSpecs({ dataDirectory, settings }, ['apiserver'], new Map());
+    const [spec] = componentSpecs({ dataDirectory, settings }, ['apiserver'], new Map());
     const { certificate, key } = pkiFiles(dataDirectory, 'front-proxy-client');
     expect(spec?.args).toContain(`--proxy-client-cert-file=${certificate}`);
     expect(spec?.args).toContain(`--proxy-client-key-file=${key}`);

@@ -15,7 +15,7 @@ import {
   pkiFiles,
   serviceAccountKey,
 } from '../credentials/credential-files.js';
-import type { ComponentSpec, LocalCluster } from './process-spec.js';
+import type { ComponentFields, LocalCluster } from './process-spec.js';
 
 /**
  * The value of `--initial-cluster-state`, which only a replica without data reads. If the cluster
@@ -27,14 +27,14 @@ function initialState(dataDirectory: string): 'new' | 'join' {
   return settings?.isFounded && settings.replicaCount > 1 ? 'join' : 'new';
 }
 
-export function apiServers({ dataDirectory, settings }: LocalCluster): ComponentSpec[] {
+export function apiServers({ dataDirectory, settings }: LocalCluster): ComponentFields[] {
   const paths = clusterPaths(dataDirectory);
   const serving = pkiFiles(dataDirectory, 'apiserver');
   const client = pkiFiles(dataDirectory, 'apiserver-client');
   const initialCluster = apiServerOrdinals(settings)
     .map((ordinal) => `${apiServerName(ordinal)}=${peerUrl(settings, ordinal)}`)
     .join(',');
-  return apiServerOrdinals(settings).map((ordinal): ComponentSpec => {
+  return apiServerOrdinals(settings).map((ordinal): ComponentFields => {
     const name = apiServerName(ordinal);
     const port = clientPort(settings, ordinal);
     const peer = pkiFiles(dataDirectory, `${name}-peer`);

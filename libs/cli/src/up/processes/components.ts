@@ -1,5 +1,5 @@
 /**
- * The table of the processes of a cluster and their flags, in start order. They stop in reverse
+ * The table of the components of a cluster and their flags, in start order. They stop in reverse
  * order.
  */
 import { join, resolve } from 'node:path';
@@ -14,6 +14,7 @@ import {
 import type { ComponentIdentity } from '../credentials/credentials.js';
 import { apiServers } from './api-servers.js';
 import {
+  type ComponentFields,
   type ComponentName,
   type ComponentSpec,
   componentNames,
@@ -23,7 +24,7 @@ import {
 
 const withTeardown: readonly ComponentName[] = ['node-agent', 'proxy'];
 
-const table: Readonly<Record<ComponentName, (cluster: LocalCluster) => ComponentSpec[]>> = {
+const table: Readonly<Record<ComponentName, (cluster: LocalCluster) => ComponentFields[]>> = {
   apiserver: apiServers,
   'controller-manager': controllerManager,
   scheduler: scheduler,
@@ -34,14 +35,43 @@ const table: Readonly<Record<ComponentName, (cluster: LocalCluster) => Component
 /** The built apps: this file is `dist/libs/cli/src/up/processes/components.js`. */
 const appsDirectory = resolve(import.meta.dirname, '../../../../../apps');
 
+/** The process of several components, and its log. */
+const sharedName = 'components';
+
+/** The program that runs several components in one process. */
+const sharedMain = resolve(appsDirectory, 'components/src/main.js');
+
 /**
- * The processes of the chosen components. The user's extra flags are last, so that they override.
+ * The processes of the chosen components: one for each API server, and one for all others together
+ * or, if they are `separate`, for each.
  */
 export function processSpecs(
+  components: readonly ComponentSpec[],
+  separate: boolean,
+): ProcessSpec[] {
+  const servers = components.filter(({ component }) => component === 'apiserver');
+  const others = components.filter(({ component }) => component !== 'apiserver');
+  if (separate || others.length < 2) return components.map(ownProcess);
+  return [...servers.map(ownProcess), sharedProcess(others)];
+}
+
+function ownProcess(spec: ComponentSpec): ProcessSpec {
+  const { name, main, args, startArgs } = spec;
+  return { name, main, args, ...(startArgs && { startArgs }), components: [spec] };
+}
+
+function sharedProcess(components: readonly ComponentSpec[]): ProcessSpec {
+  const sections = components.map(({ name, args }) => [name, ...args]);
+  const args = sections.flatMap((words, index) => (index === 0 ? words : ['--', ...words]));
+  return { name: sharedName, main: sharedMain, args, components };
+}
+
+/** The chosen components. The user's extra flags are last, so that they override. */
+export function componentSpecs(
   cluster: LocalCluster,
   chosen: readonly ComponentName[],
   extraArgs: ReadonlyMap<ComponentName, readonly string[]>,
-): ProcessSpec[] {
+): ComponentSpec[] {
   return componentNames
     .filter((name) => chosen.includes(name))
     .flatMap((name) =>
@@ -58,7 +88,7 @@ export function processSpecs(
     );
 }
 
-function controllerManager({ dataDirectory, settings }: LocalCluster): ComponentSpec[] {
+function controllerManager({ dataDirectory, settings }: LocalCluster): ComponentFields[] {
   const port = settings.addresses.ports.controllerManager;
   const authority = pkiFiles(dataDirectory, 'ca');
   return [
@@ -79,7 +109,7 @@ function controllerManager({ dataDirectory, settings }: LocalCluster): Component
   ];
 }
 
-function scheduler({ dataDirectory, settings }: LocalCluster): ComponentSpec[] {
+function scheduler({ dataDirectory, settings }: LocalCluster): ComponentFields[] {
   const port = settings.addresses.ports.scheduler;
   return [
     {
@@ -92,9 +122,9 @@ function scheduler({ dataDirectory, settings }: LocalCluster): ComponentSpec[] {
   ];
 }
 
-function nodeAgents({ dataDirectory, settings }: LocalCluster): ComponentSpec[] {
+function nodeAgents({ dataDirectory, settings }: LocalCluster): ComponentFields[] {
   const { authorityCertificate } = clusterPaths(dataDirectory);
-  return Array.from({ length: settings.nodeCount }, (_, offset): ComponentSpec => {
+  return Array.from({ length: settings.nodeCount }, (_, offset): ComponentFields => {
     const ordinal = offset + 1;
     const nodeName = `node-${ordinal}`;
     const name = `node-agent-${ordinal}`;
@@ -128,7 +158,7 @@ function nodeAgents({ dataDirectory, settings }: LocalCluster): ComponentSpec[] 
   });
 }
 
-function proxy({ dataDirectory, settings }: LocalCluster): ComponentSpec[] {
+function proxy({ dataDirectory, settings }: LocalCluster): ComponentFields[] {
   const port = settings.addresses.ports.proxy;
   return [
     {

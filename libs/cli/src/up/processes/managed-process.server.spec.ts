@@ -6,6 +6,7 @@ import { systemClock } from '@orch/component';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManagedProcess } from './managed-process.js';
 import { identityOf, isAlive, signalProcess } from './process-identity.js';
+import type { ComponentSpec } from './process-spec.js';
 import { liveSupervisor, recordChildren, takeDirectory } from './run-state.js';
 import { endProcess, stopLeftovers } from './stop-leftovers.js';
 
@@ -21,19 +22,19 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
+function proxyWith(main: string): ComponentSpec {
+  return {
+    ...{ component: 'proxy', name: 'proxy', hasTeardown: false },
+    ...{ main, args: [], probe: { port: 1, path: '/healthz' } },
+  };
+}
+
 function managed(script: string) {
   const main = join(directory, 'main.mjs');
   writeFileSync(main, script);
   const reports: string[] = [];
   const child = new ManagedProcess(
-    {
-      component: 'proxy',
-      hasTeardown: false,
-      name: 'proxy',
-      main,
-      args: [],
-      probe: { port: 1, path: '/healthz' },
-    },
+    { name: 'proxy', main, args: [], components: [proxyWith(main)] },
     {
       dataDirectory: directory,
       clock: systemClock,

@@ -1,6 +1,6 @@
 /**
- * One component as a child process with its output in a log file. Restarts it with exponential
- * back-off when it dies. It runs in its own session, so that signals of the terminal reach only the
+ * A child process with its output in a log file. Restarts it with exponential back-off when it
+ * dies. It runs in its own session, so that signals of the terminal reach only the
  * supervisor, which stops components in order.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -101,7 +101,8 @@ export class ManagedProcess {
   async stop(): Promise<boolean> {
     this.stopping = true;
     this.restartTimer?.cancel();
-    if (this.running) await endProcess(this.running, stopTimeoutMs);
+    const timeoutMs = stopTimeoutMs * this.spec.components.length;
+    if (this.running) await endProcess(this.running, timeoutMs);
     await this.ended;
     return this.endedInOrder;
   }

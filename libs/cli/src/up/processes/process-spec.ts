@@ -1,4 +1,4 @@
-/** The specification of one process of a cluster: its command, its probe and its API identity. */
+/** The components of a cluster and the processes that run them. */
 import type { ClusterConfig } from '../cluster/cluster-directory.js';
 import type { ComponentIdentity } from '../credentials/credentials.js';
 
@@ -11,12 +11,12 @@ export const componentNames = [
 ] as const;
 export type ComponentName = (typeof componentNames)[number];
 
-/** One process to run. */
-export interface ProcessSpec {
+/** One component: its command, its probe and its API identity. */
+export interface ComponentSpec {
   readonly component: ComponentName;
-  /** Name of its log and in messages: the component, with a number if there are several. */
+  /** Its name in messages: the component, with a number if there are several. */
   readonly name: string;
-  /** The script to run. */
+  /** The script that runs it in a process of its own. */
   readonly main: string;
   readonly args: readonly string[];
   /** Flags that are computed at each start. They precede `args`. */
@@ -34,10 +34,17 @@ export interface ProcessSpec {
   readonly hasTeardown: boolean;
 }
 
+/** The fields that differ between components. */
+export type ComponentFields = Omit<ComponentSpec, 'main' | 'hasTeardown'>;
+
+/** A process to run, of one component or of several. */
+export interface ProcessSpec extends Pick<ComponentSpec, 'main' | 'args' | 'startArgs'> {
+  /** Name of its log and in messages. */
+  readonly name: string;
+  readonly components: readonly ComponentSpec[];
+}
+
 export interface LocalCluster {
   readonly dataDirectory: string;
   readonly settings: ClusterConfig;
 }
-
-/** The fields that differ between components. */
-export type ComponentSpec = Omit<ProcessSpec, 'main' | 'hasTeardown'>;

@@ -8,16 +8,24 @@ import { errorCode, writeFileAtomic } from '@orch/component';
 import { clusterPaths } from '../cluster/cluster-directory.js';
 import { UserError } from '../cluster/user-error.js';
 import { identityOf, isAlive, type ProcessIdentity } from './process-identity.js';
-import type { ComponentName } from './process-spec.js';
+import type { ComponentSpec, ProcessSpec } from './process-spec.js';
 
-export interface ChildRecord {
-  readonly component: ComponentName;
-  readonly hasTeardown: boolean;
-  readonly name: string;
-  readonly main: string;
-  readonly args: readonly string[];
-  /** Absent while it waits for its restart. */
+/** A component; several have the same process if they share it. */
+export interface ChildRecord
+  extends Pick<ComponentSpec, 'component' | 'hasTeardown' | 'name' | 'main' | 'args'> {
+  /** The command of the process, if it runs several components. */
+  readonly shared?: Pick<ProcessSpec, 'main' | 'args'>;
+  /** Absent while the process waits for its restart. */
   readonly identity?: ProcessIdentity;
+}
+
+export function recordsOf(spec: ProcessSpec, identity: ProcessIdentity | undefined): ChildRecord[] {
+  const { main, args, components } = spec;
+  return components.map(({ component, hasTeardown, name, ...own }) => ({
+    ...{ component, hasTeardown, name, main: own.main, args: own.args },
+    ...(components.length > 1 && { shared: { main, args } }),
+    ...(identity && { identity }),
+  }));
 }
 
 /** Locks the directory for this process. Throws `UserError` if a live supervisor holds it. */

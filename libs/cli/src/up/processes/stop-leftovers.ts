@@ -20,11 +20,11 @@ export async function stopLeftovers(
 ): Promise<string[]> {
   const ended: string[] = [];
   const end = async (record: ChildRecord) => {
-    const { name, hasTeardown } = record;
+    const { name, hasTeardown, shared } = record;
     const identity = runningProcess(record);
     if (identity) {
       // SIGTERM makes the process remove its pods or addresses, SIGKILL does not.
-      if (hasTeardown && rest === 'keep') await killProcess(identity);
+      if ((hasTeardown || shared) && rest === 'keep') await killProcess(identity);
       else await endProcess(identity, stopTimeoutMs);
       ended.push(name);
     }
@@ -40,8 +40,10 @@ export async function stopLeftovers(
 }
 
 /** Searches for a process that its supervisor had started, but not yet recorded. */
-function runningProcess({ identity, main, args }: ChildRecord): ProcessIdentity | undefined {
-  return identity && isAlive(identity) ? identity : processWith(main, args);
+function runningProcess({ identity, shared, ...own }: ChildRecord): ProcessIdentity | undefined {
+  if (identity && isAlive(identity)) return identity;
+  const { main, args } = shared ?? own;
+  return processWith(main, args);
 }
 
 /** Sends SIGTERM, and SIGKILL after `timeoutMs`. */

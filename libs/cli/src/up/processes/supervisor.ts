@@ -9,8 +9,8 @@ import { UserError } from '../cluster/user-error.js';
 import { logPath, rotateLog } from './log-files.js';
 import { ManagedProcess } from './managed-process.js';
 import { missingServiceAccount, unhealthyReason, unreadyNodes } from './probe.js';
-import type { ComponentName, ProcessSpec } from './process-spec.js';
-import { type ChildRecord, recordChildren } from './run-state.js';
+import type { ComponentName, ComponentSpec, ProcessSpec } from './process-spec.js';
+import { type ChildRecord, recordChildren, recordsOf } from './run-state.js';
 import { tearDown } from './teardown.js';
 
 export interface SupervisorDependencies {
@@ -46,7 +46,7 @@ export class Supervisor {
    */
   async start(): Promise<void> {
     const first = this.ofComponent('apiserver');
-    const others = this.processes.filter(({ spec }) => spec.component !== 'apiserver');
+    const others = this.processes.filter((member) => !first.includes(member));
     await this.startAll(first);
     if (first.length > 0) await this.dependencies.onApiServersReady();
     await this.startAll(others);
@@ -58,7 +58,11 @@ export class Supervisor {
 
   private async startAll(members: readonly ManagedProcess[]): Promise<void> {
     for (const member of members) member.start();
-    await Promise.all(members.map((member) => this.untilHealthy(member)));
+    await Promise.all(
+      members.flatMap((member) =>
+        member.spec.components.map((component) => this.untilHealthy(member, component)),
+      ),
+    );
   }
 
   /**
@@ -67,17 +71,19 @@ export class Supervisor {
    */
   async stop(): Promise<void> {
     this.stopped.abort(new Error('stopped'));
-    const isServer = ({ spec }: ManagedProcess) => spec.component === 'apiserver';
+    const servers = this.ofComponent('apiserver');
     for (const member of [...this.processes].reverse()) {
-      if (!isServer(member)) await this.end(member);
+      if (!servers.includes(member)) await this.end(member);
     }
-    await Promise.all(this.processes.filter(isServer).map((member) => this.end(member)));
+    await Promise.all(servers.map((member) => this.end(member)));
   }
 
   private async end(member: ManagedProcess): Promise<void> {
     const inOrder = await member.stop();
-    const { spec } = member;
-    if (!inOrder && spec.hasTeardown) await tearDown(this.dependencies.dataDirectory, spec);
+    if (inOrder) return;
+    for (const component of [...member.spec.components].reverse()) {
+      if (component.hasTeardown) await tearDown(this.dependencies.dataDirectory, component);
+    }
   }
 
   killNow(): void {
@@ -85,21 +91,14 @@ export class Supervisor {
   }
 
   private records(): ChildRecord[] {
-    return this.processes.map(
-      ({ spec: { component, hasTeardown, name, main, args }, identity }) => ({
-        component,
-        hasTeardown,
-        name,
-        main,
-        args,
-        ...(identity && { identity }),
-      }),
-    );
+    return this.processes.flatMap(({ spec, identity }) => recordsOf(spec, identity));
   }
 
-  private async untilHealthy(member: ManagedProcess): Promise<void> {
+  private async untilHealthy(
+    member: ManagedProcess,
+    { name, probe }: ComponentSpec,
+  ): Promise<void> {
     const { authorityPem, report, clock } = this.dependencies;
-    const { name, probe } = member.spec;
     const startedMs = clock.monotonicMs();
     await this.until(
       () => unhealthyReason({ ...probe, authorityPem }),
@@ -110,8 +109,10 @@ export class Supervisor {
   }
 
   private async untilNodesReady(): Promise<void> {
-    const agents = this.processes.filter(({ spec }) => spec.nodeName !== undefined);
-    const names = agents.flatMap(({ spec }) => spec.nodeName ?? []);
+    const agents = this.ofComponent('node-agent');
+    const names = agents.flatMap(({ spec }) =>
+      spec.components.flatMap(({ nodeName }) => nodeName ?? []),
+    );
     if (names.length === 0 || this.ofComponent('apiserver').length === 0) return;
     await this.until(
       () => unreadyNodes(this.apiAccess(), names),
@@ -142,7 +143,9 @@ export class Supervisor {
   }
 
   private ofComponent(component: ComponentName): ManagedProcess[] {
-    return this.processes.filter(({ spec }) => spec.component === component);
+    return this.processes.filter(({ spec }) =>
+      spec.components.some((one) => one.component === component),
+    );
   }
 
   private apiAccess() {
