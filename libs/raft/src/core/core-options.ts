@@ -15,6 +15,11 @@ export interface CoreOptions {
   /** Ticks between heartbeats. */
   readonly heartbeatTicks: number;
   /**
+   * The same while every member has everything. Higher: a shorter stall of an idle leader starts an
+   * election. Lower: more messages while idle.
+   */
+  readonly idleHeartbeatTicks: number;
+  /**
    * Ticks without a leader before an election, drawn from [n, 2n) for each. The first attempt after
    * a start is earlier. Higher: a lost leader is replaced later. Lower: more elections without
    * cause.

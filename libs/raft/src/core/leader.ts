@@ -28,6 +28,7 @@ export class Leader {
   /** The empty entry that begins the term. */
   private readonly termStartIndex: LogIndex;
   private ticks = 0;
+  private heartbeatAtTick = 0;
 
   constructor(
     private readonly state: CoreState,
@@ -59,6 +60,22 @@ export class Leader {
     return this.state.commitIndex >= this.termStartIndex;
   }
 
+  /** The interval of heartbeats: longer while every member has everything and no caller waits. */
+  private get heartbeatTicks(): number {
+    const { heartbeatTicks, idleHeartbeatTicks } = this.state.options;
+    const isIdle =
+      idleHeartbeatTicks > heartbeatTicks &&
+      !this.transfers.inProgress &&
+      !this.rounds.isBusy &&
+      this.replication.isSettled;
+    return isIdle ? idleHeartbeatTicks : heartbeatTicks;
+  }
+
+  /** Ticks up to the next heartbeats. */
+  get ticksUntilDue(): number {
+    return Math.max(1, this.heartbeatAtTick + this.heartbeatTicks - this.ticks);
+  }
+
   tick(): void {
     const { state } = this;
     const { options } = state;
@@ -70,7 +87,8 @@ export class Leader {
       return;
     }
     this.replication.tick();
-    if (this.ticks % options.heartbeatTicks === 0) {
+    if (this.ticks - this.heartbeatAtTick >= this.heartbeatTicks) {
+      this.heartbeatAtTick = this.ticks;
       this.replication.probeAllOnResponse();
       // Before that, the commit index may be behind what an earlier leader has acknowledged.
       if (options.leaseReads && this.ownTermCommitted) this.rounds.begin();

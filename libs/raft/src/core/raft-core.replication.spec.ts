@@ -12,6 +12,31 @@ import { memberId, TestCluster } from './testing/test-cluster.js';
 const noData = Buffer.alloc(0);
 
 describe('replication', () => {
+  it('sends fewer heartbeats while every member has everything', () => {
+    const cluster = new TestCluster([1, 2, 3], { idleHeartbeatTicks: 4 });
+    const leader = cluster.elect(1);
+    let heartbeats = 0;
+    cluster.lose = ({ kind, to }) => {
+      if (kind === 'heartbeatRequest' && to === memberId(2)) heartbeats += 1;
+      return false;
+    };
+    const heartbeatsIn = (ticks: number) => {
+      heartbeats = 0;
+      cluster.tick(ticks);
+      return heartbeats;
+    };
+    expect(heartbeatsIn(40)).toBe(10);
+    cluster.isolated.add(memberId(3));
+    expect(heartbeatsIn(8)).toBe(2);
+    cluster.propose(leader);
+    expect(heartbeatsIn(10)).toBe(10);
+    cluster.isolated.clear();
+    cluster.tick(10);
+    expect(heartbeatsIn(40)).toBe(10);
+    expect(cluster.commitIndexes()).toEqual([2, 2, 2]);
+    expect(cluster.leader()).toBe(leader);
+  });
+
   it('commits on all replicas', () => {
     const cluster = new TestCluster([1, 2, 3]);
     const leader = cluster.elect(1);

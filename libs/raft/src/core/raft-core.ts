@@ -50,6 +50,11 @@ export class RaftCore {
       'the election timeout must be longer than the heartbeat interval',
     );
     invariant(
+      options.idleHeartbeatTicks >= options.heartbeatTicks &&
+        options.idleHeartbeatTicks < options.electionTicks,
+      'the heartbeat interval of an idle leader is outside of its range',
+    );
+    invariant(
       options.appendEntriesMax >= 1 && options.unappliedEntriesMax >= 1,
       'the limits of entries let no entry through',
     );
@@ -118,9 +123,23 @@ export class RaftCore {
     }
   }
 
+  /**
+   * Ticks up to the first one that does more than count, unless a call of this core changes it. The
+   * caller may wait for so long, if it ticks for the time that passed before each call.
+   */
+  get ticksUntilDue(): number {
+    const { forwardedReads, roles, state, transfers } = this;
+    if (forwardedReads.isWaiting || transfers.isWaiting) return 1;
+    if (!state.admitted) return state.options.electionTicks;
+    return roles.leader?.ticksUntilDue ?? roles.elections.ticksUntilDue;
+  }
+
   /** The unit of all timeouts has passed. */
   tick(): void {
-    const state = this.state;
+    const { state } = this;
+    const { messages } = state.outbox;
+    const sentCount = messages.length;
+    const isQuiet = state.options.verifies && !this.roles.leader && this.ticksUntilDue > 1;
     state.tick += 1;
     invariant(
       (this.roles.leader !== undefined) === (state.activeRole === 'leader'),
@@ -131,6 +150,7 @@ export class RaftCore {
     this.transfers.tick(this.roles.leader?.replication);
     if (this.roles.leader) this.roles.leader.tick();
     else this.roles.elections.tick();
+    invariant(!isQuiet || messages.length === sentCount, 'a replica acts before it is due');
   }
 
   /**

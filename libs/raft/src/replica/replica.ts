@@ -125,7 +125,12 @@ export class Replica {
       leadingTerm: () => (this.isLeader && !this.ended ? this.latestLeadership.term : undefined),
       tell: (event) => this.handle(event),
     });
-    this.ticker = new Ticker(clock, tickMsOf(tuning), (lateMs) => this.tick(lateMs));
+    this.ticker = new Ticker({
+      clock,
+      tickMs: tickMsOf(tuning),
+      ticksUntilDue: () => this.ticksUntilDue,
+      onTicks: (count, lateMs) => this.tick(count, lateMs),
+    });
   }
 
   get proposalsBuffered(): number {
@@ -253,12 +258,14 @@ export class Replica {
   private runTurn(): void {
     this.scheduled = false;
     if (!this.ended) {
+      this.ticker.catchUp();
       this.guard(() => {
         const commands = this.proposals.takeCommands();
         if (commands.length > 0) this.core.propose(commands);
         this.catchUpTicks();
         this.barriers.flush();
         this.process(this.core.takeOutput());
+        this.ticker.adjust();
       });
     }
     this.proposals.reportRefusals(this.dependencies.handlers, this.dependencies.reason);
@@ -302,13 +309,27 @@ export class Replica {
     }
   }
 
-  private tick(lateMs: number): void {
+  /** A lease is for the time that passes, so that its ticks must not wait. */
+  private get ticksUntilDue(): number {
+    const { leaseReads } = this.dependencies.tuning;
+    return leaseReads || this.barriers.isBusy ? 1 : this.core.ticksUntilDue;
+  }
+
+  /** `lateMs` undefined: counts ticks before other input, which takes the output. */
+  private tick(count: number, lateMs: number | undefined): void {
     const nowMs = this.dependencies.clock.monotonicMs();
-    this.dependencies.observer?.loopDelayed(lateMs);
     this.lastTickMs = nowMs;
+    const tickCore = () => {
+      for (let done = 0; done < count; done += 1) this.core.tick();
+    };
+    if (lateMs === undefined) {
+      this.guard(tickCore);
+      return;
+    }
+    this.dependencies.observer?.loopDelayed(lateMs);
     this.barriers.tick();
     this.input(() => {
-      this.core.tick();
+      tickCore();
       if (nowMs < this.latencyReportedMs + latencyReportMs) return;
       this.latencyReportedMs = nowMs;
       this.core.handle({ kind: 'diskLatency', p99Ms: this.writer.latency.p99Ms(nowMs) });
@@ -369,6 +390,7 @@ export class Replica {
 
   /** Passes input to the core; its output is taken in the next microtask. */
   private input(action: () => void): void {
+    this.ticker.catchUp();
     this.guard(action);
     this.schedule();
   }

@@ -4,7 +4,13 @@
  */
 import type { Clock, Logger, Timer } from '@orch/component';
 import type { Configuration, LogIndex } from '../core/types.js';
-import { logDelayMs, observationsMax, reportIntervalMs, statusIntervalMs } from '../limits.js';
+import {
+  logDelayMs,
+  observationsMax,
+  reportIntervalMs,
+  statusIntervalMaxMs,
+  statusIntervalMs,
+} from '../limits.js';
 import type { ReplicaObserver } from '../log-observer.js';
 import { PublishedIndex } from '../replica/requests/published-index.js';
 import {
@@ -100,7 +106,8 @@ export class ReplicaWorker implements WorkerMethods {
         this.channel.post({ kind: 'refused', ids: [...ids], code, message }),
       onLeadership: (leadership) => {
         this.channel.post({ kind: 'leadership', leadership });
-        this.reportStatus();
+        this.statusTimer?.cancel();
+        if (this.running) this.watchStatus();
       },
       snapshots: new RemoteSnapshots(call),
     };
@@ -189,18 +196,23 @@ export class ReplicaWorker implements WorkerMethods {
     }
   }
 
-  private watchStatus(): void {
-    this.reportStatus();
-    this.statusTimer = this.clock.setTimer(statusIntervalMs, () => this.watchStatus());
+  /** Looks less often while the status does not change. */
+  private watchStatus(intervalMs = statusIntervalMs): void {
+    const nextMs = this.reportStatus()
+      ? statusIntervalMs
+      : Math.min(2 * intervalMs, statusIntervalMaxMs);
+    this.statusTimer = this.clock.setTimer(nextMs, () => this.watchStatus(nextMs));
   }
 
-  private reportStatus(): void {
-    if (!this.running) return;
+  /** Returns whether it has changed. */
+  private reportStatus(): boolean {
+    if (!this.running) return false;
     const status = this.log.status();
     const text = JSON.stringify(status);
-    if (text === this.reportedStatus) return;
+    if (text === this.reportedStatus) return false;
     this.reportedStatus = text;
     this.channel.post({ kind: 'status', status });
+    return true;
   }
 
   private watch(): void {

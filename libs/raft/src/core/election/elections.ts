@@ -80,6 +80,15 @@ export class Elections {
     this.earlyTicks ??= state.electionElapsed + heartbeatTicks + this.draw(heartbeatTicks + 1);
   }
 
+  /** Ticks up to the next attempt. */
+  get ticksUntilDue(): number {
+    const { electionElapsed, isSoleQuorum, options, promotable } = this.state;
+    if (!promotable) return options.electionTicks;
+    if (isSoleQuorum) return 1;
+    const timeoutTicks = this.timeoutTicks * this.patience;
+    return Math.max(1, Math.min(timeoutTicks, this.earlyTicks ?? timeoutTicks) - electionElapsed);
+  }
+
   tick(): void {
     const { state } = this;
     invariant(state.activeRole !== 'leader', 'a leader waits for an election');

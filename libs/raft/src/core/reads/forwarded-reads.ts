@@ -15,6 +15,10 @@ export class ForwardedReads {
 
   constructor(private readonly state: CoreState) {}
 
+  get isWaiting(): boolean {
+    return this.pending.size > 0;
+  }
+
   request(context: number): void {
     const { state } = this;
     const full = this.pending.size >= waitingReadsMax;

@@ -43,6 +43,11 @@ export class ReadRounds {
     return this.round?.context ?? 0;
   }
 
+  /** Whether a reader waits. */
+  get isBusy(): boolean {
+    return this.waiting.length > 0 || (this.round?.readers.length ?? 0) > 0;
+  }
+
   get waitingCount(): number {
     return this.waiting.length;
   }

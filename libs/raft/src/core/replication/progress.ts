@@ -66,6 +66,11 @@ export class Progress {
     return this.currentState === 'replicate' && !this.inFlight.full;
   }
 
+  /** Whether there is nothing to send and no response to wait for, if the log ends at `index`. */
+  isSettledAt(index: LogIndex): boolean {
+    return this.currentState === 'replicate' && this.matched >= index && this.commitSent >= index;
+  }
+
   /** Returns whether the match index advanced. */
   acknowledge(index: LogIndex): boolean {
     this.inFlight.acknowledge(index);

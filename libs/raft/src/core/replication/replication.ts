@@ -48,6 +48,18 @@ export class Replication {
   };
 
   /**
+   * Whether every member has acknowledged the whole log and was sent the commit index of its end.
+   */
+  get isSettled(): boolean {
+    const { commitIndex, log } = this.state;
+    if (commitIndex < log.last.index) return false;
+    for (const progress of this.progress.values()) {
+      if (!progress.isSettledAt(commitIndex)) return false;
+    }
+    return true;
+  }
+
+  /**
    * Follows the configuration in effect. Removed members still receive appends for a while, so that
    * they learn of their removal.
    */

@@ -353,6 +353,7 @@ export class RandomRun {
     const options: CoreOptions = {
       ...testOptions,
       electionTicks: 5,
+      idleHeartbeatTicks: 2,
       cacheEntriesMax: 20,
       appendEntriesMax: 8,
       inFlightMessagesMax: 4,

@@ -12,6 +12,7 @@ import { emptyDisk, type TestDisk, TestReplica } from './test-replica.js';
 
 export const testOptions: Omit<CoreOptions, 'id' | 'random'> = {
   heartbeatTicks: 1,
+  idleHeartbeatTicks: 1,
   electionTicks: 10,
   inFlightMessagesMax: 8,
   inFlightBytesMax: 1_000_000,

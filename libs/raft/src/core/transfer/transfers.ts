@@ -33,6 +33,11 @@ export class Transfers {
     return this.target !== undefined && this.state.activeRole === 'leader';
   }
 
+  /** Whether a transfer from or to this replica is not over. */
+  get isWaiting(): boolean {
+    return this.target !== undefined;
+  }
+
   get voidsLease(): boolean {
     return this.timeoutNowTerm === this.state.term;
   }

@@ -47,6 +47,11 @@ export class ReadBarriers {
     this.context = Math.floor(random() * 2 ** 31) * contextsPerProcess;
   }
 
+  /** Whether a round is in flight, which may have to be repeated. */
+  get isBusy(): boolean {
+    return this.rounds.size > 0;
+  }
+
   read(deadlineMs: number): Promise<LogIndex> {
     if (this.stopped) return Promise.reject(stopped());
     if (this.deadlines.size >= readersMax) {

@@ -27,6 +27,7 @@ type DerivedOptions =
   | 'verifies'
   | 'random'
   | 'heartbeatTicks'
+  | 'idleHeartbeatTicks'
   | 'electionTicks'
   | 'slowDiskMs';
 
@@ -74,6 +75,11 @@ export const defaultReplicaTuning: ReplicaTuning = {
 };
 
 const ticksPerHeartbeat = 2;
+/**
+ * Heartbeats of an idle leader in the shortest election timeout. Higher: more messages. Lower: a
+ * shorter stall of the leader starts an election.
+ */
+const idleHeartbeatsPerElection = 4;
 
 export function tickMsOf({ heartbeatMs }: ReplicaTuning): number {
   return heartbeatMs / ticksPerHeartbeat;
@@ -95,12 +101,17 @@ export function checkTuning(tuning: ReplicaTuning): void {
 
 export function coreOptions(tuning: ReplicaTuning, id: string, random: () => number): CoreOptions {
   const { heartbeatMs, electionMs, logKeepEntries: _kept, ...core } = tuning;
+  const electionTicks = Math.round(electionMs / tickMsOf(tuning));
   return {
     ...core,
     id: asMemberId(id),
     random,
     heartbeatTicks: ticksPerHeartbeat,
-    electionTicks: Math.round(electionMs / tickMsOf(tuning)),
+    idleHeartbeatTicks: Math.max(
+      ticksPerHeartbeat,
+      Math.floor(electionTicks / idleHeartbeatsPerElection),
+    ),
+    electionTicks,
     slowDiskMs: electionMs / 2,
     verifies: isVerifying(),
   };
