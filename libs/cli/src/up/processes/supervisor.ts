@@ -67,15 +67,20 @@ export class Supervisor {
 
   /**
    * Stops everything in reverse order, the API servers last and concurrently, because a server that
-   * stops after the majority waits for a leader until its timeout.
+   * stops after the majority waits for a leader until its timeout. A failure stops no less; the
+   * first one is thrown at the end.
    */
   async stop(): Promise<void> {
     this.stopped.abort(new Error('stopped'));
+    const failures: unknown[] = [];
+    const end = (member: ManagedProcess) =>
+      this.end(member).catch((error: unknown) => failures.push(error));
     const servers = this.ofComponent('apiserver');
     for (const member of [...this.processes].reverse()) {
-      if (!servers.includes(member)) await this.end(member);
+      if (!servers.includes(member)) await end(member);
     }
-    await Promise.all(servers.map((member) => this.end(member)));
+    await Promise.all(servers.map(end));
+    if (failures.length > 0) throw failures[0];
   }
 
   private async end(member: ManagedProcess): Promise<void> {
