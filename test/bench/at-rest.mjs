@@ -99,6 +99,7 @@ function nameOf(pid) {
   if (pid === supervisor.pid) return 'orchctl up';
   const owner = parts.find((part) => /^--(kubeconfig|data-dir)=/.test(part));
   const program = basename(dirname(dirname(parts[1])));
+  if (program === 'components') return program;
   return owner === undefined ? program : `${program}, ${basename(owner, '.kubeconfig')}`;
 }
 

@@ -1,6 +1,6 @@
 /**
- * `kill -9` of each component while clients write: it is started again, no acknowledged write is
- * lost, and the running pods continue as the same processes.
+ * `kill -9` of each component, in a process of its own, while clients write: it is started again,
+ * no acknowledged write is lost, and the running pods continue as the same processes.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './support/api.js';
@@ -20,7 +20,7 @@ interface PodList {
 const components = ['apiserver', 'controller-manager', 'scheduler', 'node-agent', 'proxy'];
 
 describe('kill -9 of each component under writes', () => {
-  const cluster = new Cluster({ dialect: 'orch' });
+  const cluster = new Cluster({ dialect: 'orch', extraArgs: ['--separate-processes'] });
   let ctl: Driver;
   let api: Api;
 

@@ -152,6 +152,21 @@ describe('the server of a component', () => {
       expect((await metrics(port, 'another'))[0]).toBe(401);
     },
   );
+
+  it('runs in one process with the others, which is started again as a whole', async () => {
+    const all = ['controller-manager', 'scheduler', 'node-agent', 'proxy'];
+    const pids = () =>
+      new Set(all.map((component) => componentProcess(component, cluster.dataDirectory)));
+    const [victim] = pids();
+    expect(pids().size).toBe(1);
+    const starts = () => cluster.log('components').match(/INFO +orch-proxy: started/g) ?? [];
+    const before = starts().length;
+    process.kill(victim!, 'SIGKILL');
+    await eventually('all of them to be started again', () => starts().length > before);
+    expect(cluster.log('supervisor')).toMatch(/components ended by SIGKILL; starting it again/);
+    expect(pids().size).toBe(1);
+    expect(pids().has(victim)).toBe(false);
+  });
 });
 
 describe('a cluster of three API servers', () => {

@@ -25,7 +25,7 @@ export class ScaleCluster {
     this.port = await freePort();
     const args = ['scripts/up.mjs', '--detach', '--data-dir', this.directory];
     args.push('--port', String(this.port), '--replicas', String(this.replicas), '--nodes', '0');
-    args.push('--components', 'apiserver,controller-manager,scheduler');
+    args.push('--components', 'apiserver,controller-manager,scheduler', '--separate-processes');
     for (const name of ['controller-manager', 'scheduler']) {
       for (const flag of ['qps=1000', 'burst=2000']) {
         args.push(`--component-arg=${name}=--orch-api-${flag}`);

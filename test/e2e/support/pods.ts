@@ -18,15 +18,14 @@ export function processesOfPod(podName: string): number[] {
 }
 
 /**
- * The processes of a component, such as `scheduler`, of the cluster with this data directory; with
- * `argument`, only processes that were started with it.
+ * The processes of a component, such as `scheduler`, of the cluster with this data directory, alone
+ * or with others; with `argument`, only processes that were started with it.
  */
 export function componentProcesses(
   component: string,
   dataDirectory: string,
   argument = '',
 ): number[] {
-  const script = `dist/apps/${component}/src/main.js`;
   const pids: number[] = [];
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
@@ -38,10 +37,18 @@ export function componentProcesses(
     }
     const words = commandLine.split('\0');
     const isOurs = words.some((word) => word.includes(`${dataDirectory}/`));
-    if (!isOurs || !words.some((word) => word.endsWith(script))) continue;
+    if (!isOurs || !runs(words, component)) continue;
     if (argument === '' || words.includes(argument)) pids.push(Number(name));
   }
   return pids;
+}
+
+/** Whether a command line is that of the component, or has a section for it. */
+function runs(words: readonly string[], component: string): boolean {
+  const isProgram = (app: string) =>
+    words.some((word) => word.endsWith(`dist/apps/${app}/src/main.js`));
+  if (isProgram(component)) return true;
+  return isProgram('components') && words.some((word) => word.replace(/-\d+$/, '') === component);
 }
 
 /** The first of the processes of a component. */
