@@ -4,13 +4,15 @@ import { sleep } from '../lifecycle/deadline.js';
 import { eventLoopSampleMs, eventLoopSampleMsMax } from '../limits.js';
 import { nextPeriodMs, registerEventLoopLag } from './event-loop-lag.js';
 
-it('doubles the period of an idle loop up to the maximum and resets it when the loop is busy', () => {
+it('doubles the period of an idle loop and halves that of a busy one, within the limits', () => {
   const periods = [eventLoopSampleMs];
   for (let round = 0; round < 8; round += 1) periods.push(nextPeriodMs(periods.at(-1)!, 0.01, 0));
   expect(periods.slice(0, 3)).toEqual([1, 2, 4].map((factor) => factor * eventLoopSampleMs));
   expect(periods.at(-1)).toBe(eventLoopSampleMsMax);
-  expect(nextPeriodMs(eventLoopSampleMsMax, 0.5, 0)).toBe(eventLoopSampleMs);
-  expect(nextPeriodMs(eventLoopSampleMsMax, 0.01, eventLoopSampleMs)).toBe(eventLoopSampleMs);
+  expect(nextPeriodMs(eventLoopSampleMsMax, 0.5, 0)).toBe(eventLoopSampleMsMax / 2);
+  const delayed = nextPeriodMs(eventLoopSampleMsMax, 0.01, eventLoopSampleMs);
+  expect(delayed).toBe(eventLoopSampleMsMax / 2);
+  expect(nextPeriodMs(eventLoopSampleMs, 0.5, 0)).toBe(eventLoopSampleMs);
 });
 
 it('shows a blocked event loop in the next rendering', async () => {

@@ -1,7 +1,7 @@
 /**
  * The metrics of event loop delay, with the names of prom-client, whose own sampler wakes every
- * process a hundred times a second. This one samples in short periods while the loop is busy and
- * doubles the period while it is idle. A value is the delay of a timer, without its period.
+ * process a hundred times a second. This one halves its period while the loop is busy and doubles
+ * it while it is idle. A value is the delay of a timer, without its period.
  */
 import { createHistogram, performance } from 'node:perf_hooks';
 import { Gauge, type Registry } from 'prom-client';
@@ -19,9 +19,10 @@ const quantiles = [50, 90, 99] as const;
 
 export type Delays = ReturnType<typeof createHistogram>;
 
-/** Returns the next period: short after a busy one, otherwise longer up to the maximum. */
+/** Returns the next period: half of a busy one, twice an idle one, within the limits. */
 export function nextPeriodMs(periodMs: number, busyShare: number, delayMs: number): number {
-  if (busyShare >= eventLoopBusyShare || delayMs >= eventLoopSampleMs) return eventLoopSampleMs;
+  const isBusy = busyShare >= eventLoopBusyShare || delayMs >= eventLoopSampleMs;
+  if (isBusy) return Math.max(periodMs / 2, eventLoopSampleMs);
   return Math.min(2 * periodMs, eventLoopSampleMsMax);
 }
 
