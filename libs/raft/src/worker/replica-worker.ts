@@ -196,23 +196,20 @@ export class ReplicaWorker implements WorkerMethods {
     }
   }
 
-  /** Looks less often while the status does not change. */
+  /** Looks often after the start and a change of leadership, when others wait for the status. */
   private watchStatus(intervalMs = statusIntervalMs): void {
-    const nextMs = this.reportStatus()
-      ? statusIntervalMs
-      : Math.min(2 * intervalMs, statusIntervalMaxMs);
-    this.statusTimer = this.clock.setTimer(nextMs, () => this.watchStatus(nextMs));
+    this.reportStatus();
+    const nextMs = Math.min(2 * intervalMs, statusIntervalMaxMs);
+    this.statusTimer = this.clock.setTimer(intervalMs, () => this.watchStatus(nextMs));
   }
 
-  /** Returns whether it has changed. */
-  private reportStatus(): boolean {
-    if (!this.running) return false;
+  private reportStatus(): void {
+    if (!this.running) return;
     const status = this.log.status();
     const text = JSON.stringify(status);
-    if (text === this.reportedStatus) return false;
+    if (text === this.reportedStatus) return;
     this.reportedStatus = text;
     this.channel.post({ kind: 'status', status });
-    return true;
   }
 
   private watch(): void {
