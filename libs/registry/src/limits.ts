@@ -21,8 +21,12 @@ export const parsedCacheBytesMax = 64 * 1024 * 1024;
  * longer. Lower: a short stall removes a living server.
  */
 export const serverKeyLifeMs = 15_000;
-/** Time between two renewals; several fit into the life. */
-export const serverKeyRenewMs = 5_000;
+/**
+ * Time between two renewals, and until a failed one is repeated; several attempts fit into the
+ * life. Higher: a short stall removes a living server. Lower: more writes while idle.
+ */
+export const serverKeyRenewMs = 8_000;
+export const serverKeyRetryMs = 1_000;
 /** Servers of one cluster that are published as endpoints. */
 export const serversMax = 64;
 /**

@@ -9,7 +9,7 @@ import type { Logger, Timer } from '@orch/component';
 import { type Entry, type StoreAdministration, StoreError } from '@orch/store';
 import type { Endpoints } from '@orch/types/core/v1';
 import type { EndpointSlice } from '@orch/types/discovery/v1beta1';
-import { serverKeyLifeMs, serverKeyRenewMs, serversMax } from '../limits.js';
+import { serverKeyLifeMs, serverKeyRenewMs, serverKeyRetryMs, serversMax } from '../limits.js';
 import { freshObject, objectOf } from '../objects/entry-view.js';
 import { type KindName, SystemObjectsWriter } from '../reconciling/system-objects-writer.js';
 import type { Registry } from '../store/registry.js';
@@ -71,12 +71,18 @@ export class ServerEndpoints {
     }
   }
 
-  private schedule(): void {
-    this.timer = this.registry.clock.setTimer(serverKeyRenewMs, () => {
+  private schedule(delayMs = serverKeyRenewMs): void {
+    this.timer = this.registry.clock.setTimer(delayMs, () => {
       this.running = this.round()
-        .catch((error: unknown) => this.report(error, 'endpoints of the API not updated'))
-        .then(() => {
-          if (!this.stopped) this.schedule();
+        .then(
+          () => serverKeyRenewMs,
+          (error: unknown) => {
+            this.report(error, 'endpoints of the API not updated');
+            return serverKeyRetryMs;
+          },
+        )
+        .then((nextMs) => {
+          if (!this.stopped) this.schedule(nextMs);
         });
     });
   }
