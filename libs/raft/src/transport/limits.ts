@@ -62,8 +62,11 @@ export const reconnectMinMs = 50;
 export const reconnectMaxMs = 1_000;
 /** A longer attempt is aborted when the peer connects to us. */
 export const connectPatienceMs = 500;
-/** Poll interval of certificate files. */
-export const certificatePollMs = 1_000;
+/**
+ * Poll interval of certificate files. Higher: a rotation takes effect later. Lower: more wake-ups
+ * while idle.
+ */
+export const certificatePollMs = 5_000;
 /** A certificate with less than this share of its validity left is warned about. */
 export const certificateWarningFraction = 1 / 5;
 

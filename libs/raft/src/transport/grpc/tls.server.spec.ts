@@ -6,7 +6,13 @@ import { connect as connectTls } from 'node:tls';
 import { type LoopClock, systemClock } from '@orch/component';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { asMemberId } from '../../core/brands.js';
-import { eventually, shiftedClock, TestAuthority, TransportEnd } from './testing/transport-end.js';
+import {
+  eventually,
+  pollingClock,
+  shiftedClock,
+  TestAuthority,
+  TransportEnd,
+} from './testing/transport-end.js';
 
 const hourMs = 3_600_000;
 let authority: TestAuthority;
@@ -21,7 +27,7 @@ afterEach(async () => {
 });
 afterAll(() => Promise.all([authority.remove(), stranger.remove()]));
 
-async function start(id: string, clock: LoopClock = systemClock): Promise<TransportEnd> {
+async function start(id: string, clock: LoopClock = pollingClock): Promise<TransportEnd> {
   const end = new TransportEnd(asMemberId(id), authority.files(id), { clock });
   ends.push(end);
   return end.start();
@@ -93,7 +99,7 @@ describe('a certificate', () => {
   it('is warned about once, when a fifth of its validity is left', async () => {
     const { certificateFile } = await authority.issue('a');
     let ageMs = 0;
-    const a = await start('a', { ...systemClock, nowMs: () => systemClock.nowMs() + ageMs });
+    const a = await start('a', { ...pollingClock, nowMs: () => systemClock.nowMs() + ageMs });
     const warned = () => allLogged(a, 'the peer certificate is about to expire');
     const renewed = () => allLogged(a, 'peer certificates replaced').length;
     const pem = await readFile(certificateFile);

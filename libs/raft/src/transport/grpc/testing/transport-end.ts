@@ -12,6 +12,7 @@ import {
   createLogger,
   issueCertificate,
   type KeyPairPem,
+  type LoopClock,
   systemClock,
 } from '@orch/component';
 import { vi } from 'vitest';
@@ -20,6 +21,7 @@ import type { Message } from '../../../core/messages.js';
 import type { Member, MemberId, SnapshotPoint, Term } from '../../../core/types.js';
 import type { DropReason } from '../../../log-observer.js';
 import type { ReplicaStatus } from '../../../replicated-log.js';
+import { certificatePollMs } from '../../limits.js';
 import {
   type Greeting,
   type GreetingAnswer,
@@ -82,6 +84,13 @@ export class TestAuthority {
     await rm(this.directory, { recursive: true });
   }
 }
+
+/** A clock on which the files of certificates are read often. */
+export const pollingClock: LoopClock = {
+  ...systemClock,
+  setTimer: (delayMs, callback) =>
+    systemClock.setTimer(delayMs === certificatePollMs ? 100 : delayMs, callback),
+};
 
 /** A clock whose wall time is another one. */
 export function shiftedClock(byMs: number): Clock {
@@ -170,7 +179,7 @@ export class TransportEnd implements TransportHandlers, TransportObserver {
     return new GrpcTransport({
       listenUrl,
       certificates: this.certificates,
-      clock: systemClock,
+      clock: pollingClock,
       random: () => 0.5,
       logger: createLogger({
         component: this.id,
