@@ -3,14 +3,15 @@
  * runs one command per message of its parent and returns one result for each.
  */
 import { randomBytes } from 'node:crypto';
-import { connect as connectHttp2 } from 'node:http2';
 import { performance } from 'node:perf_hooks';
-import { connect } from 'node:tls';
 import { serve } from './child.mjs';
+import { openHttp2Watchers, openWatchers } from './load-watchers.mjs';
 import { RawConnection, requestBytes } from './raw-client.mjs';
 import { percentile } from './row.mjs';
 
 const openConcurrency = 50;
+/** Objects are updated and read in the order of their number times this prime: not by name. */
+const strideOfObjects = 7_919;
 /**
  * A run may last this many times longer to reach the minimum number of requests on a busy machine.
  */
@@ -27,20 +28,43 @@ function noiseAt(offset) {
   return noise.slice(offset, offset + payloadBytes);
 }
 
-function configMap(namespace) {
-  sequence += 1;
-  const name = `${prefix}-${String(sequence).padStart(7, '0')}`;
+function nameOf(number) {
+  return `${prefix}-${String(number).padStart(7, '0')}`;
+}
+
+/** `seed` determines the payload. */
+function configMap(namespace, name, seed) {
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { name, namespace, labels: { app: 'bench' } },
-    data: { payload: noiseAt((sequence * 7_919) % (noise.length - payloadBytes)) },
+    data: { payload: noiseAt((seed * 7_919) % (noise.length - payloadBytes)) },
   });
 }
 
+const collection = (namespace) => `/api/v1/namespaces/${namespace}/configmaps`;
+
 function createBytes(namespace) {
-  const path = `/api/v1/namespaces/${namespace}/configmaps`;
-  return requestBytes('POST', path, { token, body: configMap(namespace) });
+  sequence += 1;
+  const body = configMap(namespace, nameOf(sequence), sequence);
+  return requestBytes('POST', collection(namespace), { token, body });
+}
+
+/** The requests for objects that `fill` has created, one after the other. */
+function objectSource({ update, read, objectCount }) {
+  let turn = 0;
+  const nextName = () => {
+    turn += 1;
+    return nameOf(((turn * strideOfObjects) % objectCount) + 1);
+  };
+  if (read) {
+    return () => requestBytes('GET', `${collection(read)}/${nextName()}`, { token });
+  }
+  return () => {
+    const name = nextName();
+    const body = configMap(update, name, turn);
+    return requestBytes('PUT', `${collection(update)}/${name}`, { token, body });
+  };
 }
 
 async function openConnections(count) {
@@ -66,8 +90,10 @@ async function pooled(count) {
   return pool;
 }
 
-function source({ create, request }) {
+function source(what) {
+  const { create, request } = what;
   if (create) return () => createBytes(create);
+  if (!request) return objectSource(what);
   const bytes = requestBytes(request.method ?? 'GET', request.path, { token, ...request });
   return () => bytes;
 }
@@ -142,10 +168,10 @@ const commands = {
   async watch({ namespace, watcherCount, sessionCount }) {
     watchers?.close();
     seenCount = 0;
-    const path = `/api/v1/namespaces/${namespace}/configmaps?watch=1`;
+    const target = { port, token, path: `${collection(namespace)}?watch=1` };
     watchers = sessionCount
-      ? await openHttp2Watchers(path, watcherCount, sessionCount)
-      : await openWatchers(path, watcherCount);
+      ? await openHttp2Watchers(target, watcherCount, sessionCount)
+      : await openWatchers(target, watcherCount);
     return {};
   },
 
@@ -155,100 +181,30 @@ const commands = {
     await watchers.reached(seenCount);
     return {};
   },
+
+  /**
+   * Creates objects one after the other; returns the time from each request to its event at each of
+   * the watches.
+   */
+  async deliveries({ create, eventCount }) {
+    const connection = await RawConnection.open(port);
+    const latencies = [];
+    for (let event = 0; event < eventCount; event += 1) {
+      const sentMs = performance.now();
+      watchers.onEvent((atMs) => latencies.push(atMs - sentMs));
+      await connection.send(createBytes(create));
+      seenCount += watchers.watcherCount;
+      await watchers.reached(seenCount);
+    }
+    watchers.onEvent(undefined);
+    connection.close();
+    latencies.sort((a, b) => a - b);
+    return { p50Ms: percentile(latencies, 0.5), p99Ms: percentile(latencies, 0.99) };
+  },
 };
 
 let watchers;
 /** The events that previous commands have waited for. */
 let seenCount = 0;
-
-/** Counts line ends: every event is one line, and the payload contains no line end. */
-class EventCount {
-  count = 0;
-  goal = Number.POSITIVE_INFINITY;
-
-  add(chunk, from = 0) {
-    for (let at = chunk.indexOf(0x0a, from); at >= 0; at = chunk.indexOf(0x0a, at + 1)) {
-      // Event lines end with a brace, lines of chunk frames with a carriage return.
-      if (at > 0 ? chunk[at - 1] === 0x7d : this.lastByte === 0x7d) this.count += 1;
-    }
-    this.lastByte = chunk[chunk.length - 1];
-  }
-}
-
-async function reached(counters, goal) {
-  for (;;) {
-    let total = 0;
-    for (const counter of counters) total += counter.count;
-    if (total >= goal) return;
-    await new Promise((done) => setTimeout(done, 2));
-  }
-}
-
-async function openWatchers(path, watcherCount) {
-  const counters = [];
-  const sockets = [];
-  const open = () =>
-    new Promise((done, fail) => {
-      const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
-      const counter = new EventCount();
-      sockets.push(socket);
-      counters.push(counter);
-      socket.once('error', fail);
-      socket.once('secureConnect', () => socket.write(requestBytes('GET', path, { token })));
-      let begun = false;
-      socket.on('data', (chunk) => {
-        counter.add(chunk);
-        if (!begun) done();
-        begun = true;
-      });
-    });
-  while (sockets.length < watcherCount) {
-    const more = Math.min(openConcurrency, watcherCount - sockets.length);
-    await Promise.all(Array.from({ length: more }, open));
-  }
-  return {
-    reached: (goal) => reached(counters, goal),
-    close() {
-      for (const socket of sockets) socket.destroy();
-    },
-  };
-}
-
-async function openHttp2Watchers(path, watcherCount, sessionCount) {
-  const counters = [];
-  const sessions = Array.from({ length: sessionCount }, () =>
-    connectHttp2(`https://127.0.0.1:${port}`, {
-      rejectUnauthorized: false,
-      settings: { initialWindowSize: 1 << 20 },
-    }),
-  );
-  for (const session of sessions) {
-    session.setMaxListeners(0);
-    await new Promise((done, fail) => session.once('connect', done).once('error', fail));
-    session.setLocalWindowSize(1 << 26);
-  }
-  const open = (index) =>
-    new Promise((done, fail) => {
-      const stream = sessions[index % sessionCount].request({
-        ':path': path,
-        authorization: `Bearer ${token}`,
-      });
-      const counter = new EventCount();
-      counters.push(counter);
-      stream.once('error', fail);
-      stream.once('response', done);
-      stream.on('data', (chunk) => counter.add(chunk));
-    });
-  for (let opened = 0; opened < watcherCount; opened += openConcurrency) {
-    const more = Math.min(openConcurrency, watcherCount - opened);
-    await Promise.all(Array.from({ length: more }, (_, index) => open(opened + index)));
-  }
-  return {
-    reached: (goal) => reached(counters, goal),
-    close() {
-      for (const session of sessions) session.destroy();
-    },
-  };
-}
 
 serve(() => ({ commands, end() {} }));

@@ -8,9 +8,11 @@ import { connect } from 'node:tls';
 const headEnd = Buffer.from('\r\n\r\n');
 
 export class RawConnection {
-  static open(port) {
+  /** `localAddress`: the address of this client, such as `127.0.0.2`. */
+  static open(port, localAddress) {
     return new Promise((done, fail) => {
-      const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
+      const target = { host: '127.0.0.1', port, ...(localAddress && { localAddress }) };
+      const socket = connect({ ...target, rejectUnauthorized: false });
       socket.setNoDelay(true);
       socket.once('error', fail);
       socket.once('secureConnect', () => {
@@ -33,7 +35,14 @@ export class RawConnection {
   }
 
   /** Sends a request; resolves with the size of the response body. Rejects for an error status. */
-  send(bytes) {
+  async send(bytes) {
+    const { status, bodyBytes, tail } = await this.exchange(bytes);
+    if (status >= 300) throw new Error(`status ${status}: ${tail}`);
+    return bodyBytes;
+  }
+
+  /** Sends a request; resolves with `status`, `bodyBytes` and, of an error, the text in `tail`. */
+  exchange(bytes) {
     return new Promise((done, fail) => {
       this.pending = { done, fail };
       this.state = { inBody: false, status: 0, chunked: false, left: 0, bodyBytes: 0, tail: '' };
@@ -82,8 +91,7 @@ export class RawConnection {
   finish() {
     const { pending, state } = this;
     this.pending = undefined;
-    if (state.status >= 300) pending.fail(new Error(`status ${state.status}: ${state.tail}`));
-    else pending.done(state.bodyBytes);
+    pending.done(state);
   }
 }
 

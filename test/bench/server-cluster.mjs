@@ -1,6 +1,6 @@
 /** API server processes, each with a replica, and mutual TLS between them. */
 import { BenchCluster } from './bench-cluster.mjs';
-import { freePorts } from './bench-files.mjs';
+import { freePorts, until } from './bench-files.mjs';
 import { ServerProcess } from './server-process.mjs';
 
 const namespace = 'bench';
@@ -17,25 +17,39 @@ export class ServerCluster extends BenchCluster {
   }
 
   async begin(memberCount) {
-    const { certificateFile, keyFile, authorityFile } = this.certificates;
     const ports = await freePorts(memberCount);
-    const members = ports.map((port, at) => `server-${at}=https://127.0.0.1:${port}`);
-    for (const member of members) {
-      const [name, peerUrl] = member.split('=');
-      const flags = [`--member-name=${name}`, ...limits];
-      if (memberCount > 1) {
-        flags.push(
-          `--initial-cluster=${members.join(',')}`,
-          `--listen-peer-url=${peerUrl}`,
-          `--peer-cert-file=${certificateFile}`,
-          `--peer-key-file=${keyFile}`,
-          `--peer-trusted-ca-file=${authorityFile}`,
-        );
-      }
-      this.members.set(name, new ServerProcess(flags));
-    }
+    const peers = ports.map((port, at) => [`server-${at}`, `https://127.0.0.1:${port}`]);
+    this.initial = peers.map((peer) => peer.join('=')).join(',');
+    for (const [name, peerUrl] of peers) this.add(name, peerUrl);
     await Promise.all([...this.members.values()].map((server) => server.start()));
     await this.fill();
+  }
+
+  add(name, peerUrl, ...more) {
+    const { certificateFile, keyFile, authorityFile } = this.certificates;
+    const flags = [
+      `--member-name=${name}`,
+      ...limits,
+      `--initial-cluster=${this.initial}`,
+      `--listen-peer-url=${peerUrl}`,
+      `--peer-cert-file=${certificateFile}`,
+      `--peer-key-file=${keyFile}`,
+      `--peer-trusted-ca-file=${authorityFile}`,
+    ];
+    const server = new ServerProcess([...flags, ...more]);
+    this.members.set(name, server);
+    return server;
+  }
+
+  /** Adds a server that has no vote. Resolves when it serves the object of `objectPath`. */
+  async addLearner(name) {
+    const leader = await this.leader();
+    const [port] = await freePorts(1);
+    const peerUrl = `https://127.0.0.1:${port}`;
+    await leader.call('POST', '/cluster/members', { name, peerUrl });
+    const learner = this.add(name, peerUrl, '--initial-cluster-state=join');
+    await learner.start();
+    await until('the learner serves', async () => learner.call('GET', this.objectPath));
   }
 
   async fill() {
