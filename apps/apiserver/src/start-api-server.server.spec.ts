@@ -5,6 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type RequestOptions,
@@ -78,6 +80,34 @@ describe('API server', () => {
       metadata: { resourceVersion: first.metadata.resourceVersion },
       items: [{ metadata: { name: 'p3' } }],
     });
+  });
+
+  it('serves the current objects in compressed lists', async () => {
+    const path = `${configMaps}?labelSelector=size%3Dlarge`;
+    const write = (name: string, letter: string) => {
+      const metadata = { name, namespace: 'default', labels: { size: 'large' } };
+      const body = { kind: 'ConfigMap', apiVersion: 'v1', metadata };
+      const data = { text: letter.repeat(200_000) };
+      return call('PATCH', `${configMaps}/${name}?fieldManager=test&force=true`, {
+        headers: { 'content-type': 'application/apply-patch+yaml' },
+        body: { ...body, data },
+      });
+    };
+    const changes = [
+      () => write('large', 'x'),
+      () => call('POST', configMaps, { body: { metadata: { name: 'other' } } }),
+      () => write('large', 'y'),
+      () => call('DELETE', `${configMaps}/large`),
+    ];
+    await write('larger', 'z');
+    for (const change of changes) {
+      await change();
+      const headers = { 'accept-encoding': 'gzip' };
+      const response = await server.open('GET', path, { headers });
+      expect(response.headers['content-encoding']).toBe('gzip');
+      const body = gunzipSync(await buffer(response)).toString();
+      expect(body === (await call('GET', path)).text).toBe(true);
+    }
   });
 
   it('streams the same ordered events from a version to all watchers', async () => {

@@ -28,6 +28,22 @@ export const gatherBlocksIdleMax = 8;
  */
 export const gzipThresholdBytes = 128 * 1024;
 /**
+ * Lists up to this size are compressed completely before they are sent, and the compressed form is
+ * cached. Higher: more memory. Lower: more lists are compressed for each request.
+ */
+export const compressedListBytesMax = 64 * 1024 * 1024;
+/** Compressed bytes of all cached lists. Higher: more memory. Lower: lists are compressed again. */
+export const compressedListsBytesMax = 64 * 1024 * 1024;
+/** Number of cached compressed lists. */
+export const compressedListsMax = 256;
+/** Time after which a cached compressed list is released. */
+export const compressedListTtlMs = 60_000;
+/**
+ * Lists that are compressed for the cache at the same time; others are compressed while they are
+ * sent. Higher: more memory.
+ */
+export const compressionsInFlightMax = 4;
+/**
  * Bytes queued for one watcher; beyond it the watch ends and the client resumes by version. Higher:
  * more memory. Lower: slow watchers restart more often.
  */

@@ -1,5 +1,6 @@
 /** The handlers of requests on objects themselves, by verb, and of virtual kinds, by kind. */
 import type { Registry } from '@orch/registry';
+import { CompressedLists } from '../response/compressed-lists.js';
 import type { WatchDependencies } from '../watch/serve-watch.js';
 import { componentStatusHandler } from './component-statuses.js';
 import { handleCreate } from './create.js';
@@ -8,7 +9,7 @@ import type { Handler } from './handler.js';
 import type { NodeSummaries } from './node-summaries.js';
 import { handlePatch } from './patch.js';
 import { namedBindingHandler } from './pod-actions.js';
-import { handleGet, handleList, watchHandler } from './read.js';
+import { handleGet, listHandler, watchHandler } from './read.js';
 import { replaceHandler } from './replace.js';
 import { nodeMetricsHandler, podMetricsHandler } from './resource-metrics.js';
 
@@ -18,7 +19,7 @@ export function objectRoutes(
 ): ReadonlyMap<string, Handler> {
   return new Map<string, Handler>([
     ['get', handleGet],
-    ['list', handleList],
+    ['list', listHandler(new CompressedLists())],
     ['watch', watchHandler(watch)],
     ['create', handleCreate],
     ['update', replaceHandler(registry.admission)],

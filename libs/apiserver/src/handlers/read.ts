@@ -14,6 +14,7 @@ import {
   singleView,
   streamRepresentation,
 } from '../request/representation.js';
+import type { CompressedLists } from '../response/compressed-lists.js';
 import { encodeList } from '../response/encode-list.js';
 import { sendGathered } from '../response/gather.js';
 import { sendObject } from '../response/send-object.js';
@@ -38,7 +39,15 @@ export function readEntry(
   return store.get(context.key, getConsistency(context.query), context.deadlineMs);
 }
 
-export async function handleList(context: RequestContext, store: ResourceStore): Promise<void> {
+export function listHandler(compressed: CompressedLists): Handler {
+  return (context, store) => handleList(context, store, compressed);
+}
+
+async function handleList(
+  context: RequestContext,
+  store: ResourceStore,
+  compressed: CompressedLists,
+): Promise<void> {
   const { query, info, features, startMs } = context;
   const { served } = store;
   const view = listView(context);
@@ -53,7 +62,8 @@ export async function handleList(context: RequestContext, store: ResourceStore):
   const list = await store.list({ namespace, request, selection, deadlineMs });
   const gathered = await encodeList(served, list, view);
   const contentType = contentTypeOf(view.representation.format);
-  await sendGathered(context, contentType, gathered, context.timeLeftMs);
+  const restOf = compressed.finderFor({ served, list, request, namespace, view });
+  await sendGathered(context, contentType, gathered, context.timeLeftMs, restOf);
 }
 
 /** Resolves when the watch has started; the watch continues on its own. */

@@ -70,6 +70,7 @@ function gatherJson(served: ServedResource, list: ListResponse): Gathered {
     itemFrom,
     tail: closing,
     totalBytes,
+    isTimeless: true,
   };
 }
 
@@ -151,6 +152,7 @@ function gatherProtobuf(
     itemFrom: 0,
     tail: envelopeTail,
     totalBytes: head.length + itemsBytes + envelopeTail.length,
+    isTimeless: true,
   };
 }
 

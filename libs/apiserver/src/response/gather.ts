@@ -14,6 +14,7 @@ import {
   writeHead,
 } from '../http/respond.js';
 import { gatherBlockBytes, gatherBlocksIdleMax } from '../limits.js';
+import { type CompressedRest, compressRest, gzipParts } from './gzip-parts.js';
 
 /**
  * Pieces in order: `head`, then for each item its head and its bytes from `itemFrom`, then `tail`.
@@ -29,7 +30,12 @@ export interface Gathered {
   readonly itemFrom: number;
   readonly tail: Buffer;
   readonly totalBytes: number;
+  /** Whether everything after the head depends only on the objects and their representation. */
+  readonly isTimeless?: boolean;
 }
+
+/** Looks up or compresses what follows the head of a list. Undefined: it is too large. */
+export type CompressRest = (gathered: Gathered) => Promise<CompressedRest> | undefined;
 
 const idleBlocks: Buffer[] = [];
 
@@ -57,7 +63,18 @@ type WriteBlock = (block: Buffer) => Promise<void>;
 
 /** Fills `block` repeatedly and writes it; each write must be accepted before the next. */
 async function writeBlocks(gathered: Gathered, block: Buffer, write: WriteBlock): Promise<void> {
-  let at = gathered.head.copy(block, 0);
+  const at = gathered.head.copy(block, 0);
+  await writeRest(gathered, block, at, write);
+}
+
+/** Like `writeBlocks`, for everything after the head; the block is filled up to `from` already. */
+async function writeRest(
+  gathered: Gathered,
+  block: Buffer,
+  from: number,
+  write: WriteBlock,
+): Promise<void> {
+  let at = from;
   for (let index = 0; index < gathered.itemCount; index += 1) {
     if (at + gathered.itemHeadBytesMax > block.length) {
       await write(block.subarray(0, at));
@@ -65,15 +82,15 @@ async function writeBlocks(gathered: Gathered, block: Buffer, write: WriteBlock)
     }
     at = gathered.writeItemHead(index, block, at);
     const item = gathered.item(index);
-    let from = gathered.itemFrom;
-    while (from < item.length) {
+    let copiedTo = gathered.itemFrom;
+    while (copiedTo < item.length) {
       if (at === block.length) {
         await write(block);
         at = 0;
       }
-      const copied = item.copy(block, at, from);
+      const copied = item.copy(block, at, copiedTo);
       at += copied;
-      from += copied;
+      copiedTo += copied;
     }
   }
   if (at + gathered.tail.length > block.length) {
@@ -94,11 +111,18 @@ export async function sendGathered(
   contentType: string,
   gathered: Gathered,
   timeoutMs: number,
+  restOf?: CompressRest,
 ): Promise<void> {
   const { response, audit } = context;
   if (audit?.recordsResponse) audit.responded(gatherWhole(gathered), contentType);
-  const headers = headersFor(context, contentType);
   const compressed = compresses(context, gathered.totalBytes);
+  const rest = compressed ? restOf?.(gathered) : undefined;
+  if (rest) {
+    return withinTime(context, timeoutMs, async () => {
+      await sendCompressedParts(context, contentType, gzipParts(gathered.head, await rest));
+    });
+  }
+  const headers = headersFor(context, contentType);
   if (compressed) {
     headers['content-encoding'] = 'gzip';
     headers.vary = 'Accept-Encoding';
@@ -109,21 +133,58 @@ export async function sendGathered(
     response.end(gatherWhole(gathered));
     return;
   }
-  const block = takeBlock();
-  const timer = setTimeout(() => abort(context), timeoutMs);
-  try {
+  await withinTime(context, timeoutMs, async () => {
+    // If it fails, the block is not used again: a write may still hold it.
+    const block = takeBlock();
     if (compressed) await sendCompressed(context, gathered, block);
     else {
       await writeBlocks(gathered, block, (filled) => written(context, filled));
       response.end();
     }
     giveBlock(block);
+  });
+}
+
+/** Closes the connection if `send` takes longer. A client that has disconnected is no error. */
+async function withinTime(
+  context: RequestContext,
+  timeoutMs: number,
+  send: () => Promise<void>,
+): Promise<void> {
+  const timer = setTimeout(() => abort(context), timeoutMs);
+  try {
+    await send();
   } catch (error) {
-    // The block is not used again: a write may still hold it.
-    if (!isClosed(response)) throw error;
+    if (!isClosed(context.response)) throw error;
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Compresses everything after the head, whatever the speed of any client. */
+export async function compressAfterHead(gathered: Gathered): Promise<CompressedRest> {
+  const block = takeBlock();
+  const rest = await compressRest((write) => writeRest(gathered, block, 0, write));
+  giveBlock(block);
+  return rest;
+}
+
+async function sendCompressedParts(
+  context: RequestContext,
+  contentType: string,
+  parts: readonly Buffer[],
+): Promise<void> {
+  const headers = headersFor(context, contentType);
+  headers['content-encoding'] = 'gzip';
+  headers.vary = 'Accept-Encoding';
+  headers['content-length'] = parts.reduce((sum, { length }) => sum + length, 0);
+  writeHead(context, 200, headers);
+  for (const part of parts) {
+    for (let from = 0; from < part.length; from += gatherBlockBytes) {
+      await written(context, part.subarray(from, from + gatherBlockBytes));
+    }
+  }
+  context.response.end();
 }
 
 /** Resolves when the socket has released the memory. Rejects when the client has disconnected. */
