@@ -57,6 +57,7 @@ export { FollowedRoles } from './policy/followed-roles.js';
 export { readBody } from './request/read-body.js';
 export { sendNotFoundText, sendUnknownPath } from './response/unknown-path.js';
 export { RequestHandler, type RequestHandlerDependencies } from './server/request-handler.js';
+export { BookmarkRounds } from './watch/bookmark-rounds.js';
 export { WatchRegistry } from './watch/watch-registry.js';
 export { clusterAddressResolver } from './webhooks/cluster-address-resolver.js';
 export { serviceResolver } from './webhooks/service-resolver.js';

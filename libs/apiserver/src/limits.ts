@@ -81,6 +81,12 @@ export const watchDurationMsMax = 60 * 60_000;
  * traffic.
  */
 export const bookmarkIntervalMs = 60_000;
+/**
+ * Watches that are due within this time get their bookmarks together. Higher: fewer, longer rounds.
+ */
+export const bookmarkGatherMs = 1_000;
+/** Bookmarks per turn of the event loop. Higher: other requests wait longer. */
+export const bookmarkSliceWatches = 256;
 /** Time before the end of a watch at which its last bookmark is sent. */
 export const bookmarkBeforeEndMs = 2_000;
 /** Objects that one collection delete processes concurrently. */

@@ -1,6 +1,7 @@
 /** Creates the handler of all requests from the modules of the server and the flags. */
 import {
   type AggregatedApis,
+  BookmarkRounds,
   PodLogMetrics,
   type RequestGate,
   RequestHandler,
@@ -49,7 +50,10 @@ export async function createRequestHandler(
       ...security.authorization,
       metrics: new RequestMetrics(metrics, passed.gate),
       podLogs: new PodLogMetrics(metrics),
-      watch: { clock, random: Math.random, revisions, observer: watches },
+      watch: {
+        ...{ clock, random: Math.random, revisions, observer: watches },
+        bookmarks: new BookmarkRounds(clock),
+      },
       auditor: await openAuditor(context, metrics),
       nodeAgents,
       logger,

@@ -15,6 +15,7 @@ import type { IncludeObject } from '../request/representation.js';
 import { jsonBytes, objectMessage, partialObjectMessage } from '../response/encode-object.js';
 import { protobufField } from '../response/protobuf-fields.js';
 import { partialObject, rowOf, tableOf } from '../response/table.js';
+import type { BookmarkRounds } from './bookmark-rounds.js';
 import type { EventFraming } from './watch-channel.js';
 import { chunkFrame } from './watch-stream.js';
 
@@ -32,10 +33,12 @@ export interface EventEncoderOptions {
   readonly include: IncludeObject;
   readonly framing: EventFraming;
   readonly nowMs: () => number;
+  readonly bookmarks: BookmarkRounds;
 }
 
 export class EventEncoder {
   private readonly cacheKeys: Record<EventType, string>;
+  private readonly bookmarkKey: string;
   private columnsSent = false;
 
   constructor(private readonly options: EventEncoderOptions) {
@@ -47,6 +50,7 @@ export class EventEncoder {
       MODIFIED: `${key}MODIFIED`,
       DELETED: `${key}DELETED`,
     };
+    this.bookmarkKey = `${served.kind} ${key}`;
   }
 
   /** `entry`: the state to show, under the event's revision. */
@@ -71,6 +75,11 @@ export class EventEncoder {
   }
 
   bookmark(revision: Revision): Buffer {
+    const { bookmarks } = this.options;
+    return bookmarks.bytes(this.bookmarkKey, revision, () => this.encodeBookmark(revision));
+  }
+
+  private encodeBookmark(revision: Revision): Buffer {
     const { served, representation } = this.options;
     const object = {
       kind: served.kind,

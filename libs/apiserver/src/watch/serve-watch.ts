@@ -26,7 +26,6 @@ import { flushHead, headersFor, writeHead } from '../http/respond.js';
 import { openWebSocket, webSocketUpgrade } from '../http/web-socket.js';
 import {
   bookmarkBeforeEndMs,
-  bookmarkIntervalMs,
   watchDurationMsMax,
   watchDurationMsMin,
   watchSocketBufferBytesMax,
@@ -34,6 +33,7 @@ import {
 } from '../limits.js';
 import { contentTypeOf, type Representation } from '../request/accept.js';
 import type { IncludeObject } from '../request/representation.js';
+import { type Bookmarked, BookmarkRounds } from './bookmark-rounds.js';
 import { EventEncoder, type EventType } from './event-encoder.js';
 import {
   type EndReason,
@@ -75,9 +75,10 @@ export interface WatchDependencies {
   readonly random: () => number;
   readonly revisions: Pick<StoreReader, 'revision' | 'compactedRevision'>;
   readonly observer: WatchObserver;
+  readonly bookmarks: BookmarkRounds;
 }
 
-export class ActiveWatch {
+export class ActiveWatch implements Bookmarked {
   private readonly stream: WatchStream;
   private readonly encoder: EventEncoder;
   private readonly timers: Timer[] = [];
@@ -102,6 +103,7 @@ export class ActiveWatch {
       include,
       framing: channel.framing,
       nowMs: () => clock.nowMs(),
+      bookmarks: dependencies.bookmarks,
     });
     observer.began(this);
   }
@@ -205,19 +207,11 @@ export class ActiveWatch {
     if (!allowBookmarks) return;
     const lastMs = durationMs - bookmarkBeforeEndMs;
     if (lastMs > 0) this.timers.push(clock.setTimer(lastMs, () => this.bookmark()));
-    this.bookmarkEvery(clock);
+    this.dependencies.bookmarks.add(this);
   }
 
-  private bookmarkEvery(clock: Clock): void {
-    const slot = this.timers.length;
-    const tick = () => {
-      this.bookmark();
-      if (!this.stream.isEnded) this.timers[slot] = clock.setTimer(bookmarkIntervalMs, tick);
-    };
-    this.timers.push(clock.setTimer(bookmarkIntervalMs, tick));
-  }
-
-  private bookmark(): void {
+  /** Sends the revision up to which the client has every event. */
+  bookmark(): void {
     if (!this.handle || this.stream.isEnded) return;
     const { resourceVersion = 0 } = this.target.request;
     const { revision } = this.handle;
@@ -238,6 +232,7 @@ export class ActiveWatch {
   private finish(reason: EndReason): void {
     this.handle?.close();
     for (const timer of this.timers) timer.cancel();
+    this.dependencies.bookmarks.remove(this);
     this.dependencies.observer.ended(this, reason);
   }
 }
