@@ -129,6 +129,21 @@ describe('API server', () => {
     }
   });
 
+  it('starts a watch whose initial state exceeds the 32 MiB that a watcher may have queued', async () => {
+    await server.must('POST', '/api/v1/namespaces', { metadata: { name: 'large' } });
+    const path = '/api/v1/namespaces/large/configmaps';
+    const data = { text: 'x'.repeat(1_000_000) };
+    const names = Array.from({ length: 36 }, (_, index) => `c${index}`);
+    for (const name of names) await server.must('POST', path, { metadata: { name }, data });
+    const response = await server.open('GET', `${path}?watch=1`);
+    let lineCount = 0;
+    for await (const chunk of response) {
+      lineCount += chunk.toString('latin1').split('\n').length - 1;
+      if (lineCount === names.length) break;
+    }
+    expect(lineCount).toBe(names.length);
+  });
+
   it('checks writes in the upstream order', async () => {
     await call('POST', configMaps, { body: { metadata: { name: 'named' } } });
     const nameless = await call('PUT', `${configMaps}/named`, { body: { metadata: {} } });

@@ -63,6 +63,11 @@ export const watchDrainTimeoutMs = 60_000;
  * Lower: events arrive later.
  */
 export const watchFlushSliceMs = 4;
+/**
+ * Events of one watcher that wait to be encoded. Higher: more memory for slow watchers. Lower: a
+ * burst delays other requests.
+ */
+export const watchPendingEventsMax = 64;
 /** Bytes gathered in one write to a watcher. Higher: more memory. Lower: more writes. */
 export const watchWriteBytesMax = 256 * 1024;
 /**

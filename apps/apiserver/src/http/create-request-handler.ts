@@ -53,6 +53,7 @@ export async function createRequestHandler(
       watch: {
         ...{ clock, random: Math.random, revisions, observer: watches },
         bookmarks: new BookmarkRounds(clock),
+        logger,
       },
       auditor: await openAuditor(context, metrics),
       nodeAgents,

@@ -4,7 +4,7 @@
  * is deleted, one that newly matches is added.
  */
 import { resourceExpired, StatusError, serviceUnavailable } from '@orch/apimachinery';
-import type { Clock, Timer } from '@orch/component';
+import type { Clock, Logger, Timer } from '@orch/component';
 import {
   type ResourceStore,
   type Selection,
@@ -28,7 +28,7 @@ import {
   bookmarkBeforeEndMs,
   watchDurationMsMax,
   watchDurationMsMin,
-  watchSocketBufferBytesMax,
+  watchPendingEventsMax,
   watchWriteBytesMax,
 } from '../limits.js';
 import { contentTypeOf, type Representation } from '../request/accept.js';
@@ -76,6 +76,7 @@ export interface WatchDependencies {
   readonly revisions: Pick<StoreReader, 'revision' | 'compactedRevision'>;
   readonly observer: WatchObserver;
   readonly bookmarks: BookmarkRounds;
+  readonly logger: Logger;
 }
 
 export class ActiveWatch implements Bookmarked {
@@ -84,6 +85,8 @@ export class ActiveWatch implements Bookmarked {
   private readonly timers: Timer[] = [];
   private readonly traffic: WatchTraffic;
   private handle: WatchHandle | undefined;
+  /** Events that are encoded in the time slice of their write, because many watches get them. */
+  private pending: WatchEvent[] = [];
 
   constructor(
     private readonly dependencies: WatchDependencies,
@@ -96,7 +99,11 @@ export class ActiveWatch implements Bookmarked {
     const channel = openChannel(context, representation);
     context.streaming = true;
     this.traffic = observer.traffic(served);
-    this.stream = new WatchStream(channel, (reason) => this.finish(reason));
+    this.stream = new WatchStream(
+      channel,
+      (reason) => this.finish(reason),
+      () => this.encodePending(),
+    );
     this.encoder = new EventEncoder({
       served,
       representation,
@@ -125,9 +132,10 @@ export class ActiveWatch implements Bookmarked {
     for (const [index, entry] of entries.entries()) {
       if (this.stream.isEnded) return;
       this.send(this.encoder.initial(entry));
-      if (index % selectorScanBatch === selectorScanBatch - 1) {
-        if (this.stream.queuedBytes > watchSocketBufferBytesMax) await this.stream.whenDrained();
-        else await new Promise((resolve) => setImmediate(resolve));
+      // No other watch shares these bytes, so only one write of them is in memory.
+      if (this.stream.queuedBytes > watchWriteBytesMax) await this.stream.whenDrained();
+      else if (index % selectorScanBatch === selectorScanBatch - 1) {
+        await new Promise((resolve) => setImmediate(resolve));
       }
     }
     await this.stream.whenDrained();
@@ -153,8 +161,12 @@ export class ActiveWatch implements Bookmarked {
         afterRevision: after <= known ? after : known,
         onEvents: (events) => this.onEvents(events, after, name),
         // Past events wait for a slow client; only new events may overflow its queue.
-        whenReady: () =>
-          this.stream.queuedBytes > watchWriteBytesMax ? this.stream.whenDrained() : undefined,
+        whenReady: () => {
+          this.encodePending();
+          return this.stream.queuedBytes > watchWriteBytesMax
+            ? this.stream.whenDrained()
+            : undefined;
+        },
         onEnd: (error) => this.fail(error),
       });
     } catch (error) {
@@ -167,7 +179,24 @@ export class ActiveWatch implements Bookmarked {
     for (const event of events) {
       if (event.revision <= after) continue;
       if (name !== '' && resource.nameOfKey(event.key) !== name) continue;
-      this.onEvent(event);
+      this.pending.push(event);
+    }
+    // A slow client is noticed by its queue of encoded events.
+    if (this.pending.length > watchPendingEventsMax) this.encodePending();
+    else if (this.pending.length > 0) this.stream.wake();
+  }
+
+  private encodePending(): void {
+    if (this.pending.length === 0) return;
+    const events = this.pending;
+    this.pending = [];
+    try {
+      for (const event of events) this.onEvent(event);
+    } catch (error) {
+      const { name, namespace, store } = this.target;
+      const { plural } = store.served.definition;
+      this.dependencies.logger.error({ error, plural, namespace, name }, 'watch failed');
+      this.endWith(serviceUnavailable('the watch has failed', 1), 'stopped');
     }
   }
 
@@ -213,6 +242,7 @@ export class ActiveWatch implements Bookmarked {
   /** Sends the revision up to which the client has every event. */
   bookmark(): void {
     if (!this.handle || this.stream.isEnded) return;
+    this.encodePending();
     const { resourceVersion = 0 } = this.target.request;
     const { revision } = this.handle;
     if (revision >= resourceVersion) this.send(this.encoder.bookmark(revision));
@@ -225,12 +255,18 @@ export class ActiveWatch implements Bookmarked {
       ? resourceExpired('watch')
       : serviceUnavailable('the watch has ended, start again from the last version seen', 1);
     if (!(error instanceof StoreError) && !(error instanceof StatusError)) throw error;
+    this.encodePending();
+    this.endWith(status, expired ? 'expired' : 'stopped');
+  }
+
+  private endWith(status: StatusError, reason: EndReason): void {
     this.stream.push(this.encoder.error(status.status));
-    this.stream.end(expired ? 'expired' : 'stopped');
+    this.stream.end(reason);
   }
 
   private finish(reason: EndReason): void {
     this.handle?.close();
+    this.pending = [];
     for (const timer of this.timers) timer.cancel();
     this.dependencies.bookmarks.remove(this);
     this.dependencies.observer.ended(this, reason);

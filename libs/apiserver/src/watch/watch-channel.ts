@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream';
 import { keepAlive } from '@orch/streaming';
 import type { WebSocket } from 'ws';
 import type { RequestContext } from '../http/request-context.js';
+import { watchDrainTimeoutMs } from '../limits.js';
 
 /** Why a watch ended. */
 export type EndReason = 'client' | 'timeout' | 'slow' | 'stopped' | 'expired';
@@ -50,7 +51,12 @@ export function responseChannel({ request, response }: RequestContext): WatchCha
       return () => sink.removeListener('drain', listener);
     },
     onClose: (listener) => response.once('close', listener),
-    end: () => response.end(),
+    end() {
+      response.end();
+      // A client that reads nothing would hold the connection and its unsent bytes forever.
+      const timer = setTimeout(() => response.destroy(), watchDrainTimeoutMs);
+      response.once('close', () => clearTimeout(timer));
+    },
   };
 }
 

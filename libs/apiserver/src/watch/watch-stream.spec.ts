@@ -16,7 +16,7 @@ interface Opened {
   close(): void;
 }
 
-async function opened(): Promise<Opened> {
+async function opened(pull?: (stream: WatchStream) => void): Promise<Opened> {
   let stream: WatchStream | undefined;
   let resolveEnded: (reason: EndReason) => void = () => undefined;
   const ended = new Promise<EndReason>((resolve) => {
@@ -25,7 +25,8 @@ async function opened(): Promise<Opened> {
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
-    stream = new WatchStream(responseChannel(testContext(request, response)), resolveEnded);
+    const channel = responseChannel(testContext(request, response));
+    stream = new WatchStream(channel, resolveEnded, pull && (() => pull(stream!)));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -63,6 +64,35 @@ describe('watch streams', () => {
     stream.end('timeout');
     expect(await textOf(response)).toBe(`${[...lines, 'last'].join('\n')}\n`);
     expect(await ended).toBe('timeout');
+    close();
+  });
+
+  it('pull what waits before a write, and before the end', async () => {
+    const waiting = ['first'];
+    const pull = (stream: WatchStream) => {
+      for (const text of waiting.splice(0)) stream.push(event(text));
+    };
+    const { stream, response, ended, close } = await opened(pull);
+    const text = textOf(response);
+    stream.wake();
+    while (waiting.length > 0) await new Promise((done) => setImmediate(done));
+    waiting.push('second', 'third');
+    stream.end('timeout');
+    expect(await text).toBe('first\nsecond\nthird\n');
+    expect(await ended).toBe('timeout');
+    close();
+  });
+
+  it('end once when the pull ends them', async () => {
+    const waiting = ['last'];
+    const { stream, response, ended, close } = await opened((stream) => {
+      if (waiting.length === 0) return;
+      stream.push(event(waiting.pop()!));
+      stream.end('expired');
+    });
+    stream.wake();
+    expect(await textOf(response)).toBe('last\n');
+    expect(await ended).toBe('expired');
     close();
   });
 

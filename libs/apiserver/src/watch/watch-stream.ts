@@ -87,6 +87,8 @@ export class WatchStream {
   constructor(
     private readonly channel: WatchChannel,
     private readonly onEnd: (reason: EndReason) => void,
+    /** Pushes what waits to be encoded; called before a write and before the end. */
+    private readonly pull: () => void = () => undefined,
   ) {
     channel.onClose(() => this.finish('client'));
     this.stopListening = channel.onDrain(() => {
@@ -101,6 +103,11 @@ export class WatchStream {
 
   get queuedBytes(): number {
     return this.queueBytes;
+  }
+
+  /** Something waits to be pulled. */
+  wake(): void {
+    if (!this.ended) this.schedule();
   }
 
   push(bytes: Buffer): void {
@@ -135,13 +142,16 @@ export class WatchStream {
   /** Sends the queued events, then the end. */
   end(reason: EndReason): void {
     if (this.ended) return;
-    if (this.queue.length > 0 && !this.blocked) this.flush(new SharedJoin());
+    if (!this.blocked) this.flush(new SharedJoin());
+    // What was pulled may have ended it.
+    if (this.ended) return;
     this.finish(reason);
     this.channel.end(reason);
   }
 
   flush(shared: SharedJoin): void {
     this.scheduled = false;
+    this.pull();
     while (this.queue.length > 0 && !this.ended) {
       if (this.blocked || this.channel.waiting() > watchSocketBufferBytesMax) {
         this.blocked = true;
