@@ -32,7 +32,7 @@ const stages = [
   { ...summarized('behaviour', 'test/conformance/behaviour.mjs', '--short'), needs: [build] },
   { ...repeatedVitest('chart', '--config', 'test/chart/vitest.config.ts'), needs: [build] },
   { ...repeatedVitest('e2e', '--config', 'test/e2e/vitest.config.ts'), needs: [build] },
-  { name: 'scale', command: ['node', 'test/scale/run.mjs', '--short'], needs: [build] },
+  { name: 'scale', command: ['node', 'test/scale/short.mjs'], needs: [build] },
   { ...summarized('chaos', 'scripts/chaos.mjs', '--short'), needs: [build] },
 ];
 

@@ -104,13 +104,13 @@ export class ServerProcess {
     return { p99Ms, maxMs };
   }
 
-  async call(method, path, body) {
+  async call(method, path, body, contentType = 'application/json') {
     const response = await request(this.url + path, {
       dispatcher: this.agent,
       method,
       headers: {
         authorization: `Bearer ${this.token}`,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(body !== undefined && { 'content-type': contentType }),
       },
       body: body === undefined ? undefined : JSON.stringify(body),
     });

@@ -1,4 +1,12 @@
 /** The report of a scale test as Markdown, with a result for each objective. */
+/** From the creation of a pod until it is ready, without pulling images. */
+const startLimitSeconds = 5;
+
+export const defaultSize = {
+  ...{ nodes: 5_000, pods: 150_000, services: 1_000 },
+  ...{ churn: 100, seconds: 60 },
+};
+
 const isMet = ({ p99Seconds, limitSeconds }) => p99Seconds <= limitSeconds;
 
 /** Returns a line for each verb and scope whose requests took too long. */
@@ -10,7 +18,8 @@ export function missedObjectives(rows) {
     });
 }
 
-export function report({ date, conditions, options, rows, start, created, churned, usage, kills }) {
+export function report(measured) {
+  const { date, conditions, options, rows, start, created, churned, usage, kills } = measured;
   const { nodes, pods, services, replicas } = options;
   return `# Scale
 
@@ -43,12 +52,13 @@ ${rows
 ## Pod start-up
 
 From the creation of a pod until it is ready, including the start delay of 1 s of hollow nodes, to the second. Pods that
-are created together wait for each other; pods of the churn start in a cluster at work.
+are created together wait for each other, so their time shows the length of the queue. Pods of the churn start in a
+cluster at work: objective ${startLimitSeconds} s.
 
-| pods | p50 | p99 | most |
-| ---- | --- | --- | ---- |
-| all together | ${start.all.join(' | ')} |
-| replaced | ${start.churned.join(' | ')} |
+| pods | p50 | p99 | most | result |
+| ---- | --- | --- | ---- | ------ |
+| all together | ${cells(start.all)} | |
+| replaced | ${cells(start.churned)} | ${start.churned.p99 <= startLimitSeconds ? 'met' : 'missed'} |
 
 ## Memory and CPU
 
@@ -56,7 +66,26 @@ are created together wait for each other; pods of the churn start in a cluster a
 | --------- | --------------- | -------------------- |
 ${usage.map(({ name, bytes, seconds }) => `| ${name} | ${Math.round(bytes / 2 ** 20)} MiB | ${seconds.toFixed(1)} s |`).join('\n')}
 
+${limitsSection(measured)}
 ${kills.length === 0 ? '' : recoverySection(kills)}`;
+}
+
+const cells = ({ p50, p99, most }) => [p50, p99, most].map((value) => `${value} s`).join(' | ');
+
+/** The default size, which is the goal, is projected from what one pod costs at this size. */
+function limitsSection({ options, cost, cores, memoryBytes }) {
+  const { nodes, pods } = defaultSize;
+  const minutes = (pods * cost.cpuMsPerPod) / cores / 60_000;
+  const gigabytes = (cost.baseBytes + pods * cost.bytesPerPod) / 1e9;
+  const isDefault = options.nodes >= nodes && options.pods >= pods;
+  const projected = `By these figures, ${pods.toLocaleString('en')} pods need at least ${minutes.toFixed(0)} minutes on these ${cores} cores
+and about ${gigabytes.toFixed(1)} GB of the ${(memoryBytes / 1e9).toFixed(0)} GB of this machine. That is a projection: it was not run.`;
+  return `
+## Limits
+
+A pod, from its deployment until it is ready, costs ${cost.cpuMsPerPod.toFixed(1)} ms of CPU and ${(cost.bytesPerPod / 1e3).toFixed(0)} KB of memory in all processes together.
+${isDefault ? '' : projected}
+`;
 }
 
 const recoverySection = (kills) => `

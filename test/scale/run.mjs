@@ -16,11 +16,10 @@ import {
   scaleUp,
   startSeconds,
 } from './load.mjs';
-import { missedObjectives, report } from './report.mjs';
+import { defaultSize, missedObjectives, report } from './report.mjs';
 import { latencies, readBuckets } from './request-latency.mjs';
 import { ScaleCluster } from './scale-cluster.mjs';
 
-const defaults = { nodes: 5_000, pods: 150_000, services: 1_000, churn: 100, seconds: 60 };
 const short = { nodes: 50, pods: 500, services: 10, churn: 20, seconds: 3 };
 const stepTimeoutMs = 3_600_000;
 const pollMs = 500;
@@ -35,12 +34,12 @@ function optionsOf() {
   });
   const { short: isShort = false, report: isReport = false } = values;
   const options = {
-    ...(isShort ? short : defaults),
+    ...(isShort ? short : defaultSize),
     replicas: 1,
     short: isShort,
     report: isReport,
   };
-  for (const name of [...Object.keys(defaults), 'replicas']) {
+  for (const name of [...Object.keys(defaultSize), 'replicas']) {
     if (values[name] === undefined) continue;
     options[name] = Number(values[name]);
     if (!Number.isInteger(options[name]) || options[name] < 1) {
@@ -89,16 +88,31 @@ async function recoveries(cluster) {
 
 function quantiles(seconds) {
   const at = (share) => seconds[Math.min(seconds.length - 1, Math.floor(seconds.length * share))];
-  return [at(0.5), at(0.99), seconds.at(-1)].map((value) => `${value} s`);
+  return { p50: at(0.5), p99: at(0.99), most: seconds.at(-1) };
+}
+
+const sum = (values) => [...values].reduce((total, value) => total + value, 0);
+
+/** What a pod costs in all processes, from the usage without and with the pods. */
+function costOf(without, withPods, podCount) {
+  const bytesOf = (usage) => sum([...usage.values()].map(({ residentBytes }) => residentBytes));
+  const cpuUsOf = (usage) => sum([...usage.values()].map(({ cpuUs }) => cpuUs));
+  return {
+    baseBytes: bytesOf(without),
+    bytesPerPod: (bytesOf(withPods) - bytesOf(without)) / podCount,
+    cpuMsPerPod: (cpuUsOf(withPods) - cpuUsOf(without)) / podCount / 1_000,
+  };
 }
 
 async function measure(cluster, options) {
   const before = readBuckets(await cluster.call('GET', '/metrics'));
+  const without = cluster.usage();
   await createLoad(cluster, options);
   const allReady = () => areAllReady(cluster, options.pods);
   const startedMs = performance.now();
   const createSeconds = await secondsUntil('all pods are ready', allReady);
   console.log(`${options.pods} pods are ready after ${createSeconds.toFixed(1)} s`);
+  const cost = costOf(without, cluster.usage(), options.pods);
   const first = await listPods(cluster);
   const churnStartMs = performance.now();
   const churnCount = await churn(cluster, options.churn, options.seconds);
@@ -114,6 +128,7 @@ async function measure(cluster, options) {
   return {
     rows,
     usage,
+    cost,
     created: { seconds: createSeconds, rate: options.pods / createSeconds },
     churned: { count: churnCount, seconds: churnSeconds },
     start: { all: quantiles(startSeconds(first)), churned: quantiles(startSeconds(replaced)) },
@@ -136,7 +151,8 @@ try {
   );
   const measured = await measure(cluster, options);
   const date = new Date().toISOString().slice(0, 10);
-  const text = report({ date, conditions, options, ...measured });
+  const machine = { cores: availableParallelism(), memoryBytes: totalmem() };
+  const text = report({ date, conditions, options, ...machine, ...measured });
   if (options.report) writeFileSync(resolve(import.meta.dirname, '../../docs/scale.md'), text);
   else console.log(text);
   if (options.report) console.log('written: docs/scale.md');

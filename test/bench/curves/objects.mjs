@@ -5,7 +5,7 @@ import { median } from '../row.mjs';
 import { megabytes, named, rate, withServer } from './rates.mjs';
 
 const namespace = 'objects';
-const fillConnections = 64;
+const fillConnections = 128;
 const fillSlice = 5_000;
 /** Below this the machine would start to kill processes. */
 const freeBytesMin = 2e9;

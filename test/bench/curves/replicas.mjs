@@ -44,7 +44,7 @@ export async function measureReplicas({ sizes, runMs, warmUpMs }, add) {
   }
 }
 
-/** Reads of all servers at once. */
+/** Reads from all servers, concurrently. */
 async function readEverywhere(cluster, loads, path, runMs) {
   const settings = {
     request: { path },

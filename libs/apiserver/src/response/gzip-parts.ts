@@ -10,7 +10,7 @@ import { invariant } from '@orch/component';
 /** The compressed rest of a body: a whole raw deflate stream. */
 export interface CompressedRest {
   readonly bytes: Buffer;
-  /** Of the uncompressed bytes. */
+  /** The checksum of the uncompressed bytes. */
   readonly crc: number;
   readonly length: number;
 }

@@ -143,7 +143,7 @@ export class WatchStream {
   end(reason: EndReason): void {
     if (this.ended) return;
     if (!this.blocked) this.flush(new SharedJoin());
-    // What was pulled may have ended it.
+    // The pull may have ended it.
     if (this.ended) return;
     this.finish(reason);
     this.channel.end(reason);
