@@ -35,6 +35,11 @@ export const ringEventsMax = 32_768;
 export const ringBytesMax = 32 * 1024 * 1024;
 /** Open watches. */
 export const watchesMax = 200_000;
+/**
+ * Events that watches which may lag get in one turn of the event loop. Higher: thousands of watches
+ * delay other requests for longer. Lower: their events arrive later.
+ */
+export const deliverySliceEvents = 1_000;
 /** Watches that read history at a time; the others wait. */
 export const catchUpsMax = 8;
 /** Events that a catch-up visits in one turn of the event loop. */

@@ -5,6 +5,7 @@
  * never split over two calls.
  */
 import { invariant, verify } from '@orch/component';
+import { deliverySliceEvents } from '../limits.js';
 import type {
   Revision,
   StoreError,
@@ -18,7 +19,7 @@ import { WatchGroup } from './watch-group.js';
 export class Watch implements WatchHandle {
   closed = false;
   sentRevision: Revision;
-  /** Selected events of the slice that is being applied. */
+  /** Selected events that have not been delivered. */
   readonly pending: WatchEvent[] = [];
   /** The hub that it is in. */
   hub: WatchHub | undefined;
@@ -30,8 +31,11 @@ export class Watch implements WatchHandle {
     this.sentRevision = options.afterRevision;
   }
 
+  /** Every event up to it has been delivered. */
   get revision(): Revision {
-    return this.hub ? this.hub.revision : this.sentRevision;
+    if (!this.hub) return this.sentRevision;
+    const [next] = this.pending;
+    return next ? (Math.min(this.hub.revision, next.revision - 1) as Revision) : this.hub.revision;
   }
 
   selects(key: string): boolean {
@@ -68,10 +72,19 @@ export class Watch implements WatchHandle {
 
 const slash = 0x2f;
 
+type OnCallbackError = (watch: Watch, error: unknown) => void;
+
 export class WatchHub {
   revision = 0 as Revision;
   private readonly groups = new Map<string, WatchGroup<Watch>>();
+  /** The watches with pending events that get them at the flush. */
   private readonly touched: Watch[] = [];
+  /** The watches with pending events that may lag, in the order of their first one. */
+  private lagging: Watch[] = [];
+  private laggingFrom = 0;
+
+  /** `sliceEvents`: events that one call delivers to watches that may lag. */
+  constructor(private readonly sliceEvents = deliverySliceEvents) {}
 
   /** `watch` must have been sent every event up to `revision`. */
   join(watch: Watch): void {
@@ -101,11 +114,11 @@ export class WatchHub {
     watch.pending.length = 0;
   }
 
-  /** Removes and returns all watches. Each was sent every event up to `revision`. */
+  /** Removes and returns all watches. Each was sent every event up to its `sentRevision`. */
   leaveAll(): Watch[] {
     const all = [...this.groups.values()].flatMap((watches) => watches.all());
     for (const watch of all) {
-      watch.sentRevision = this.revision;
+      watch.sentRevision = watch.revision;
       this.leave(watch);
     }
     invariant(this.groups.size === 0, 'the hub has watches after all have left');
@@ -131,27 +144,48 @@ export class WatchHub {
   }
 
   /**
-   * Delivers the collected events, which are all up to `revision`. A callback that throws ends its
-   * own watch only.
+   * Delivers the collected events, which are all up to `revision`, to the watches that may not lag
+   * and to some of the others. Returns whether more wait for `deliver`. A callback that throws ends
+   * its own watch only.
    */
-  flush(revision: Revision, onCallbackError: (watch: Watch, error: unknown) => void): void {
+  flush(revision: Revision, onCallbackError: OnCallbackError): boolean {
     invariant(revision >= this.revision, 'the revision of the hub goes back', {
       from: this.revision,
       to: revision,
     });
     this.revision = revision;
-    const touched = this.touched.splice(0);
-    for (const watch of touched) {
-      const events = watch.pending.splice(0);
-      if (watch.closed || events.length === 0) continue;
-      const newest = events[events.length - 1]!.revision;
-      invariant(newest <= revision, 'an event is delivered before its revision');
-      verify(() => isOrdered(events), 'events are delivered out of order');
-      try {
-        watch.options.onEvents(events, revision);
-      } catch (error) {
-        onCallbackError(watch, error);
-      }
+    for (const watch of this.touched.splice(0)) this.deliverTo(watch, onCallbackError);
+    return this.deliver(onCallbackError);
+  }
+
+  /** Delivers to some of the watches that lag. Returns whether more wait. */
+  deliver(onCallbackError: OnCallbackError): boolean {
+    let eventCount = 0;
+    while (this.laggingFrom < this.lagging.length && eventCount < this.sliceEvents) {
+      const watch = this.lagging[this.laggingFrom++]!;
+      eventCount += Math.max(1, watch.pending.length);
+      this.deliverTo(watch, onCallbackError);
+    }
+    const isDone = this.laggingFrom === this.lagging.length;
+    // Delivered watches are released in batches, not one by one.
+    if (isDone || this.laggingFrom > this.sliceEvents) {
+      this.lagging = this.lagging.slice(this.laggingFrom);
+      this.laggingFrom = 0;
+    }
+    return !isDone;
+  }
+
+  private deliverTo(watch: Watch, onCallbackError: OnCallbackError): void {
+    const events = watch.pending.splice(0);
+    if (watch.closed || events.length === 0) return;
+    const { revision } = this;
+    const newest = events[events.length - 1]!.revision;
+    invariant(newest <= revision, 'an event is delivered before its revision');
+    verify(() => isOrdered(events), 'events are delivered out of order');
+    try {
+      watch.options.onEvents(events, revision);
+    } catch (error) {
+      onCallbackError(watch, error);
     }
   }
 
@@ -160,7 +194,10 @@ export class WatchHub {
     if (!watches) return;
     watches.forEachCandidate(event, (watch) => {
       if (!watch.selects(event.key)) return;
-      if (watch.pending.length === 0) this.touched.push(watch);
+      if (watch.pending.length === 0) {
+        if (watch.options.mayLag) this.lagging.push(watch);
+        else this.touched.push(watch);
+      }
       watch.pending.push(event);
     });
   }
