@@ -128,6 +128,20 @@ export const applyAttemptsMax = 5;
  */
 export const componentCheckTimeoutMs = 2_000;
 /**
+ * Refusals with 429 per second that are sent immediately. Higher: clients that ignore them use more
+ * CPU. Lower: a client learns of an overload later.
+ */
+export const refusalsPerSecond = 200;
+/** Refusals that are sent immediately after a time without any. */
+export const refusalBurst = 400;
+/**
+ * Time in seconds over which refusals that wait are spread. Higher: clients wait longer for their
+ * 429. Lower: many clients that ignore it use more CPU.
+ */
+export const refusalDelaySeconds = 5;
+/** Refusals that wait; others are sent immediately. Higher: more memory. */
+export const refusalsWaitingMax = 20_000;
+/**
  * Users whose flow schemas are cached. Higher: more memory. Lower: more users are matched again.
  */
 export const classifiedUsersMax = 10_000;

@@ -58,6 +58,7 @@ export async function createRequestHandler(
       auditor: await openAuditor(context, metrics),
       nodeAgents,
       logger,
+      clock,
     },
     {
       clock,

@@ -1,14 +1,19 @@
 /**
- * Admits requests at the rate of the gate; a request that gets no seat is rejected with 429.
- * `account` releases the seat.
+ * Admits requests at the rate of the gate; a request that gets no seat is rejected with 429, later
+ * if many are. `account` releases the seat.
  */
+import type { PacedRefusals } from '../flowcontrol/paced-refusals.js';
 import type { RequestContext } from '../http/request-context.js';
 import { type RequestGate, requestKind, type Seat } from '../http/request-gate.js';
 import type { RequestMetrics } from '../observability/request-metrics.js';
 import { sendOverload } from '../response/status.js';
 import type { Filter, Next } from './filter.js';
 
-export function limitConcurrency(gate: RequestGate, metrics: RequestMetrics): Filter {
+export function limitConcurrency(
+  gate: RequestGate,
+  metrics: RequestMetrics,
+  refusals: PacedRefusals,
+): Filter {
   const nextAfter = async (
     entered: Promise<Seat | undefined> | undefined,
     context: RequestContext,
@@ -18,6 +23,7 @@ export function limitConcurrency(gate: RequestGate, metrics: RequestMetrics): Fi
     context.seat = seat;
     if (seat) return next(context);
     if (context.recorder) metrics.refused(context.recorder, requestKind(context.info.verb));
+    await refusals.wait();
     sendOverload(context);
   };
   return (context, next) => {

@@ -1,8 +1,9 @@
 /** The filters of every request, in order. */
-import type { Logger } from '@orch/component';
+import type { Clock, Logger } from '@orch/component';
 import type { ServedResource } from '@orch/registry';
 import { type Authorizer, refusingUnnamed } from '@orch/security';
 import type { Auditor } from '../audit/auditor.js';
+import { PacedRefusals } from '../flowcontrol/paced-refusals.js';
 import type { RequestGate } from '../http/request-gate.js';
 import type { RequestMetrics } from '../observability/request-metrics.js';
 import { account } from './account.js';
@@ -30,6 +31,7 @@ export interface FilterDependencies extends AuthenticationDependencies {
   readonly auditor: Auditor | undefined;
   readonly metrics: RequestMetrics;
   readonly logger: Logger;
+  readonly clock: Clock;
 }
 
 /** In order: each filter sees a request before the ones below it. Undefined: not needed. */
@@ -42,7 +44,7 @@ const filters: readonly ((dependencies: FilterDependencies) => Filter | undefine
   (dependencies) => authenticate(dependencies, dependencies.metrics.authentication),
   ({ auditor, logger }) => auditor && audit(auditor, logger),
   (dependencies) => impersonate(dependencies.authorize),
-  ({ gate, metrics }) => limitConcurrency(gate, metrics),
+  ({ gate, metrics, clock }) => limitConcurrency(gate, metrics, new PacedRefusals(clock)),
   (dependencies) => authorize(dependencies.authorize, dependencies.metrics.authorization),
   () => countLongRunning,
 ];

@@ -12,7 +12,7 @@ function bodyOf(chunks: readonly Buffer[], bytes: number): Buffer {
 }
 
 /** Throws 413 and 504, and 400 if the client disconnects before the end. */
-export function readBody({ request, audit }: RequestContext): Promise<Buffer> {
+export function readBody({ request, response, audit }: RequestContext): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? Number.NaN);
   if (declared > requestBodyBytesMax) {
     // Bytes in flight are discarded, so that the client reads the response.
@@ -22,10 +22,11 @@ export function readBody({ request, audit }: RequestContext): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    const timer = setTimeout(
-      () => fail(timeout('the request body did not arrive in time')),
-      bodyReadTimeoutMs,
-    );
+    const timer = setTimeout(() => {
+      // Without its end, the connection would stay open until the client closes it.
+      if ('shouldKeepAlive' in response) response.shouldKeepAlive = false;
+      fail(timeout('the request body did not arrive in time'));
+    }, bodyReadTimeoutMs);
     const onData = (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > requestBodyBytesMax) fail(tooLarge());
