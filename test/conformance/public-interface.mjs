@@ -15,7 +15,7 @@ const queryNames = new Set([
   'watch',
 ]);
 const mediaType =
-  /^(\*\/\*|application\/(json|apply-patch\+yaml|(json|merge|strategic-merge)-patch\+json)(;as=(PartialObjectMetadata|PartialObjectMetadataList|Table);g=meta\.[a-z0-9.]+;v=v1)?)$/;
+  /^(\*\/\*|application\/(json|vnd\.(orch|kubernetes)\.protobuf|apply-patch\+yaml|(json|merge|strategic-merge)-patch\+json)(;as=(PartialObjectMetadata|PartialObjectMetadataList|Table);g=meta\.[a-z0-9.]+;v=v1)?)$/;
 const verbs = { POST: 'create', PUT: 'update', PATCH: 'patch' };
 const subresourcesOfNamespaces = new Set(['status', 'finalize']);
 
