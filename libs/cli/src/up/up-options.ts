@@ -87,7 +87,7 @@ export class UpOptions extends DownOptions {
   @Flag({
     name: 'separate-processes',
     description:
-      'run each component in a process of its own; by default, all but the API servers share one. Set: a crash or long computation of a component affects no other, about 200 MB more memory is used. Unset: the opposite',
+      'run each component in a process of its own; by default, all but the API servers share one. Set: a crash or long computation of a component affects no other, about 150 MB more memory is used. Unset: the opposite',
   })
   separateProcesses = false;
 
