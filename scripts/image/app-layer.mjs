@@ -7,7 +7,9 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const target = 'opt/orch';
-const components = ['apiserver', 'controller-manager', 'scheduler', 'node-agent', 'proxy'];
+const components = [
+  ...['apiserver', 'controller-manager', 'scheduler', 'node-agent', 'proxy', 'components'],
+];
 const leftOut = /\.(?:map|md|markdown|[cm]?ts|tsbuildinfo)$|\.spec\.[cm]?js$|\.musl\.node$/;
 const nativePlatform = `${process.platform}-${process.arch}`;
 
