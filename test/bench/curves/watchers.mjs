@@ -5,11 +5,11 @@ import { megabytes, withServer } from './rates.mjs';
 
 const eventCountMax = 300;
 
-async function throughput({ server, load, writer }, watchers, { deliveryCount }) {
+async function throughput({ server, load, writer, namespace }, watchers, { deliveryCount }) {
   const eventCount = Math.max(1, Math.min(eventCountMax, Math.round(deliveryCount / watchers)));
   const before = server.cpuUs();
   const startedMs = performance.now();
-  const settings = { create: 'watched', objectCount: eventCount, connectionCount: 16 };
+  const settings = { create: namespace, objectCount: eventCount, connectionCount: 16 };
   const fill = writer.run('fill', settings);
   const deliveries = eventCount * watchers;
   await load.run('watched', { eventCount: deliveries });
@@ -28,14 +28,16 @@ export async function measureWatchers(settings, add) {
     const writer = new Load({ ...server, prefix: 'burst' });
     try {
       await writer.ready;
-      await server.createNamespace('watched');
       for (const watchers of settings.sizes) {
-        await load.run('watch', { namespace: 'watched', watcherCount: watchers });
+        // The objects of the sizes before would be the initial state of the watches.
+        const namespace = `watched-${watchers}`;
+        await server.createNamespace(namespace);
+        await load.run('watch', { namespace, watcherCount: watchers });
         await server.loopDelay();
         const memoryMb = megabytes(server.residentBytes());
-        const figures = await throughput({ ...bench, writer }, watchers, settings);
+        const figures = await throughput({ ...bench, writer, namespace }, watchers, settings);
         const { p99Ms: loopP99Ms } = await server.loopDelay();
-        const single = { create: 'watched', eventCount: settings.singleEvents };
+        const single = { create: namespace, eventCount: settings.singleEvents };
         const { p50Ms, p99Ms } = await load.run('deliveries', single);
         add({ watchers, ...figures, p50Ms, p99Ms, loopP99Ms, memoryMb });
       }
