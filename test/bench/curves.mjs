@@ -9,14 +9,18 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { makeDirectory, removeDirectory } from './bench-files.mjs';
+import { setupOrExit } from '../../scripts/setup.mjs';
 import { charts } from './curves/charts.mjs';
-import { measureCores } from './curves/cores.mjs';
 import { drawChart } from './curves/draw.mjs';
-import { measureObjects } from './curves/objects.mjs';
-import { measureReadServers, measureReplicas } from './curves/replicas.mjs';
-import { measureWatchers } from './curves/watchers.mjs';
-import { measureWriters } from './curves/writers.mjs';
+
+setupOrExit();
+// These import compiled code.
+const { makeDirectory, removeDirectory } = await import('./bench-files.mjs');
+const { measureCores } = await import('./curves/cores.mjs');
+const { measureObjects } = await import('./curves/objects.mjs');
+const { measureReadServers, measureReplicas } = await import('./curves/replicas.mjs');
+const { measureWatchers } = await import('./curves/watchers.mjs');
+const { measureWriters } = await import('./curves/writers.mjs');
 
 const measures = {
   objects: measureObjects,

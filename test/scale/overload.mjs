@@ -1,9 +1,9 @@
 /**
- * `npm run overload -- [--short]`: clients that send too much, read nothing or never finish, against
- * one server, and their cost for it and for others. Prints the figures. Fails if a bystander gets an
- * error, if a request is neither served nor refused with 429, if memory exceeds the buffers of the
- * clients, or if the server does not recover. No figure of time is asserted. `--short` is the form
- * of `npm test`.
+ * `npm run overload -- [--short]`: clients that send too much, read nothing or never finish,
+ * against one server, and their cost for it and for others. Prints the figures. Fails if a
+ * bystander gets an error, if a request is neither served nor refused with 429, if memory exceeds
+ * the buffers of the clients, or if the server does not recover. No figure of time is asserted.
+ * `--short` is the form of `npm test`.
  */
 import { parseArgs } from 'node:util';
 import { setupOrExit } from '../../scripts/setup.mjs';

@@ -1,6 +1,7 @@
 /**
  * Clients that overload a server, in a process of their own: requests without a pause, idle
- * connections, responses that the client does not read and bodies that never end. One command per message.
+ * connections, responses that the client does not read and bodies that never end. One command per
+ * message.
  */
 import { performance } from 'node:perf_hooks';
 import { connect } from 'node:tls';

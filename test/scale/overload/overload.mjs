@@ -1,4 +1,6 @@
-/** A server with the users of the overload test, hostile clients, and the failures that were seen. */
+/**
+ * A server with the users of the overload test, hostile clients, and the failures that were seen.
+ */
 import { dialect } from '../../../dist/libs/component/src/index.js';
 import { until } from '../../bench/bench-files.mjs';
 import { Child } from '../../bench/child.mjs';
