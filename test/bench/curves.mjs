@@ -1,9 +1,9 @@
 /**
  * `npm run bench:curves -- [--only=NAME,...] [--short] [--draw]`: measures how an API server grows
- * with objects, watchers, writers, replicas and cores, writes the points to docs/curves/points.json
- * and draws docs/curves/*.svg from it. `--only` measures some curves and retains the others,
- * `--draw` measures nothing. `--short` checks that everything runs, and writes to a directory that
- * it removes. Nothing is asserted.
+ * with objects, watchers, writers, replicas and cores, writes the points to
+ * docs/curves/points.json, and writes docs/curves.md and its figures from them. `--only` measures
+ * some curves and retains the others, `--draw` measures nothing. `--short` checks that everything
+ * runs, and writes to a directory that it removes. Nothing is asserted.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { setupOrExit } from '../../scripts/setup.mjs';
 import { charts } from './curves/charts.mjs';
 import { drawChart } from './curves/draw.mjs';
+import { curvesPage } from './curves/page.mjs';
 
 setupOrExit();
 // These import compiled code.
@@ -22,6 +23,7 @@ const { measureReadServers, measureReplicas } = await import('./curves/replicas.
 const { measureWatchers } = await import('./curves/watchers.mjs');
 const { measureWriters } = await import('./curves/writers.mjs');
 
+const pointsFile = 'curves/points.json';
 const measures = {
   objects: measureObjects,
   watchers: measureWatchers,
@@ -88,26 +90,27 @@ function round(value) {
 
 function draw(directory, curves) {
   for (const [name, { points }] of Object.entries(curves)) {
-    writeFileSync(join(directory, `${name}.svg`), drawChart(charts[name], points));
+    writeFileSync(join(directory, 'curves', `${name}.svg`), drawChart(charts[name], points));
   }
-  console.log(`drawn: ${directory}`);
+  writeFileSync(join(directory, 'curves.md'), curvesPage(curves));
+  console.log(`written: ${directory}/curves.md`);
 }
 
 /** Every finished curve is written, so that a failure loses no other. */
 async function measureAll(directory, { names, short: isShort }, curves) {
   for (const name of names) {
     curves[name] = await measured(name, (isShort ? short : full)[name]);
-    writeFileSync(join(directory, 'points.json'), `${JSON.stringify(curves, null, 2)}\n`);
+    writeFileSync(join(directory, pointsFile), `${JSON.stringify(curves, null, 2)}\n`);
   }
 }
 
 const options = optionsOf();
 const directory = options.short
   ? await makeDirectory('bench-curves')
-  : resolve(import.meta.dirname, '../../docs/curves');
+  : resolve(import.meta.dirname, '../../docs');
 try {
-  mkdirSync(directory, { recursive: true });
-  const file = join(directory, 'points.json');
+  mkdirSync(join(directory, 'curves'), { recursive: true });
+  const file = join(directory, pointsFile);
   const curves = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   if (!options.draw) await measureAll(directory, options, curves);
   draw(directory, curves);

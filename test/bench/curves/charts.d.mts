@@ -1,0 +1,3 @@
+import type { Chart } from './draw.mjs';
+
+export const charts: Readonly<Record<string, Chart>>;
