@@ -17,6 +17,8 @@ const recoveryTimeoutMs = 60_000;
 export class Overload {
   failures = [];
   namespace = 'default';
+  /** Whether the large objects exist. */
+  hasLarge = false;
 
   static async start(flags) {
     const overload = new Overload();

@@ -58,7 +58,8 @@ async function flood(overload, sizes) {
   printRow('recovery', `${recoveryMs.toFixed(0)} ms`, 'until a create of an ordinary user');
 }
 
-async function idle(overload, { idleConnections }) {
+async function idle(overload, sizes) {
+  const { idleConnections } = sizes;
   const { clients, server } = overload;
   const settings = { connectionCount: idleConnections };
   const growth = await overload.withinMemory(
@@ -70,7 +71,7 @@ async function idle(overload, { idleConnections }) {
   printRow(name, `${count(growth / idleConnections / kibibyte)} KiB each`);
   const before = server.cpuUs();
   const startedMs = performance.now();
-  await overload.besideBystanders(() => new Promise((done) => setTimeout(done, 500)));
+  await overload.besideBystanders(() => new Promise((done) => setTimeout(done, sizes.settleMs)));
   const share = (server.cpuUs() - before) / 1_000 / (performance.now() - startedMs);
   printRow('CPU with the bystanders', `${(share * 100).toFixed(1)}%`, 'of one core');
   const { count: openCount } = await clients.run('openCount');
@@ -79,7 +80,8 @@ async function idle(overload, { idleConnections }) {
 }
 
 /** Creates or replaces the large objects. */
-async function writeLarge({ server, namespace }, { objectCount, objectBytes }) {
+async function writeLarge(overload, { objectCount, objectBytes }) {
+  const { server, namespace } = overload;
   const path = `/api/v1/namespaces/${namespace}/configmaps`;
   const query = 'fieldManager=overload&force=true';
   for (let index = 0; index < objectCount; index += 1) {
@@ -89,6 +91,7 @@ async function writeLarge({ server, namespace }, { objectCount, objectBytes }) {
     await server.call('PATCH', `${path}/${metadata.name}?${query}`, object, applyType);
     writeCount += 1;
   }
+  overload.hasLarge = true;
 }
 
 async function deafReaders(overload, sizes) {
@@ -100,7 +103,7 @@ async function deafReaders(overload, sizes) {
   const growth = await overload.withinMemory('slow readers', connectionCount * each, () =>
     overload.besideBystanders(async () => {
       await clients.run('openDeaf', { connectionCount, path });
-      await new Promise((done) => setTimeout(done, 500));
+      await new Promise((done) => setTimeout(done, sizes.settleMs));
     }),
   );
   const listBytes = sizes.objectCount * sizes.objectBytes;
@@ -114,8 +117,7 @@ async function deafReaders(overload, sizes) {
 async function deafWatchers(overload, sizes) {
   const { clients, namespace } = overload;
   const { deafWatchers: connectionCount } = sizes;
-  // The garbage of large writes is not that of the watchers.
-  await writeLarge(overload, sizes);
+  if (!overload.hasLarge) await writeLarge(overload, sizes);
   const path = `/api/v1/namespaces/${namespace}/configmaps?watch=1&labelSelector=size%3Dlarge`;
   const eventBytes = sizes.objectCount * sizes.objectBytes;
   const allowedBytes = connectionCount * (connectionBytesMax + readerBytesMax) + 2 * eventBytes;
@@ -139,7 +141,7 @@ async function unfinishedBodies(overload, sizes) {
   await overload.withinMemory('slow writers', allowedBytes, () =>
     overload.besideBystanders(async () => {
       await clients.run('openUnfinished', { connectionCount, namespace, bodyBytes });
-      await new Promise((done) => setTimeout(done, 500));
+      await new Promise((done) => setTimeout(done, sizes.settleMs));
       if (sizes.waitsForLimits) {
         const recoveryMs = await overload.recovery();
         printRow('another client of the user', `${count(recoveryMs)} ms`, 'until its create');

@@ -29,6 +29,8 @@ export const full = {
   objectCount: 60,
   unfinishedBodies: 200,
   bodyBytes: 1_000_000,
+  /** Time for the server to fill the buffers of slow clients. */
+  settleMs: 1_000,
   /** Whether the time limits of the server are awaited. */
   waitsForLimits: true,
 };
@@ -37,13 +39,14 @@ export const short = {
   // Few seats, so that few connections are an overload.
   flags: [...noHandshakeLimit, '--max-requests-inflight=20', '--max-mutating-requests-inflight=10'],
   overloadFactor: 120,
-  overloadMs: 400,
+  overloadMs: 300,
   idleConnections: 50,
   deafReaders: 20,
   deafWatchers: 20,
   objectBytes: 500_000,
-  objectCount: 24,
+  objectCount: 20,
   unfinishedBodies: 20,
   bodyBytes: 1_000_000,
+  settleMs: 200,
   waitsForLimits: false,
 };
