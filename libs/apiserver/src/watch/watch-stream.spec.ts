@@ -83,6 +83,28 @@ describe('watch streams', () => {
     close();
   });
 
+  it('pull what has waited for a slow client', async () => {
+    const waiting: string[] = [];
+    const pull = (stream: WatchStream) => {
+      for (const text of waiting.splice(0)) stream.push(event(text));
+    };
+    const { stream, response, ended, close } = await opened(pull);
+    response.pause();
+    const large = 'x'.repeat(20_000_000);
+    stream.push(event(large));
+    while (stream.queuedBytes > 0) await new Promise((done) => setImmediate(done));
+    waiting.push('late');
+    stream.wake();
+    await new Promise((done) => setImmediate(done));
+    expect(waiting).toEqual(['late']);
+    const text = textOf(response);
+    while (waiting.length > 0) await new Promise((done) => setImmediate(done));
+    stream.end('timeout');
+    expect((await text).slice(large.length)).toBe('\nlate\n');
+    expect(await ended).toBe('timeout');
+    close();
+  });
+
   it('end once when the pull ends them', async () => {
     const waiting = ['last'];
     const { stream, response, ended, close } = await opened((stream) => {

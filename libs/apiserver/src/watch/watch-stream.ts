@@ -93,7 +93,7 @@ export class WatchStream {
     channel.onClose(() => this.finish('client'));
     this.stopListening = channel.onDrain(() => {
       this.blocked = false;
-      if (this.queue.length > 0) this.schedule();
+      if (!this.ended) this.schedule();
     });
   }
 
