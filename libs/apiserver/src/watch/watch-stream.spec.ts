@@ -83,7 +83,7 @@ describe('watch streams', () => {
     close();
   });
 
-  it('pull what has waited for a slow client', async () => {
+  it('pull the events that waited for a slow client', async () => {
     const waiting: string[] = [];
     const pull = (stream: WatchStream) => {
       for (const text of waiting.splice(0)) stream.push(event(text));
