@@ -164,14 +164,18 @@ async function measureIdle({ server, manager }) {
   printRow('manager at rest', what);
   await atRest(server);
   const before = await writesOf(server);
+  let written = before;
   const shares = [];
   for (let minute = 1; minute <= minutes; minute++) {
     const { share, mainShare } = await cpuShares(manager, size.minuteMs);
     shares.push(share);
-    const detail = `${percent(mainShare)} on the main thread; load ${loadavg()[0].toFixed(1)}`;
+    const since = written;
+    written = await writesOf(server);
+    const load = `load ${loadavg()[0].toFixed(1)}`;
+    const detail = `${percent(mainShare)} on the main thread; writes: ${writesText(since, written)}; ${load}`;
     printRow(`manager at rest, minute ${minute}`, `${percent(share)} of a core`, detail);
   }
-  const writes = writesText(before, await writesOf(server));
+  const writes = writesText(before, written);
   const memory = `${count(manager.residentBytes() / 2 ** 20)} MB resident`;
   const range = `${percent(Math.min(...shares))} to ${percent(Math.max(...shares))} in a minute`;
   const average = shares.reduce((sum, share) => sum + share, 0) / minutes;
