@@ -135,6 +135,27 @@ it('delivers everything up to the revision of each watch, also when watches lag 
   );
 });
 
+it('delivers at the flush what is too much to wait', () => {
+  const [sliceEvents, undeliveredMax, eventCount] = [2, 10, 30];
+  const hub = new WatchHub(sliceEvents, undeliveredMax);
+  let deliveredCount = 0;
+  const count = (events: readonly WatchEvent[]) => {
+    deliveredCount += events.length;
+  };
+  const watches = Array.from({ length: 4 }, () => {
+    return watchOf({ prefix: '', selects: undefined }, count, true);
+  });
+  for (const watch of watches) hub.join(watch);
+  for (let revision = 1; revision <= eventCount; revision += 1) {
+    hub.collect([eventOf(revision, 'put', 'pods/x/a', 'a', undefined)]);
+    hub.flush(revision as Revision, throwError);
+    expect(revision * watches.length - deliveredCount).toBeLessThanOrEqual(undeliveredMax);
+  }
+  watches[3]!.close();
+  while (hub.deliver(throwError)) expect(deliveredCount).toBeLessThan(eventCount * watches.length);
+  for (const watch of watches.slice(0, 3)) expect(watch.pending).toEqual([]);
+});
+
 /** Events as `revision`, after the filter that every reader of a watch applies. */
 function replay(
   cases: readonly WatchCase[],

@@ -5,7 +5,7 @@
  * never split over two calls.
  */
 import { invariant, verify } from '@orch/component';
-import { deliverySliceEvents } from '../limits.js';
+import { deliverySliceEvents, undeliveredEventsMax } from '../limits.js';
 import type {
   Revision,
   StoreError,
@@ -82,9 +82,16 @@ export class WatchHub {
   /** The watches with pending events that may lag, in the order of their first one. */
   private lagging: Watch[] = [];
   private laggingFrom = 0;
+  private laggingEventCount = 0;
 
-  /** `sliceEvents`: events that one call delivers to watches that may lag. */
-  constructor(private readonly sliceEvents = deliverySliceEvents) {}
+  /**
+   * `sliceEvents`: events that one call delivers to watches that may lag. `laggingEventsMax`: events
+   * that may wait for such a call; it delivers more if more wait.
+   */
+  constructor(
+    private readonly sliceEvents = deliverySliceEvents,
+    private readonly laggingEventsMax = undeliveredEventsMax,
+  ) {}
 
   /** `watch` must have been sent every event up to `revision`. */
   join(watch: Watch): void {
@@ -111,7 +118,7 @@ export class WatchHub {
     invariant(watches?.remove(watch) === true, 'the hub lacks a watch that is in it');
     if (watches.watchCount === 0) this.groups.delete(group);
     watch.hub = undefined;
-    watch.pending.length = 0;
+    this.takePending(watch);
   }
 
   /** Removes and returns all watches. Each was sent every event up to its `sentRevision`. */
@@ -160,8 +167,9 @@ export class WatchHub {
 
   /** Delivers to some of the watches that lag. Returns whether more wait. */
   deliver(onCallbackError: OnCallbackError): boolean {
+    const eventsMax = Math.max(this.sliceEvents, this.laggingEventCount - this.laggingEventsMax);
     let eventCount = 0;
-    while (this.laggingFrom < this.lagging.length && eventCount < this.sliceEvents) {
+    while (this.laggingFrom < this.lagging.length && eventCount < eventsMax) {
       const watch = this.lagging[this.laggingFrom++]!;
       eventCount += Math.max(1, watch.pending.length);
       this.deliverTo(watch, onCallbackError);
@@ -176,7 +184,7 @@ export class WatchHub {
   }
 
   private deliverTo(watch: Watch, onCallbackError: OnCallbackError): void {
-    const events = watch.pending.splice(0);
+    const events = this.takePending(watch);
     if (watch.closed || events.length === 0) return;
     const { revision } = this;
     const newest = events[events.length - 1]!.revision;
@@ -189,6 +197,11 @@ export class WatchHub {
     }
   }
 
+  private takePending(watch: Watch): WatchEvent[] {
+    if (watch.options.mayLag) this.laggingEventCount -= watch.pending.length;
+    return watch.pending.splice(0);
+  }
+
   private collectFor(group: string, event: WatchEvent): void {
     const watches = this.groups.get(group);
     if (!watches) return;
@@ -199,6 +212,7 @@ export class WatchHub {
         else this.touched.push(watch);
       }
       watch.pending.push(event);
+      if (watch.options.mayLag) this.laggingEventCount += 1;
     });
   }
 }
