@@ -42,7 +42,8 @@ export const watchesMax = 200_000;
 export const deliverySliceEvents = 1_000;
 /**
  * Events that wait for their turn; with more, a turn delivers as many as are too many. Higher: more
- * memory when commits are faster than their delivery. Lower: a commit for many watches takes longer.
+ * memory when commits are faster than their delivery. Lower: a commit for many watches takes
+ * longer.
  */
 export const undeliveredEventsMax = 100_000;
 /** Watches that read history at a time; the others wait. */

@@ -135,7 +135,7 @@ it('delivers everything up to the revision of each watch, also when watches lag 
   );
 });
 
-it('delivers at the flush what is too much to wait', () => {
+it('delivers at the flush the events that exceed the limit of waiting ones', () => {
   const [sliceEvents, undeliveredMax, eventCount] = [2, 10, 30];
   const hub = new WatchHub(sliceEvents, undeliveredMax);
   let deliveredCount = 0;

@@ -85,8 +85,8 @@ export class WatchHub {
   private laggingEventCount = 0;
 
   /**
-   * `sliceEvents`: events that one call delivers to watches that may lag. `laggingEventsMax`: events
-   * that may wait for such a call; it delivers more if more wait.
+   * `sliceEvents`: events that one call delivers to watches that may lag. `laggingEventsMax`:
+   * events that may wait for such a call; it delivers more if more wait.
    */
   constructor(
     private readonly sliceEvents = deliverySliceEvents,
