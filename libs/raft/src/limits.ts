@@ -88,7 +88,7 @@ export const reportIntervalMs = 1_000;
 export const observationsMax = 1_024;
 /**
  * Interval at which it sends its status if that has changed, doubled up to the maximum until the
- * leadership changes. Higher: a later status. Lower: more wake-ups while idle.
+ * leadership or the members change. Higher: a later status. Lower: more wake-ups while idle.
  */
 export const statusIntervalMs = 100;
 export const statusIntervalMaxMs = 800;

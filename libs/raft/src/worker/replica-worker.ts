@@ -106,8 +106,7 @@ export class ReplicaWorker implements WorkerMethods {
         this.channel.post({ kind: 'refused', ids: [...ids], code, message }),
       onLeadership: (leadership) => {
         this.channel.post({ kind: 'leadership', leadership });
-        this.statusTimer?.cancel();
-        if (this.running) this.watchStatus();
+        this.watchStatusClosely();
       },
       snapshots: new RemoteSnapshots(call),
     };
@@ -157,6 +156,8 @@ export class ReplicaWorker implements WorkerMethods {
     if (this.stopping) return undefined;
     const packed = packEntries(entries);
     this.channel.post({ kind: 'committed', firstIndex: entries[0]!.index, packed }, packed);
+    // Entries of the log's own have no command: the members may have changed.
+    if (entries.some(({ command }) => command.length === 0)) this.watchStatusClosely();
     return new Promise((resolve) => {
       this.applied = resolve;
     });
@@ -196,7 +197,15 @@ export class ReplicaWorker implements WorkerMethods {
     }
   }
 
-  /** Looks often after the start and a change of leadership, when others wait for the status. */
+  private watchStatusClosely(): void {
+    this.statusTimer?.cancel();
+    if (this.running) this.watchStatus();
+  }
+
+  /**
+   * Looks often after the start and after a change of leadership or members, when others wait for
+   * the status.
+   */
   private watchStatus(intervalMs = statusIntervalMs): void {
     this.reportStatus();
     const nextMs = Math.min(2 * intervalMs, statusIntervalMaxMs);

@@ -176,6 +176,13 @@ describe('WorkerReplicatedLog', () => {
     await until(() => hosted.status().commitIndex === 1, 'the status follows');
   });
 
+  it('reports the status together with an entry of the log itself, such as a configuration', async () => {
+    await start();
+    inner.appendEmpty();
+    await until(() => state.texts.length === 1, 'the entry is applied');
+    expect(hosted.status().commitIndex).toBe(1);
+  });
+
   it('sends and installs snapshots through the main thread', async () => {
     await start();
     for (let id = 1; id <= 25; id += 1) hosted.propose(id, Buffer.from(`command ${id}`));
