@@ -81,8 +81,10 @@ describe('members of a cluster', () => {
     );
     replicas.launch(m4);
     await replicas.ready(m4);
-    const metrics = await replicas.call<string>(leader, 'GET', '/metrics');
-    expect(metrics.body).toMatch(/^raft_snapshots_total\{.*outcome="done".*\} [1-9]/m);
+    await eventually('the snapshot to be counted', async () => {
+      const { body } = await replicas.call<string>(leader, 'GET', '/metrics');
+      return /^raft_snapshots_total\{.*outcome="done".*\} [1-9]/m.test(body);
+    });
     expect((await memberOf('m4'))?.role).toBe('learner');
     expect(await replicas.orchctlMust('cluster', 'promote', 'm4')).toBe('m4 is a voter\n');
     await writer.stop();
