@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './support/api.js';
 import { Cluster } from './support/cluster.js';
-import { must, repositoryRoot, run } from './support/process.js';
+import { endProcess, must, repositoryRoot, run } from './support/process.js';
 import { eventually } from './support/wait.js';
 
 interface NodeView {
@@ -99,10 +99,7 @@ function startAgent(): void {
 async function stopAgent(): Promise<void> {
   const child = agent;
   agent = undefined;
-  if (!child || child.exitCode !== null) return;
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGTERM');
-  await ended;
+  await endProcess(child);
 }
 
 const get = async (path: string) => (await api.call<NodeView>('GET', path)).body;

@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Cluster } from './support/cluster.js';
 import { type Driver, driverFor } from './support/driver.js';
-import { repositoryRoot } from './support/process.js';
+import { endProcess, repositoryRoot } from './support/process.js';
 import { eventually } from './support/wait.js';
 
 const nodeName = 'joined';
@@ -84,10 +84,7 @@ async function startAgent(): Promise<void> {
 async function stopAgent(): Promise<void> {
   const child = agent;
   agent = undefined;
-  if (!child || child.exitCode !== null) return;
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGTERM');
-  await ended;
+  await endProcess(child);
 }
 
 async function requests(jsonPath: string): Promise<string> {

@@ -1,5 +1,5 @@
-/** Runs commands to their end and returns their output. */
-import { spawn } from 'node:child_process';
+/** Runs commands to their end and returns their output; ends other processes. */
+import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 
 export const repositoryRoot = resolve(import.meta.dirname, '../../..');
@@ -58,4 +58,12 @@ export async function must(
     throw new Error(`${command} ${args.join(' ')} ended with ${code}\n${stdout}\n${stderr}`);
   }
   return stdout;
+}
+
+/** Asks a process to end, and resolves when it has. */
+export async function endProcess(child: ChildProcess | undefined): Promise<void> {
+  if (!child || child.exitCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  await ended;
 }

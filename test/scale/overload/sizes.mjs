@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 const reservedDescriptors = 300;
 const wantedIdleConnections = 20_000;
 
-/** Each process needs a file descriptor for every connection. */
+/** A process needs one file descriptor for each connection. */
 function idleConnections() {
   const limit = Number(execFileSync('bash', ['-c', 'ulimit -n'], { encoding: 'utf8' }));
   return Math.min(wantedIdleConnections, (limit || Infinity) - reservedDescriptors);

@@ -67,7 +67,7 @@ async function writeBlocks(gathered: Gathered, block: Buffer, write: WriteBlock)
   await writeRest(gathered, block, at, write);
 }
 
-/** Like `writeBlocks`, for everything after the head; the block is filled up to `from` already. */
+/** Does the same for everything after the head. The block contains `from` bytes already. */
 async function writeRest(
   gathered: Gathered,
   block: Buffer,

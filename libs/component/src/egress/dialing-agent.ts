@@ -35,8 +35,8 @@ class DialingHttpAgent extends HttpAgent {
 }
 
 /**
- * All requests of one agent have its TLS settings, so the names of its connection pools leave them
- * out. The runtime would concatenate them, with the certificates, for every request.
+ * All requests of one agent have the same TLS settings. The names of its connection pools do not
+ * contain them, because the runtime would join them, with the certificates, for each request.
  */
 class SoleTlsAgent extends HttpsAgent {
   override getName({ host, port, servername }: RequestOptions = {}): string {
