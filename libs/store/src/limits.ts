@@ -35,17 +35,6 @@ export const ringEventsMax = 32_768;
 export const ringBytesMax = 32 * 1024 * 1024;
 /** Open watches. */
 export const watchesMax = 200_000;
-/**
- * Events that watches which may lag get in one turn of the event loop. Higher: thousands of watches
- * delay other requests for longer. Lower: their events arrive later.
- */
-export const deliverySliceEvents = 1_000;
-/**
- * Events that wait for their turn; with more, a turn delivers as many as are too many. Higher: more
- * memory when commits are faster than their delivery. Lower: a commit for many watches takes
- * longer.
- */
-export const undeliveredEventsMax = 100_000;
 /** Watches that read history at a time; the others wait. */
 export const catchUpsMax = 8;
 /** Events that a catch-up visits in one turn of the event loop. */

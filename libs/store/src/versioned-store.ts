@@ -169,15 +169,10 @@ export interface WatchOptions {
   readonly afterRevision: Revision;
   /**
    * Receives the events of one or more commits in revision order; a commit is never split over two
-   * calls. Called synchronously at apply, unless `mayLag` is set, so it must return quickly. Every
-   * event up to `revision` has been delivered.
+   * calls. Called synchronously at apply, so it must return quickly. Every event up to `revision`
+   * has been delivered.
    */
   readonly onEvents: (events: readonly WatchEvent[], revision: Revision) => void;
-  /**
-   * Whether events may be delivered some turns of the event loop after their apply, so that
-   * thousands of watches do not delay everything else.
-   */
-  readonly mayLag?: boolean;
   /**
    * Called before more past events are delivered. Returns undefined to receive them now, else a
    * promise that resolves, and never rejects, when the watch has room. Default: past events are

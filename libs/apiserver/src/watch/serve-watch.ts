@@ -159,7 +159,6 @@ export class ActiveWatch implements Bookmarked {
         prefix,
         ...(selects && { selects }),
         afterRevision: after <= known ? after : known,
-        mayLag: true,
         onEvents: (events) => this.onEvents(events, after, name),
         // Past events wait for a slow client; only new events may overflow its queue.
         whenReady: () => {

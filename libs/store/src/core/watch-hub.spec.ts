@@ -75,87 +75,6 @@ it('calls only the watches whose value an object has or had', () => {
   expect(visitedCount).toBe(2);
 });
 
-type LagStep =
-  | { readonly kind: 'put'; readonly key: string }
-  | { readonly kind: 'deliver' }
-  | { readonly kind: 'close'; readonly at: number };
-
-const lagSteps: fc.Arbitrary<LagStep[]> = fc.array(
-  fc.oneof(
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant('put'), key: keys }) },
-    { weight: 3, arbitrary: fc.constant({ kind: 'deliver' }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('close'), at: fc.nat(8) }) },
-  ) as fc.Arbitrary<LagStep>,
-);
-
-it('delivers everything up to the revision of each watch, also when watches lag or leave', () => {
-  const cases = fc.array(fc.record({ prefix: prefixes, mayLag: fc.boolean() }), { maxLength: 8 });
-  fc.assert(
-    fc.property(cases, lagSteps, fc.integer({ min: 1, max: 3 }), (watchCasesOf, script, slice) => {
-      const hub = new WatchHub(slice);
-      const written: { readonly key: string; readonly revision: number }[] = [];
-      const delivered = watchCasesOf.map((): number[] => []);
-      const watches = watchCasesOf.map(({ prefix, mayLag }, at) =>
-        watchOf(
-          { prefix, selects: undefined },
-          (events) => delivered[at]!.push(...events.map(({ revision }) => revision)),
-          mayLag,
-        ),
-      );
-      const check = () => {
-        for (const [at, watch] of watches.entries()) {
-          const known = watch.hub ? watch.revision : watch.sentRevision;
-          const expected = written.filter(
-            ({ key, revision }) => watch.selects(key) && revision <= known,
-          );
-          expect(delivered[at]).toEqual(expected.map(({ revision }) => revision));
-          if (!watch.closed && !watchCasesOf[at]!.mayLag) expect(known).toBe(written.length);
-        }
-      };
-      for (const watch of watches) hub.join(watch);
-      for (const step of script) {
-        if (step.kind === 'close') watches[step.at]?.close();
-        else if (step.kind === 'deliver') hub.deliver(throwError);
-        else {
-          const event = eventOf(written.length + 1, 'put', step.key, 'a', undefined);
-          written.push(event);
-          hub.collect([event]);
-          hub.flush(event.revision, throwError);
-        }
-        check();
-      }
-      const [first] = watches;
-      first?.close();
-      while (hub.deliver(throwError)) check();
-      for (const watch of watches) if (!watch.closed) expect(watch.revision).toBe(hub.revision);
-      hub.leaveAll();
-      check();
-    }),
-    { numRuns: 300 },
-  );
-});
-
-it('delivers at the flush the events that exceed the limit of waiting ones', () => {
-  const [sliceEvents, undeliveredMax, eventCount] = [2, 10, 30];
-  const hub = new WatchHub(sliceEvents, undeliveredMax);
-  let deliveredCount = 0;
-  const count = (events: readonly WatchEvent[]) => {
-    deliveredCount += events.length;
-  };
-  const watches = Array.from({ length: 4 }, () => {
-    return watchOf({ prefix: '', selects: undefined }, count, true);
-  });
-  for (const watch of watches) hub.join(watch);
-  for (let revision = 1; revision <= eventCount; revision += 1) {
-    hub.collect([eventOf(revision, 'put', 'pods/x/a', 'a', undefined)]);
-    hub.flush(revision as Revision, throwError);
-    expect(revision * watches.length - deliveredCount).toBeLessThanOrEqual(undeliveredMax);
-  }
-  watches[3]!.close();
-  while (hub.deliver(throwError)) expect(deliveredCount).toBeLessThan(eventCount * watches.length);
-  for (const watch of watches.slice(0, 3)) expect(watch.pending).toEqual([]);
-});
-
 /** Events as `revision`, after the filter that every reader of a watch applies. */
 function replay(
   cases: readonly WatchCase[],
@@ -206,7 +125,6 @@ function passes({ selects }: WatchCase, { entry, previous }: WatchEvent): boolea
 function watchOf(
   { prefix, selects }: WatchCase,
   onEvents: (events: readonly WatchEvent[]) => void,
-  mayLag = false,
 ): Watch {
   const afterRevision = 0 as Revision;
   const options = {
@@ -215,7 +133,6 @@ function watchOf(
     onEvents,
     onEnd: throwError,
     ...(selects && { selects }),
-    mayLag,
   };
   return new Watch(options, () => undefined);
 }

@@ -5,7 +5,6 @@
  * never split over two calls.
  */
 import { invariant, verify } from '@orch/component';
-import { deliverySliceEvents, undeliveredEventsMax } from '../limits.js';
 import type {
   Revision,
   StoreError,
@@ -19,7 +18,7 @@ import { WatchGroup } from './watch-group.js';
 export class Watch implements WatchHandle {
   closed = false;
   sentRevision: Revision;
-  /** Selected events that have not been delivered. */
+  /** Selected events of the slice that is being applied. */
   readonly pending: WatchEvent[] = [];
   /** The hub that it is in. */
   hub: WatchHub | undefined;
@@ -31,11 +30,8 @@ export class Watch implements WatchHandle {
     this.sentRevision = options.afterRevision;
   }
 
-  /** Every event up to it has been delivered. */
   get revision(): Revision {
-    if (!this.hub) return this.sentRevision;
-    const [next] = this.pending;
-    return next ? (Math.min(this.hub.revision, next.revision - 1) as Revision) : this.hub.revision;
+    return this.hub ? this.hub.revision : this.sentRevision;
   }
 
   selects(key: string): boolean {
@@ -72,26 +68,10 @@ export class Watch implements WatchHandle {
 
 const slash = 0x2f;
 
-type OnCallbackError = (watch: Watch, error: unknown) => void;
-
 export class WatchHub {
   revision = 0 as Revision;
   private readonly groups = new Map<string, WatchGroup<Watch>>();
-  /** The watches with pending events that get them at the flush. */
   private readonly touched: Watch[] = [];
-  /** The watches with pending events that may lag, in the order of their first one. */
-  private lagging: Watch[] = [];
-  private laggingFrom = 0;
-  private laggingEventCount = 0;
-
-  /**
-   * `sliceEvents`: events that one call delivers to watches that may lag. `laggingEventsMax`:
-   * events that may wait for such a call; it delivers more if more wait.
-   */
-  constructor(
-    private readonly sliceEvents = deliverySliceEvents,
-    private readonly laggingEventsMax = undeliveredEventsMax,
-  ) {}
 
   /** `watch` must have been sent every event up to `revision`. */
   join(watch: Watch): void {
@@ -118,14 +98,14 @@ export class WatchHub {
     invariant(watches?.remove(watch) === true, 'the hub lacks a watch that is in it');
     if (watches.watchCount === 0) this.groups.delete(group);
     watch.hub = undefined;
-    this.takePending(watch);
+    watch.pending.length = 0;
   }
 
-  /** Removes and returns all watches. Each was sent every event up to its `sentRevision`. */
+  /** Removes and returns all watches. Each was sent every event up to `revision`. */
   leaveAll(): Watch[] {
     const all = [...this.groups.values()].flatMap((watches) => watches.all());
     for (const watch of all) {
-      watch.sentRevision = watch.revision;
+      watch.sentRevision = this.revision;
       this.leave(watch);
     }
     invariant(this.groups.size === 0, 'the hub has watches after all have left');
@@ -151,55 +131,28 @@ export class WatchHub {
   }
 
   /**
-   * Delivers the collected events, which are all up to `revision`, to the watches that may not lag
-   * and to some of the others. Returns whether more wait for `deliver`. A callback that throws ends
-   * its own watch only.
+   * Delivers the collected events, which are all up to `revision`. A callback that throws ends its
+   * own watch only.
    */
-  flush(revision: Revision, onCallbackError: OnCallbackError): boolean {
+  flush(revision: Revision, onCallbackError: (watch: Watch, error: unknown) => void): void {
     invariant(revision >= this.revision, 'the revision of the hub goes back', {
       from: this.revision,
       to: revision,
     });
     this.revision = revision;
-    for (const watch of this.touched.splice(0)) this.deliverTo(watch, onCallbackError);
-    return this.deliver(onCallbackError);
-  }
-
-  /** Delivers to some of the watches that lag. Returns whether more wait. */
-  deliver(onCallbackError: OnCallbackError): boolean {
-    const eventsMax = Math.max(this.sliceEvents, this.laggingEventCount - this.laggingEventsMax);
-    let eventCount = 0;
-    while (this.laggingFrom < this.lagging.length && eventCount < eventsMax) {
-      const watch = this.lagging[this.laggingFrom++]!;
-      eventCount += Math.max(1, watch.pending.length);
-      this.deliverTo(watch, onCallbackError);
+    const touched = this.touched.splice(0);
+    for (const watch of touched) {
+      const events = watch.pending.splice(0);
+      if (watch.closed || events.length === 0) continue;
+      const newest = events[events.length - 1]!.revision;
+      invariant(newest <= revision, 'an event is delivered before its revision');
+      verify(() => isOrdered(events), 'events are delivered out of order');
+      try {
+        watch.options.onEvents(events, revision);
+      } catch (error) {
+        onCallbackError(watch, error);
+      }
     }
-    const isDone = this.laggingFrom === this.lagging.length;
-    // Delivered watches are released in batches, not one by one.
-    if (isDone || this.laggingFrom > this.sliceEvents) {
-      this.lagging = this.lagging.slice(this.laggingFrom);
-      this.laggingFrom = 0;
-    }
-    return !isDone;
-  }
-
-  private deliverTo(watch: Watch, onCallbackError: OnCallbackError): void {
-    const events = this.takePending(watch);
-    if (watch.closed || events.length === 0) return;
-    const { revision } = this;
-    const newest = events[events.length - 1]!.revision;
-    invariant(newest <= revision, 'an event is delivered before its revision');
-    verify(() => isOrdered(events), 'events are delivered out of order');
-    try {
-      watch.options.onEvents(events, revision);
-    } catch (error) {
-      onCallbackError(watch, error);
-    }
-  }
-
-  private takePending(watch: Watch): WatchEvent[] {
-    if (watch.options.mayLag) this.laggingEventCount -= watch.pending.length;
-    return watch.pending.splice(0);
   }
 
   private collectFor(group: string, event: WatchEvent): void {
@@ -207,12 +160,8 @@ export class WatchHub {
     if (!watches) return;
     watches.forEachCandidate(event, (watch) => {
       if (!watch.selects(event.key)) return;
-      if (watch.pending.length === 0) {
-        if (watch.options.mayLag) this.lagging.push(watch);
-        else this.touched.push(watch);
-      }
+      if (watch.pending.length === 0) this.touched.push(watch);
       watch.pending.push(event);
-      if (watch.options.mayLag) this.laggingEventCount += 1;
     });
   }
 }

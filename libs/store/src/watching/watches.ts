@@ -35,9 +35,6 @@ export class Watches {
   private readonly hub = new WatchHub();
   private readonly catchUp: WatchCatchUp;
   private readonly openWatches = new Set<Watch>();
-  private readonly onCallbackError = (watch: Watch, error: unknown) => this.fail(watch, error);
-  /** Whether a turn is reserved for watches that lag. */
-  private isDelivering = false;
 
   constructor(private readonly dependencies: WatchesDependencies) {
     const { clock } = dependencies;
@@ -71,16 +68,7 @@ export class Watches {
   }
 
   flush(revision: Revision): void {
-    if (this.hub.flush(revision, this.onCallbackError)) this.deliverLater();
-  }
-
-  private deliverLater(): void {
-    if (this.isDelivering) return;
-    this.isDelivering = true;
-    void this.dependencies.clock.nextTurn().then(() => {
-      this.isDelivering = false;
-      if (this.hub.deliver(this.onCallbackError)) this.deliverLater();
-    });
+    this.hub.flush(revision, (watch, error) => this.fail(watch, error));
   }
 
   /** The history can no longer be read; `resume` follows. */
