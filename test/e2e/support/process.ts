@@ -60,7 +60,7 @@ export async function must(
   return stdout;
 }
 
-/** Asks a process to end, and resolves when it has. */
+/** Ends a process with SIGTERM, and resolves when it has exited. */
 export async function endProcess(child: ChildProcess | undefined): Promise<void> {
   if (!child || child.exitCode !== null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
