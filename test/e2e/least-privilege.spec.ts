@@ -38,6 +38,8 @@ const cluster = new Cluster({
   extraArgs: [
     `--component-arg=apiserver=--audit-policy-file=${policyPath}`,
     `--component-arg=apiserver=--audit-log-path=${auditPath}`,
+    // As when several run: the manager renews its lease.
+    '--component-arg=controller-manager=--leader-elect',
   ],
 });
 const file = (...path: string[]) => join(cluster.dataDirectory, ...path);

@@ -8,6 +8,8 @@ import {
   type Metrics,
 } from '@orch/component';
 import type { ApiClient } from '../rest/api-client.js';
+import { AnnouncedHolder } from './announced-holder.js';
+import { createLock } from './create-lock.js';
 import { electionOfFlags } from './election-of-flags.js';
 import { LeaderElector } from './leader-elector.js';
 
@@ -48,6 +50,7 @@ export function startElectedComponent(
       .catch((error: unknown) => lifecycle.fail(error));
   };
   if (!options.enabled) {
+    announce(options, dependencies);
     lifecycle.onStop(component, stop);
     lead();
     return;
@@ -71,4 +74,19 @@ export function startElectedComponent(
   lifecycle.onStop('leader election', () => elector.stop());
   // Registered last, so that it runs first: the lease is released after the work has stopped.
   lifecycle.onStop(component, stop);
+}
+
+/** Names the process in its lock object, if it serves at a URL that clients look for. */
+function announce(
+  options: LeaderElectionOptions,
+  { component, client, logger, lifecycle, servingUrl }: ElectedComponentDependencies,
+): void {
+  if (servingUrl === undefined) return;
+  const { namespace, name, identity } = electionOfFlags(options, component);
+  const { resourceLock } = options;
+  const own = client.derive({ qps: 0 });
+  const lock = createLock({ client: own, resourceLock, namespace, name, servingUrl });
+  const holder = new AnnouncedHolder({ lock, identity, logger });
+  holder.start();
+  lifecycle.onStop('lock object', () => holder.stop());
 }

@@ -55,8 +55,11 @@ export const linkBytesPerSecondMin = 1024 * 1024;
  * Lower: pauses.
  */
 export const unsentBytesMax = 512 * 1024;
-/** HTTP/2 pings that end idle connections: slower than the pings above, which notice first. */
-export const keepaliveIntervalMs = 2_000;
+/**
+ * HTTP/2 pings, which end connections without the pings above, such as those of snapshots. Higher: a
+ * vanished peer keeps its memory for longer. Lower: more wake-ups while idle.
+ */
+export const keepaliveIntervalMs = 20_000;
 export const keepaliveTimeoutMs = 4_000;
 export const reconnectMinMs = 50;
 export const reconnectMaxMs = 1_000;
@@ -76,7 +79,7 @@ invariant(
   'a message must hold the largest command and what precedes it',
 );
 invariant(
-  keepaliveTimeoutMs > pingTimeoutMs,
+  keepaliveIntervalMs + keepaliveTimeoutMs > pingIntervalMs + pingTimeoutMs,
   'the ping must notice a lost peer before the keepalive',
 );
 invariant(reconnectMinMs <= reconnectMaxMs, 'the reconnect delay has an empty range');
