@@ -56,8 +56,8 @@ export const linkBytesPerSecondMin = 1024 * 1024;
  */
 export const unsentBytesMax = 512 * 1024;
 /**
- * HTTP/2 pings, which end connections without the pings above, such as those of snapshots. Higher: a
- * vanished peer keeps its memory for longer. Lower: more wake-ups while idle.
+ * HTTP/2 pings, which end connections without the pings above, such as those of snapshots. Higher:
+ * a vanished peer keeps its memory for longer. Lower: more wake-ups while idle.
  */
 export const keepaliveIntervalMs = 20_000;
 export const keepaliveTimeoutMs = 4_000;
