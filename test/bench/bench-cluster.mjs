@@ -9,9 +9,13 @@ export class BenchCluster {
   /** Members by name; each has the `pid` of its process and a method `stop`. */
   members = new Map();
 
-  /** Starts a cluster; resolves when it has a leader. `name` is the prefix of its directory. */
-  static async startNamed(name, memberCount) {
+  /**
+   * Starts a cluster; resolves when it has a leader. `name` is the prefix of its directory, the
+   * subclass defines the `settings`.
+   */
+  static async startNamed(name, memberCount, settings = {}) {
     const cluster = new this();
+    cluster.settings = settings;
     cluster.directory = await makeDirectory(name);
     cluster.certificates = await makeCertificates(cluster.directory);
     try {

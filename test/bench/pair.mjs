@@ -1,117 +1,43 @@
 /**
- * `npm run bench:pair -- TREE [--rounds=N] [--starts=N] [--only=REGEX] [--flag=FLAG]...
- * [--node-arg=ARG]...`: runs the same load in short alternating rounds against the server of this
- * checkout (new) and that of another built one (old), and prints for each path the best rounds of
- * both with their ratio new/old, and the median of the ratios of adjacent rounds with its 95%
- * interval. Both servers are started `--starts` times, and the rounds of all starts count: two
- * starts of one server can differ by 40% for as long as they run. `--only` selects paths by name,
- * `--flag` is passed to both servers, `--node-arg` to the Node.js of the new one. It asserts
- * nothing.
+ * `npm run bench:pair -- TREE [OPTION]...`: runs the same load in short alternating rounds against
+ * the server of this checkout (new) and that of another built one (old), and prints for each path
+ * the best rounds of both with their ratio new/old, and the median of the ratios of adjacent rounds
+ * with its 95% interval. It asserts nothing. Options:
+ *
+ * - `--starts=N` (1): both are started N times, and the rounds of all starts count: two starts of
+ *   one server can differ by 40% for as long as they run.
+ * - `--rounds=N` (40) of each start, `--only=REGEX` selects paths by name.
+ * - `--replicas=N` (1): clusters of N servers; creates at leader and follower, CPU of all servers.
+ * - `--objects=N` (5,000) in lists, `--watchers=N` (200), `--events=N` (30) of a round.
+ * - `--flag=FLAG` is passed to both servers, `--node-arg=ARG` to the Node.js of the new one.
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Load } from './load.mjs';
+import { pairPaths } from './pair-paths.mjs';
+import { PairSide } from './pair-side.mjs';
 import { comparison, pairedRounds } from './paired-rounds.mjs';
 import { count, median, printRow } from './row.mjs';
-import { ServerProcess } from './server-process.mjs';
-
-const runMs = 250;
-const listedCount = 5_000;
-const listRequestCount = 4;
-const watcherCount = 200;
-const eventCount = 30;
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     rounds: { type: 'string', default: '40' },
     starts: { type: 'string', default: '1' },
+    replicas: { type: 'string', default: '1' },
+    objects: { type: 'string', default: '5000' },
+    watchers: { type: 'string', default: '200' },
+    events: { type: 'string', default: '30' },
     only: { type: 'string', default: '' },
     flag: { type: 'string', multiple: true, default: [] },
     'node-arg': { type: 'string', multiple: true, default: [] },
   },
 });
-const [roundCount, startCount] = [options.rounds, options.starts].map(Number);
-const isCount = (value) => Number.isInteger(value) && value >= 1;
-if (positionals.length !== 1 || !isCount(roundCount) || !isCount(startCount)) {
-  console.error(
-    'usage: npm run bench:pair -- TREE [--rounds=N] [--starts=N] [--only=REGEX] [--flag=FLAG]...',
-  );
+const { rounds, starts: startsText, replicas, objects, watchers, events } = options;
+const counts = [rounds, startsText, replicas, objects, watchers, events].map(Number);
+const [roundCount, startCount, replicaCount, listedCount, watcherCount, eventCount] = counts;
+if (positionals.length !== 1 || !counts.every((value) => Number.isInteger(value) && value >= 1)) {
+  console.error('usage: npm run bench:pair -- TREE [--rounds=N] [--starts=N] [--only=REGEX]');
   process.exit(2);
-}
-
-/** Returns the rate in 1/s and the CPU time in microseconds of one request. */
-async function rate({ server, load }, settings) {
-  const before = server.cpuUs();
-  const { requestCount, seconds } = await load.run('load', { requestsMin: 0, runMs, ...settings });
-  return { perSecond: requestCount / seconds, cpuUs: (server.cpuUs() - before) / requestCount };
-}
-
-async function lists({ server, load }, path) {
-  const before = server.cpuUs();
-  const request = { path };
-  const { timesMs } = await load.run('rounds', { request, roundCount: listRequestCount });
-  return {
-    perSecond: 1_000 / median(timesMs),
-    cpuUs: (server.cpuUs() - before) / listRequestCount,
-  };
-}
-
-/** Includes the creates that cause the events. The watches stay open for all rounds. */
-async function watchFanOut(side) {
-  const { server, load, writer } = side;
-  if (!side.isWatching) {
-    await load.run('watch', { namespace: 'watched', watcherCount });
-    side.isWatching = true;
-  }
-  const before = server.cpuUs();
-  const startedMs = performance.now();
-  const fill = writer.run('fill', {
-    create: 'watched',
-    objectCount: eventCount,
-    connectionCount: 16,
-  });
-  await load.run('watched', { eventCount: eventCount * watcherCount });
-  const seconds = (performance.now() - startedMs) / 1_000;
-  await fill;
-  const deliveries = eventCount * watcherCount;
-  return { perSecond: deliveries / seconds, cpuUs: (server.cpuUs() - before) / deliveries };
-}
-
-const one = '/api/v1/namespaces/read/configmaps/one';
-const all = '/api/v1/namespaces/listed/configmaps';
-const paths = {
-  'create, 1 connection': (side) => rate(side, { create: 'created', connectionCount: 1 }),
-  'create, 32 connections': (side) => rate(side, { create: 'created', connectionCount: 32 }),
-  'create, 128 connections': (side) => rate(side, { create: 'created', connectionCount: 128 }),
-  'get, quorum, 1 connection': (side) => rate(side, { request: { path: one }, connectionCount: 1 }),
-  'get, quorum, 32 connections': (side) =>
-    rate(side, { request: { path: one }, connectionCount: 32 }),
-  'get, version 0, 32 connections': (side) =>
-    rate(side, { request: { path: `${one}?resourceVersion=0` }, connectionCount: 32 }),
-  [`list of ${listedCount}`]: (side) => lists(side, all),
-  [`list of ${listedCount}, version 0`]: (side) => lists(side, `${all}?resourceVersion=0`),
-  'page of 500': (side) => lists(side, `${all}?limit=500`),
-  [`watch, ${watcherCount} watchers`]: watchFanOut,
-};
-
-async function start(tree, nodeArguments) {
-  const server = new ServerProcess(options.flag, tree && resolve(tree), nodeArguments);
-  const startMs = await server.start();
-  const side = { server, load: new Load(server), writer: new Load(server), startMs };
-  await Promise.all([side.load.ready, side.writer.ready]);
-  for (const name of ['created', 'read', 'listed', 'watched']) await server.createNamespace(name);
-  await server.call('POST', '/api/v1/namespaces/read/configmaps', {
-    metadata: { name: 'one' },
-    data: { payload: 'x'.repeat(900) },
-  });
-  await side.load.run('fill', { create: 'listed', objectCount: listedCount, connectionCount: 64 });
-  return side;
-}
-
-async function stop({ server, load, writer }) {
-  await Promise.all([load.stop(), writer.stop()]);
-  await server.stop();
 }
 
 const digits = (value) => value.toFixed(value < 100 ? 1 : 0);
@@ -122,16 +48,18 @@ function text({ best, ratio, low, high, ...figures }, unit) {
   return `${values} = ${bestText}, pairs ${others[0]} (${others[1]}-${others[2]})`;
 }
 
+const paths = pairPaths({ replicaCount, listedCount, watcherCount, eventCount });
 const selected = Object.entries(paths).filter(([name]) => new RegExp(options.only).test(name));
 const roundsOfPaths = new Map(selected.map(([name]) => [name, []]));
 const starts = [];
-const megabytes = ({ server }) => server.residentBytes() / 1e6;
 
 /** Starts both servers, adds the rounds of each path and the figures of the start. */
 async function measureStart() {
+  const settings = { replicaCount, listedCount, flags: options.flag };
+  const nodeArguments = options['node-arg'];
   const sides = {
-    old: await start(positionals[0]),
-    new: await start(undefined, options['node-arg']),
+    old: await PairSide.start(resolve(positionals[0]), settings),
+    new: await PairSide.start(undefined, { ...settings, nodeArguments }),
   };
   try {
     for (const [name, run] of selected) {
@@ -139,10 +67,10 @@ async function measureStart() {
     }
     starts.push({
       startMs: [sides.old.startMs, sides.new.startMs],
-      megabytes: [megabytes(sides.old), megabytes(sides.new)],
+      megabytes: [sides.old.megabytes(), sides.new.megabytes()],
     });
   } finally {
-    await Promise.all([stop(sides.old), stop(sides.new)]);
+    await Promise.all([sides.old.stop(), sides.new.stop()]);
   }
 }
 

@@ -11,9 +11,12 @@ export class ServerCluster extends BenchCluster {
   /** The path of an object for reads. */
   objectPath = `/api/v1/namespaces/${namespace}/configmaps/one`;
 
-  /** Starts the servers and creates a namespace with an object of 1 KB. */
-  static start(memberCount) {
-    return ServerCluster.startNamed('bench-servers', memberCount);
+  /**
+   * Starts the servers and creates a namespace with an object of 1 KB. Settings: the built checkout
+   * `tree`, more `flags`, and `nodeArguments`.
+   */
+  static start(memberCount, settings) {
+    return ServerCluster.startNamed('bench-servers', memberCount, settings);
   }
 
   async begin(memberCount) {
@@ -36,7 +39,8 @@ export class ServerCluster extends BenchCluster {
       `--peer-key-file=${keyFile}`,
       `--peer-trusted-ca-file=${authorityFile}`,
     ];
-    const server = new ServerProcess([...flags, ...more]);
+    const { flags: added = [], tree, nodeArguments } = this.settings;
+    const server = new ServerProcess([...flags, ...added, ...more], tree, nodeArguments);
     this.members.set(name, server);
     return server;
   }
