@@ -2,7 +2,7 @@
  * Applies a rollout plan: creates, scales and deletes replica sets, records events, writes the
  * status.
  */
-import { conditionOf, isControlledBy, semanticallyEqual } from '@orch/apimachinery';
+import { conditionOf, isControlledBy } from '@orch/apimachinery';
 import {
   type ApiClient,
   type EventRecorder,
@@ -24,6 +24,7 @@ import type { RolloutPlan } from './rollout-plan.js';
 import {
   countedStatus,
   hasProgressDeadline,
+  isSameStatus,
   progressCheckMs,
   rolloutStatus,
   withCondition,
@@ -183,8 +184,7 @@ export class DeploymentWriter {
       ? rolloutStatus(rollout, conditions, nowMs)
       : countedStatus(rollout, conditions, nowMs);
     const metadata = metadataWithRevision(rollout);
-    const isSame =
-      metadata === deployment.metadata && semanticallyEqual(deployment.status ?? {}, status);
+    const isSame = metadata === deployment.metadata && isSameStatus(deployment.status, status);
     if (!isSame) {
       try {
         await this.deploymentsIn(deployment).replaceStatus({ ...deployment, metadata, status });

@@ -2,7 +2,7 @@ import { conditionOf } from '@orch/apimachinery';
 import { describe, expect, it } from 'vitest';
 import { at, deployment, epochMs, replicaSet } from '../../test/objects.js';
 import { rolloutOf } from './rollout.js';
-import { pauseConditions, progressCheckMs, rolloutStatus } from './status.js';
+import { isSameStatus, pauseConditions, progressCheckMs, rolloutStatus } from './status.js';
 
 const counts = (count: number) => ({
   replicas: count,
@@ -98,6 +98,17 @@ describe('rolloutStatus', () => {
       reason: 'FailedCreate',
       message: 'quota',
     });
+  });
+});
+
+describe('isSameStatus', () => {
+  it('takes a missing count for zero, as the server stores it', () => {
+    const computed = statusOf(deployment({}), 3, 5);
+    expect(computed.unavailableReplicas).toBe(0);
+    const { unavailableReplicas: _zero, ...stored } = computed;
+    expect(isSameStatus(stored, computed)).toBe(true);
+    expect(isSameStatus({ ...stored, unavailableReplicas: 1 }, computed)).toBe(false);
+    expect(isSameStatus(undefined, computed)).toBe(false);
   });
 });
 

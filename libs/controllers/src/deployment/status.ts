@@ -1,5 +1,5 @@
 /** What a deployment's status says about a rollout, in the known words. Pure. */
-import { conditionOf, formatTime, parseTime } from '@orch/apimachinery';
+import { conditionOf, formatTime, parseTime, semanticallyEqual } from '@orch/apimachinery';
 import type {
   Deployment,
   DeploymentCondition,
@@ -104,6 +104,15 @@ export function countedStatus(
     unavailableReplicas: Math.max(0, sum(all, sizeOf) - availableReplicas),
     conditions: withCondition(conditions, available, nowMs),
   };
+}
+
+/** Whether both are the same when they are stored: stored counts of zero are missing. */
+export function isSameStatus(a: DeploymentStatus | undefined, b: DeploymentStatus): boolean {
+  return semanticallyEqual(withoutZeros(a ?? {}), withoutZeros(b));
+}
+
+function withoutZeros(status: DeploymentStatus): Partial<DeploymentStatus> {
+  return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== 0));
 }
 
 export function isComplete(deployment: Deployment, status: DeploymentStatus | undefined): boolean {
