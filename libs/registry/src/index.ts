@@ -50,7 +50,7 @@ export {
 } from './objects/delete-options.js';
 export { encodingOf, freshObject, isStale, markStale, objectOf } from './objects/entry-view.js';
 export { applyTo, trackWrite } from './objects/field-ownership.js';
-export { detachedEntry, storedBytes, withRevision } from './objects/object-bytes.js';
+export { detachedEntry, metadataBytes, storedBytes, withRevision } from './objects/object-bytes.js';
 export { checkIdentity, metadataOf } from './objects/object-metadata.js';
 export { ClaimIndex } from './storage/claims.js';
 export { DecodedWatch, type SharedEvents } from './storage/decoded-watch.js';

@@ -15,14 +15,12 @@ import { dialect } from '@orch/component';
 import {
   type Admission,
   checkIdentity,
-  freshObject,
   type ObjectKey,
   type Registry,
   type ResourceStore,
   type ServedResource,
   type UpdateStrategy,
 } from '@orch/registry';
-import type { Entry } from '@orch/store';
 import type { Binding, Pod } from '@orch/types/core/v1';
 import type { RequestContext } from '../http/request-context.js';
 import { admitAction } from '../request/admit-action.js';
@@ -130,15 +128,12 @@ async function bindPod(
   await admitAction(context, admission, sentTo, sent);
   const errors = bindingErrors(binding);
   if (errors.length > 0) throw badRequest(errors.join(', '));
-  const produce = (_existing: ApiObject, entry: Entry) => {
-    const pod = freshObject<Pod>(entry);
-    const refusal = bindingRefusal(pod, key.name);
+  const produce = (existing: Pod) => {
+    const refusal = bindingRefusal(existing, key.name);
     if (refusal !== '') {
       throw conflict({ group: '', resource: 'pods/binding' }, key.name, refusal);
     }
-    bind(pod, binding, context.nowMs);
-    pod.metadata!.resourceVersion = '';
-    return pod;
+    return bound(existing, binding, context.nowMs);
   };
   const update = { strategy: bindingStrategy, produce, uid: '', review: 'none' } as const;
   await pods.update(key, update, context);
@@ -155,15 +150,20 @@ function bindingRefusal(pod: Pod, name: string): string {
     : `pod ${name} is already assigned to node ${JSON.stringify(nodeName)}`;
 }
 
-function bind(pod: Pod, binding: Binding, nowMs: number): void {
-  const metadata = pod.metadata!;
-  pod.spec = { ...pod.spec, nodeName: binding.target?.name };
+/** The pod on its node. Shares what a binding does not change with `pod`. */
+function bound(pod: Pod, binding: Binding, nowMs: number): Pod {
+  const metadata = { ...pod.metadata, resourceVersion: '' };
   const { annotations } = binding.metadata ?? {};
   if (annotations) metadata.annotations = { ...metadata.annotations, ...annotations };
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled');
   const lastTransitionTime = formatTime(nowMs);
-  pod.status = {
-    ...pod.status,
-    conditions: [...others, { type: 'PodScheduled', status: 'True', lastTransitionTime }],
+  return {
+    ...pod,
+    metadata,
+    spec: { ...pod.spec, nodeName: binding.target?.name },
+    status: {
+      ...pod.status,
+      conditions: [...others, { type: 'PodScheduled', status: 'True', lastTransitionTime }],
+    },
   };
 }

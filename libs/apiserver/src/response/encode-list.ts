@@ -15,6 +15,7 @@ import {
   jsonBytes,
   objectJson,
   objectMessage,
+  partialJson,
   partialObjectMessage,
 } from './encode-object.js';
 import type { Gathered } from './gather.js';
@@ -215,7 +216,7 @@ export async function encodeList(
   }
   if (view === 'PartialObjectMetadataList' && isCompact && entries.length > 0) {
     const texts = await inSlices(entries, (entry) =>
-      jsonBytes(partialObject(objectOf(entry), viewVersion), false),
+      Buffer.concat(partialJson(served.resource, entry.bytes, viewVersion)),
     );
     return gatherValues({ kind: view, apiVersion: metaVersion, metadata, items: [] }, texts);
   }

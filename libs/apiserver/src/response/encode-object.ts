@@ -4,8 +4,8 @@
 import type { ApiObject } from '@orch/api';
 import { codecFor, wrapUnknown, yamlWriteTags } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
-import type { ServedResource } from '@orch/registry';
-import { encodingOf, objectOf } from '@orch/registry';
+import type { Resource, ServedResource } from '@orch/registry';
+import { encodingOf, metadataBytes, objectOf } from '@orch/registry';
 import type { Entry } from '@orch/store';
 import { stringify } from 'yaml';
 import type { Representation } from '../request/accept.js';
@@ -77,6 +77,24 @@ function encodeView(served: ServedResource, entry: Entry, view: ViewOptions): Bu
   }
   if (representation.format === 'protobuf') return partialMessage(object, representation);
   return encodeValue(partialObject(object, representation.viewVersion), representation);
+}
+
+/** JSON of the metadata in stored bytes as an object of its own, in parts. */
+export function partialJson(resource: Resource, bytes: Buffer, viewVersion: string): Buffer[] {
+  return [partialHead(viewVersion), metadataBytes(resource, bytes), objectTail];
+}
+
+const objectTail = Buffer.from('}');
+const partialHeads = new Map<string, Buffer>();
+
+function partialHead(viewVersion: string): Buffer {
+  let head = partialHeads.get(viewVersion);
+  if (!head) {
+    const { metadata: _, ...type } = partialObject({}, viewVersion);
+    head = Buffer.from(`${JSON.stringify(type).slice(0, -1)},"metadata":`);
+    partialHeads.set(viewVersion, head);
+  }
+  return head;
 }
 
 /** The message of an object's metadata, without its envelope. */

@@ -35,7 +35,7 @@ export function columnDefinitions(served: ServedResource): ColumnDefinition[] {
 }
 
 /** The metadata of an object as an object of its own. */
-export function partialObject(object: ApiObject, viewVersion: string): object {
+export function partialObject(object: ApiObject, viewVersion: string) {
   return {
     kind: 'PartialObjectMetadata',
     apiVersion: `${dialect().metaGroup}/${viewVersion}`,

@@ -12,7 +12,12 @@ import { objectOf, withRevision } from '@orch/registry';
 import type { Entry, Revision, WatchEvent } from '@orch/store';
 import type { Representation } from '../request/accept.js';
 import type { IncludeObject } from '../request/representation.js';
-import { jsonBytes, objectMessage, partialObjectMessage } from '../response/encode-object.js';
+import {
+  jsonBytes,
+  objectMessage,
+  partialJson,
+  partialObjectMessage,
+} from '../response/encode-object.js';
 import { protobufField } from '../response/protobuf-fields.js';
 import { partialObject, rowOf, tableOf } from '../response/table.js';
 import type { BookmarkRounds } from './bookmark-rounds.js';
@@ -132,6 +137,10 @@ export class EventEncoder {
   private encodeView(type: EventType, entry: Entry, revision: Revision): Buffer {
     const { served, representation, include, nowMs } = this.options;
     const { view, viewVersion, format } = representation;
+    if (view !== 'Table' && format !== 'protobuf') {
+      const bytes = withRevision(served.resource, entry, revision);
+      return this.json(type, ...partialJson(served.resource, bytes, viewVersion));
+    }
     const object = objectAt(entry, revision);
     if (view === 'Table') {
       const row = rowOf(served, object, viewVersion, include, nowMs());
@@ -139,9 +148,6 @@ export class EventEncoder {
       const table = tableOf(served, viewVersion, metadata, [row], !this.columnsSent);
       this.columnsSent = true;
       return this.json(type, jsonBytes(table, false));
-    }
-    if (format !== 'protobuf') {
-      return this.json(type, jsonBytes(partialObject(object, viewVersion), false));
     }
     const apiVersion = `${dialect().metaGroup}/${viewVersion}`;
     const envelope = wrapUnknown(apiVersion, 'PartialObjectMetadata', partialObjectMessage(object));

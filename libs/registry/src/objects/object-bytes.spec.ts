@@ -3,7 +3,13 @@ import type { Entry, Revision } from '@orch/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Resource } from '../table/resource.js';
-import { detachedEntry, sameStoredBytes, storedBytes, withRevision } from './object-bytes.js';
+import {
+  detachedEntry,
+  metadataBytes,
+  sameStoredBytes,
+  storedBytes,
+  withRevision,
+} from './object-bytes.js';
 
 const resource = new Resource(definitions.find(({ plural }) => plural === 'configmaps')!);
 
@@ -42,6 +48,21 @@ describe('stored bytes', () => {
         expect(JSON.parse(later.toString()).metadata.resourceVersion).toBe('12345');
       }),
     );
+  });
+
+  it('show the metadata without parsing, whatever it holds', () => {
+    fc.assert(
+      fc.property(texts, texts, fc.integer({ min: 1 }), (labels, data, revision) => {
+        const metadata = { name: 'a', labels, annotations: { nested: JSON.stringify(labels) } };
+        const object = { metadata, data };
+        const entry = stored(storedBytes(resource, object), revision);
+        expect(metadataBytes(resource, entry.bytes).toString()).toBe(
+          JSON.stringify(JSON.parse(entry.bytes.toString()).metadata),
+        );
+      }),
+    );
+    const bare = detachedEntry(resource, { metadata: {} }, resource.key('default', 'a'));
+    expect(metadataBytes(resource, bare.bytes).toString()).toBe('{}');
   });
 
   it('leave the object as it was', () => {

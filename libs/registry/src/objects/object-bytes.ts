@@ -3,6 +3,7 @@
  * result, the last state of something deleted) becomes an entry like any other.
  */
 import type { ApiObject } from '@orch/api';
+import { invariant } from '@orch/component';
 import { type Entry, noRevision, type Revision, toRevision } from '@orch/store';
 import type { Resource } from '../table/resource.js';
 
@@ -74,6 +75,39 @@ export function sameStoredBytes(resource: Resource, bytes: Buffer, entry: Entry)
 /** Offset of the quote after the resource version of stored bytes. */
 export function versionEnd(resource: Resource, bytes: Buffer): number {
   return bytes.indexOf(0x22, resource.revisionOffset);
+}
+
+const metadataMember = '"metadata":'.length;
+
+/** The JSON of the metadata in stored bytes: a view of them, found without parsing. */
+export function metadataBytes(resource: Resource, bytes: Buffer): Buffer {
+  const start = resource.storedHeadBytes + metadataMember;
+  invariant(bytes[start] === openBrace, 'stored bytes have another layout');
+  return bytes.subarray(start, objectEnd(bytes, start));
+}
+
+const [quote, backslash, openBrace, closeBrace] = [0x22, 0x5c, 0x7b, 0x7d];
+
+/** Offset after the JSON object that begins at `start`. */
+function objectEnd(bytes: Buffer, start: number): number {
+  let depth = 0;
+  for (let at = start; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === quote) at = stringEnd(bytes, at);
+    else if (byte === openBrace) depth += 1;
+    else if (byte === closeBrace) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return bytes.length;
+}
+
+/** Offset of the quote that ends the string at `start`. */
+function stringEnd(bytes: Buffer, start: number): number {
+  let at = start + 1;
+  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
+  return at;
 }
 
 /** The same object under another version, such as the one in which it was deleted. */
