@@ -2,7 +2,13 @@
  * Compiles the schema of a custom resource to functions. Pure; functions that mutate in place say
  * so.
  */
-import { type FieldError, FieldPath, type JsonObject, type Shape } from '@orch/apimachinery';
+import {
+  type FieldError,
+  type FieldPath,
+  type JsonObject,
+  path,
+  type Shape,
+} from '@orch/apimachinery';
 import type { JSONSchemaProps } from '@orch/types/apiextensions/v1';
 import { addErrors } from './common/field-errors.js';
 import { type EnvelopeSchemas, type OpenApiVersion, publishedResource } from './openapi.js';
@@ -41,7 +47,7 @@ export interface StructuralSchema {
   readonly shape: Shape;
 }
 
-const root = new FieldPath('');
+const root = path();
 
 /**
  * Without a schema, every field is allowed and preserved. Decoding limits the depth of objects to

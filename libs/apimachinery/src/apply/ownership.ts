@@ -69,6 +69,7 @@ function changesOf({ type, apiVersion, before, after }: Write): Changes {
 function takeFromOthers(write: Write, managers: Managers, writer: string, force: boolean): Changes {
   const { type, apiVersion } = write;
   const changes = changesOf(write);
+  if (managers.size === 0) return changes;
   const byVersion = new Map([[apiVersion, withoutFields(changes, type.ignored(apiVersion))]]);
   const left: [string, Manager][] = [];
   const conflicts: Conflict[] = [];

@@ -331,23 +331,18 @@ function validateManagedFields(
 }
 
 const fieldManagerLengthMax = 128;
+const notPrintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
 
 /** Also validates the `fieldManager` parameter of requests. */
 export function validateFieldManager(manager: string, fieldPath: FieldPath): FieldError[] {
   if (Buffer.byteLength(manager) > fieldManagerLengthMax) {
     return [fieldError.tooLong(fieldPath, fieldManagerLengthMax)];
   }
-  for (const [position, character] of [...manager].entries()) {
-    if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) {
-      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-      return [
-        fieldError.invalid(
-          fieldPath,
-          manager,
-          `invalid character U+${code} (at position ${position})`,
-        ),
-      ];
-    }
-  }
-  return [];
+  const found = notPrintable.exec(manager);
+  if (!found) return [];
+  const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  const position = [...manager.slice(0, found.index)].length;
+  return [
+    fieldError.invalid(fieldPath, manager, `invalid character U+${code} (at position ${position})`),
+  ];
 }

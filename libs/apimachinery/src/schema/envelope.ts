@@ -7,6 +7,7 @@ import { ProtobufWriter } from './protobuf-writer.js';
 import { SchemaError } from './schema-error.js';
 
 const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
+const noBytes: Buffer = Buffer.alloc(0);
 const writer = new ProtobufWriter();
 
 export interface Envelope {
@@ -20,7 +21,9 @@ export interface Envelope {
 }
 
 export function isEnvelope(bytes: Uint8Array): boolean {
-  return bytes.length >= magic.length && magic.every((byte, index) => bytes[index] === byte);
+  if (bytes.length < magic.length) return false;
+  for (let at = 0; at < magic.length; at += 1) if (bytes[at] !== magic[at]) return false;
+  return true;
 }
 
 /** Wraps an object's message in its envelope. */
@@ -65,17 +68,16 @@ export function writeEnvelopeFields(
 
 /** Reads the envelope's fields up to the end of the current message. */
 export function readEnvelope(reader: ProtobufReader): Envelope {
-  let raw: Buffer = Buffer.alloc(0);
-  const result = { apiVersion: '', kind: '', contentEncoding: '', contentType: '' };
+  const result = { apiVersion: '', kind: '', raw: noBytes, contentEncoding: '', contentType: '' };
   while (reader.position < reader.end) {
     const tag = reader.tag();
     if (tag === 10) readTypeMeta(reader, result);
-    else if (tag === 18) raw = reader.bytes();
+    else if (tag === 18) result.raw = reader.bytes();
     else if (tag === 26) result.contentEncoding = reader.string();
     else if (tag === 34) result.contentType = reader.string();
     else reader.skip(tag);
   }
-  return { ...result, raw };
+  return result;
 }
 
 function readTypeMeta(reader: ProtobufReader, into: { apiVersion: string; kind: string }): void {

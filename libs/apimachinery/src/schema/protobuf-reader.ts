@@ -37,6 +37,13 @@ export class ProtobufReader {
 
   /** The low 32 bits of a varint, as an unsigned number. */
   varint(): number {
+    const first = this.position < this.end ? this.buffer[this.position]! : 0x80;
+    if (first >= 0x80) return this.longVarint();
+    this.position += 1;
+    return first;
+  }
+
+  private longVarint(): number {
     let result = 0;
     for (let shift = 0; shift < 70; shift += 7) {
       if (this.position >= this.end) throw truncated();
@@ -87,6 +94,7 @@ export class ProtobufReader {
 
   string(): string {
     const length = this.length();
+    if (length === 0) return '';
     this.position += length;
     return this.buffer.toString('utf8', this.position - length, this.position);
   }

@@ -60,13 +60,19 @@ export function canonicalMicroTimeText(value: unknown): string | undefined {
   return microTimeText(moment);
 }
 
+/** The latest whole second shown: a new object often has the same time several times. */
+let latest = { seconds: 0, text: '1970-01-01T00:00:00Z' };
+
 /** Throws SchemaError for a moment outside the years 0 to 9999. */
 export function timeText({ seconds, nanos }: Moment): string | undefined {
   if (seconds === zeroSeconds && nanos === 0) return undefined;
   if (!(seconds >= secondsMin && seconds <= secondsMax)) {
     throw new SchemaError('year outside of 0 to 9999');
   }
-  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
+  if (seconds !== latest.seconds) {
+    latest = { seconds, text: `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z` };
+  }
+  return latest.text;
 }
 
 export function microTimeText(moment: Moment): string | undefined {

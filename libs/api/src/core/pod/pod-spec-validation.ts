@@ -42,15 +42,17 @@ export function validatePodSpec(
   rules: PodSpecRules,
   fieldPath: FieldPath,
 ): FieldError[] {
+  const volumeErrors = validateVolumes(spec.volumes, rules.podName, fieldPath.child('volumes'));
   const volumes = new Map((spec.volumes ?? []).map((volume) => [volume.name, volume]));
-  const validVolumes = new Map(
-    [...volumes].filter(
-      ([, volume]) => validateVolumes([volume], rules.podName, fieldPath).length === 0,
-    ),
-  );
-  const containerRules = { volumes: validVolumes };
+  if (volumeErrors.length > 0) {
+    for (const [name, volume] of volumes) {
+      const errors = validateVolumes([volume], rules.podName, fieldPath);
+      if (errors.length > 0) volumes.delete(name);
+    }
+  }
+  const containerRules = { volumes };
   return [
-    ...validateVolumes(spec.volumes, rules.podName, fieldPath.child('volumes')),
+    ...volumeErrors,
     ...validateContainers(spec, containerRules, fieldPath),
     ...validateInitContainers(spec, containerRules, fieldPath),
     ...validateEphemeralContainers(spec, containerRules, fieldPath),

@@ -6,10 +6,11 @@ import {
   deepCopy,
   deepEqual,
   type FieldError,
-  FieldPath,
+  type FieldPath,
   fieldError,
   fieldErrorMessage,
   type Json,
+  path,
   setKey,
 } from '@orch/apimachinery';
 import type { JSONSchemaProps } from '@orch/types/apiextensions/v1';
@@ -115,7 +116,7 @@ function envelopeDefaultErrors(
   { resource, steps }: Surroundings,
 ): FieldError[] {
   const object = { apiVersion: 'validation/v1', kind: 'Validation', ...wrapped(fallback, steps) };
-  const root = new FieldPath('');
+  const root = path();
   const faults = firstErrors(
     () => coerceEmbedded(object, resource, false, root).slice(0, 1),
     () => embeddedErrors(object, resource, root),

@@ -2,7 +2,7 @@
  * Collects the issues of a value. Among failed alternatives, the one with the most passed checks is
  * reported; steps are counted, so that validation terminates.
  */
-import { type FieldError, FieldPath, fieldError, StepBudget } from '@orch/apimachinery';
+import { type FieldError, type FieldPath, fieldError, path, StepBudget } from '@orch/apimachinery';
 import { checkStepCountMax, issueCountMax, issueTextLengthMax } from '../common/limits.js';
 import { reportedValue } from '../common/value-text.js';
 
@@ -102,5 +102,5 @@ function errorOf(
 function fieldOf(name: string, fieldPath: FieldPath): FieldPath {
   const relative = name.startsWith('.') ? name.slice(1) : name;
   if (relative !== '') return fieldPath.child(relative);
-  return fieldPath.toString() === '' ? new FieldPath('<nil>') : fieldPath;
+  return fieldPath.toString() === '' ? path('<nil>') : fieldPath;
 }
