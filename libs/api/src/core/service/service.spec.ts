@@ -2,7 +2,7 @@ import { StatusError } from '@orch/apimachinery';
 import type { Service, ServiceSpec } from '@orch/types/core/v1';
 import { describe, expect, it } from 'vitest';
 import type { Claim } from '../../definition.js';
-import { allocationContext, cells, create, update } from '../../testing/write.js';
+import { allocationContext, cells, create, requestContext, update } from '../../testing/write.js';
 import { addressAt, addressCount } from './address-range.js';
 import { service } from './service.js';
 
@@ -217,6 +217,21 @@ describe('services with a changed type', () => {
       'spec.clusterIPs[0]: Invalid value: []string{}: primary clusterIP can not be unset',
       'spec.ipFamilies[0]: Invalid value: []string{}: primary ipFamily can not be unset',
     ]);
+  });
+});
+
+describe('a write of the status of a service', () => {
+  it('leaves the stored spec as it was when it claims the addresses again', () => {
+    const { object: old } = create<Service>(service, { spec: { ports: [port] } });
+    service.allocate!(old, undefined, allocationContext());
+    const stored = structuredClone(old);
+    const status: Service = { metadata: old.metadata!, status: {} };
+    service.status!.prepareForUpdate!(status, old, requestContext());
+    for (const member of Object.values(old.spec!)) Object.freeze(member);
+    Object.freeze(old.spec);
+    service.allocate!(status, old, allocationContext());
+    expect(status.spec).toEqual(stored.spec);
+    expect(old).toEqual(stored);
   });
 });
 

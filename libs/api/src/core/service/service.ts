@@ -107,7 +107,8 @@ export const service = define<Service>({
   columns,
   status: {
     prepareForUpdate(object, old) {
-      object.spec = old.spec;
+      // Allocation fills values into the spec, and the stored object must not change.
+      object.spec = structuredClone(old.spec);
     },
     validateUpdate: validateServiceStatus,
   },
