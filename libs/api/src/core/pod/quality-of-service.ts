@@ -1,19 +1,26 @@
 /** Quality of service class of a pod, from the requests and limits of its containers. */
 import { Quantity } from '@orch/apimachinery';
-import type { Container, PodQOSClass, PodSpec } from '@orch/types/core/v1';
+import type { PodQOSClass, PodSpec } from '@orch/types/core/v1';
 
 const counted = ['cpu', 'memory'] as const;
 
+interface Asked {
+  readonly requests: ReadonlyMap<string, Quantity>;
+  readonly limits: ReadonlyMap<string, Quantity>;
+}
+
 export function qualityOfService(spec: PodSpec): PodQOSClass {
   const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
-  const asks = containers.map((container) => ({
-    requests: amounts(container.resources?.requests),
-    limits: amounts(container.resources?.limits),
-  }));
+  const asks = containers.map(
+    (container): Asked => ({
+      requests: amounts(container.resources?.requests),
+      limits: amounts(container.resources?.limits),
+    }),
+  );
   if (asks.every(({ requests, limits }) => requests.size === 0 && limits.size === 0)) {
     return 'BestEffort';
   }
-  return containers.every(isGuaranteed) ? 'Guaranteed' : 'Burstable';
+  return asks.every(isGuaranteed) ? 'Guaranteed' : 'Burstable';
 }
 
 function amounts(list: Readonly<Record<string, string>> | undefined): Map<string, Quantity> {
@@ -27,9 +34,7 @@ function amounts(list: Readonly<Record<string, string>> | undefined): Map<string
   return found;
 }
 
-function isGuaranteed(container: Container): boolean {
-  const requests = amounts(container.resources?.requests);
-  const limits = amounts(container.resources?.limits);
+function isGuaranteed({ requests, limits }: Asked): boolean {
   return counted.every((name) => {
     const limit = limits.get(name);
     const request = requests.get(name);
