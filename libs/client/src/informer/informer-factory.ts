@@ -27,9 +27,7 @@ export class InformerFactory {
     resource: ResourceRef<T>,
     selection: InformerSelection = {},
   ): Informer<T> {
-    const { group, version, plural } = resource;
-    const { namespace = '', labelSelector = '', fieldSelector = '' } = selection;
-    const key = [group, version, plural, namespace, labelSelector, fieldSelector].join('|');
+    const key = keyOf(resource, selection);
     let informer = this.informers.get(key);
     if (!informer) {
       informer = new Informer<T>({ ...this.options, ...selection, resource });
@@ -38,6 +36,11 @@ export class InformerFactory {
     }
     // The key fixes the resource, and the resource the type of its objects.
     return informer as Informer<T>;
+  }
+
+  /** The shared informer of all objects of `resource`, if there is one already. */
+  existing<T extends ApiObject>(resource: ResourceRef<T>): Informer<T> | undefined {
+    return this.informers.get(keyOf(resource, {})) as Informer<T> | undefined;
   }
 
   view(): CacheView[] {
@@ -56,4 +59,10 @@ export class InformerFactory {
   async stop(): Promise<void> {
     await Promise.all([...this.informers.values()].map((one) => one.stop()));
   }
+}
+
+function keyOf(resource: ResourceRef<ApiObject>, selection: InformerSelection): string {
+  const { group, version, plural } = resource;
+  const { namespace = '', labelSelector = '', fieldSelector = '' } = selection;
+  return [group, version, plural, namespace, labelSelector, fieldSelector].join('|');
 }

@@ -45,6 +45,18 @@ describe('Informer', () => {
     await eventually('the watch is open', () => server.watcherCount === 1);
   };
 
+  it('reports the end of the first list to early and late handlers', async () => {
+    server.put(path('a'));
+    informer.addHandlers({ onSynced: () => seen.push('synced') });
+    await started();
+    expect(seen).toEqual(['+a', 'synced']);
+    informer.addHandlers({
+      onAdd: () => seen.push('late +a'),
+      onSynced: () => seen.push('late synced'),
+    });
+    expect(seen.slice(2)).toEqual(['late +a', 'late synced']);
+  });
+
   it('lists at version 0, sets the types of items and follows changes', async () => {
     server.put(path('a'), { metadata: { labels: { app: 'x' } } });
     await started();

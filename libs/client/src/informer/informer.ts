@@ -15,6 +15,8 @@ export interface ResourceHandlers<T> {
    * `isLastStateKnown` is false when the deletion was found by a relist: `object` may be outdated.
    */
   onDelete?(object: T, isLastStateKnown: boolean): void;
+  /** Called after every complete list, and for an informer that has synced already. */
+  onSynced?(): void;
 }
 
 export interface InformerSelection {
@@ -65,6 +67,7 @@ export class Informer<T extends ApiObject> {
   addHandlers(handlers: ResourceHandlers<T>): () => void {
     this.handlers.add(handlers);
     for (const object of this.store.list()) this.guard(() => handlers.onAdd?.(object));
+    if (this.synced) this.guard(() => handlers.onSynced?.());
     return () => this.handlers.delete(handlers);
   }
 
@@ -146,6 +149,7 @@ export class Informer<T extends ApiObject> {
     }
     for (const object of objects) this.set(object);
     this.synced = true;
+    this.dispatch((handlers) => handlers.onSynced?.());
     this.wakeWaiters();
   }
 

@@ -1,7 +1,11 @@
-/** Watches the metadata of one resource and reports its objects by uid. */
+/**
+ * Reports the objects of one resource by uid. Uses the shared informer of the resource if another
+ * controller watches it, otherwise a watch of the metadata alone.
+ */
 import {
   type ApiObject,
   type DiscoveredResource,
+  type Informer,
   objectKey,
   Reflector,
   type ReflectorSink,
@@ -38,6 +42,24 @@ export class ResourceMonitor implements ReflectorSink<ApiObject> {
   ) {}
 
   start(): void {
+    const informer = this.context.informers.existing<ApiObject>(this.resource);
+    if (informer) this.follow(informer);
+    else this.watchMetadata();
+  }
+
+  private follow(informer: Informer<ApiObject>): void {
+    const removeHandlers = informer.addHandlers({
+      onAdd: (object) => this.set(object),
+      onUpdate: (object, old) => {
+        if (object !== old) this.set(object);
+      },
+      onDelete: (object) => this.delete(object),
+      onSynced: () => this.noteSynced(),
+    });
+    this.stopping.signal.addEventListener('abort', removeHandlers, { once: true });
+  }
+
+  private watchMetadata(): void {
     const { client, clock, logger, random } = this.context;
     const reflector = new Reflector<ApiObject>({
       source: client.derive({ qps: 0 }).metadata(this.resource),
@@ -67,6 +89,10 @@ export class ResourceMonitor implements ReflectorSink<ApiObject> {
     const present = new Set(objects.map(objectKey));
     for (const key of [...this.uids.keys()]) if (!present.has(key)) this.drop(key);
     for (const object of objects) this.set(object);
+    this.noteSynced();
+  }
+
+  private noteSynced(): void {
     this.isSynced = true;
     this.sink.synced?.();
   }
