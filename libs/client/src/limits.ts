@@ -42,6 +42,16 @@ export const limits = {
    * requests of the process more. Lower: a burst fills the queue, and events are dropped.
    */
   eventConcurrencyMax: 8,
+  /**
+   * How long an event waits for other requests of its client. Higher: events of a long burst are
+   * written later, and more of them wait. Lower: they delay its other requests.
+   */
+  eventYieldMsMax: 5_000,
+  /**
+   * How long a client must have sent nothing else before it sends requests in the background.
+   * Higher: events of single changes are written later. Lower: a burst with pauses is delayed.
+   */
+  foregroundQuietMs: 50,
   /** Entries in each cache of the event correlator. */
   eventMemoryMax: 4_096,
   /** Attempts to write one event. */

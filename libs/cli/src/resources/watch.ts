@@ -72,7 +72,7 @@ async function* follow(
         const resumed = { ...query, resourceVersion: version };
         const response = await openWatch(client, path, resumed, accept);
         try {
-          for await (const event of decodeWatch<RawEvent['object']>(response.body)) {
+          for await (const event of decodeWatch<RawEvent['object']>(async () => response)) {
             version = versionOf(event) ?? version;
             if (event.type !== 'BOOKMARK') yield event;
           }

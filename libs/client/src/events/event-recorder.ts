@@ -1,7 +1,7 @@
 /**
  * Records Events about objects: aggregated, de-duplicated and rate limited. A few background
- * writers write those about one object in order, and repetitions that wait together as one. Events
- * are diagnostics: if the queue is full or the server keeps rejecting them, they are dropped and
+ * writers write those about one object in order, and repetitions that wait together as one. They
+ * wait while the client is busy with other requests, for a limited time. Events are diagnostics: if the queue is full or the server keeps rejecting them, they are dropped and
  * logged, and the caller never waits.
  */
 import { formatTime } from '@orch/apimachinery';
@@ -48,6 +48,8 @@ interface Recorded {
   readonly firstAtMs: number;
   /** The latest occurrence. */
   atMs: number;
+  /** Monotonic. */
+  readonly queuedMs: number;
   count: number;
 }
 
@@ -90,7 +92,7 @@ export class EventRecorder {
     const recorded: Recorded = {
       regarding: referenceTo(regarding),
       ...{ type, reason, message: message.slice(0, limits.eventMessageCharsMax) },
-      ...{ firstAtMs: nowMs, atMs: nowMs, count: 1 },
+      ...{ firstAtMs: nowMs, atMs: nowMs, queuedMs: this.clock.monotonicMs(), count: 1 },
     };
     this.options.logger.debug({ regarding: recorded.regarding, reason, message }, 'event');
     const about = this.aboutOf(recorded);
@@ -190,7 +192,12 @@ export class EventRecorder {
     const { key, message, count, written: earlier } = correlated;
     const namespace = recorded.regarding.namespace || 'default';
     const events = this.options.client.resource(resources.events, namespace);
-    const call = { timeoutMs: writeTimeoutMs, signal: this.stopping.signal };
+    const waitedMs = this.clock.monotonicMs() - recorded.queuedMs;
+    const call = {
+      timeoutMs: writeTimeoutMs,
+      yieldMs: Math.max(0, limits.eventYieldMsMax - waitedMs),
+      signal: this.stopping.signal,
+    };
     const at = formatTime(recorded.atMs);
     if (earlier) {
       try {
@@ -204,7 +211,7 @@ export class EventRecorder {
     const firstTimestamp = earlier?.firstTimestamp ?? formatTime(recorded.firstAtMs);
     const fields = { namespace, name: newName, message, count, firstTimestamp, at };
     try {
-      await events.create(this.eventOf(recorded, fields), call);
+      await events.createOnly(this.eventOf(recorded, fields), call);
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
     }

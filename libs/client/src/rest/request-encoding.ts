@@ -25,13 +25,14 @@ export function fixedHeaders(options: RestClientOptions): Record<string, string 
 
 export function queryString(query: RequestOptions['query']): string {
   if (!query) return '';
-  const parameters = new URLSearchParams();
+  let parameters: URLSearchParams | undefined;
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;
+    parameters ??= new URLSearchParams();
     if (Array.isArray(value)) for (const one of value) parameters.append(name, one);
     else parameters.append(name, String(value));
   }
-  const text = parameters.toString();
+  const text = parameters?.toString() ?? '';
   return text === '' ? '' : `?${text}`;
 }
 

@@ -3,7 +3,7 @@ import type { ApiList, ApiObject, WatchEvent } from '../objects.js';
 import type { ResourceRef } from './resource-ref.js';
 import type { QueryValue, RequestOptions, StreamResponse } from './rest-types.js';
 
-export type CallOptions = Pick<RequestOptions, 'timeoutMs' | 'sendOnce' | 'signal'>;
+export type CallOptions = Pick<RequestOptions, 'timeoutMs' | 'sendOnce' | 'yieldMs' | 'signal'>;
 
 export interface GetOptions extends CallOptions {
   resourceVersion?: string;
@@ -69,6 +69,8 @@ export interface ResourceClient<T extends ApiObject> {
   /** All pages; restarts once without a continue token that has expired. */
   listAll(options?: Omit<ListOptions, 'continue'>): Promise<ApiList<T>>;
   create(object: T, options?: WriteOptions): Promise<T>;
+  /** As `create`, for callers that do not need the created object: the response is not parsed. */
+  createOnly(object: T, options?: WriteOptions): Promise<void>;
   /** PUTs the whole object. With a resourceVersion, fails with a conflict if it has changed. */
   replace(object: T, options?: WriteOptions): Promise<T>;
   replaceStatus(object: T, options?: WriteOptions): Promise<T>;

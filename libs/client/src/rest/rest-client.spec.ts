@@ -148,4 +148,24 @@ describe('RestClient', () => {
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ statusCode: 410, reason: 'Expired' });
   });
+
+  it('sends a request that yields after the others', async () => {
+    server.faults.push({ statusCode: 503, retryAfter: '0' });
+    const handle = client();
+    const first = handle.request('GET', podsPath);
+    const second = handle.request('GET', `${podsPath}/late`, { yieldMs: 60_000 });
+    await first;
+    await expect(second).rejects.toSatisfy(isNotFound);
+    expect(server.requests.map(({ url: target }) => target)).toEqual([
+      podsPath,
+      podsPath,
+      `${podsPath}/late`,
+    ]);
+  });
+
+  it('creates an object without its response', async () => {
+    const pod = { metadata: { name: 'web' } };
+    expect(await client().resource(pods, 'default').createOnly(pod)).toBeUndefined();
+    expect(server.get(`${podsPath}/web`)).toMatchObject(pod);
+  });
 });

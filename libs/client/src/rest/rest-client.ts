@@ -5,6 +5,7 @@ import type { ApiObject } from '../objects.js';
 import type { ApiClient } from './api-client.js';
 import { ApiError, fromResponse } from './api-error.js';
 import { type Discovery, discover } from './discovery.js';
+import { Exchange } from './exchange.js';
 import { RateLimit } from './rate-limit.js';
 import { encodeRequest, fixedHeaders, queryString, singleHeader } from './request-encoding.js';
 import type { ResourceClient } from './resource-client.js';
@@ -92,29 +93,25 @@ export class RestClient implements ApiClient {
   }
 
   async request(method: string, path: string, options: RequestOptions = {}): Promise<RestResponse> {
+    const { foreground, current } = this.transport;
     const startMs = this.clock.monotonicMs();
-    const { url } = this.transport.current;
+    const { yieldMs } = options;
+    if (yieldMs === undefined) foreground.begin();
+    else await foreground.whenQuiet(startMs + yieldMs, options.signal);
     try {
-      return await this.perform(
-        method,
-        path,
-        options,
-        false,
-        async ({ statusCode, headers, body }) => {
-          return new BufferedResponse(statusCode, headers, await readAll(body));
-        },
+      return await this.perform(method, path, options, (server, remainingMs) =>
+        this.exchange(server, method, path, options, remainingMs),
       );
     } finally {
-      this.options.metrics?.took(method, url, path, this.secondsSince(startMs));
+      if (yieldMs === undefined) foreground.end();
+      this.options.metrics?.took(method, current.url, path, this.secondsSince(startMs));
     }
   }
 
   stream(method: string, path: string, options: RequestOptions = {}): Promise<StreamResponse> {
-    return this.perform(method, path, options, true, async (response, server) => ({
-      statusCode: response.statusCode,
-      headers: response.headers,
-      body: this.streamBody(response, server, options.signal),
-    }));
+    return this.perform(method, path, options, (server, remainingMs) =>
+      this.openStream(server, method, path, options, remainingMs),
+    );
   }
 
   discover(): Promise<Discovery> {
@@ -135,8 +132,7 @@ export class RestClient implements ApiClient {
     method: string,
     path: string,
     options: RequestOptions,
-    isStream: boolean,
-    consume: (response: Dispatcher.ResponseData, server: Server) => Promise<R>,
+    attempt: (server: Server, remainingMs: number) => Promise<R>,
   ): Promise<R> {
     const timeoutMs = options.timeoutMs ?? this.options.requestTimeoutMs ?? defaultTimeoutMs;
     const deadlineMs = this.clock.monotonicMs() + timeoutMs;
@@ -148,15 +144,7 @@ export class RestClient implements ApiClient {
       const server = this.transport.current;
       this.options.metrics?.waited(method, server.url, path, this.secondsSince(startMs));
       try {
-        return await this.attempt(
-          server,
-          method,
-          path,
-          options,
-          deadlineMs - this.clock.monotonicMs(),
-          isStream,
-          consume,
-        );
+        return await attempt(server, deadlineMs - this.clock.monotonicMs());
       } catch (error) {
         if (options.signal?.aborted) throw options.signal.reason;
         const failure =
@@ -203,15 +191,47 @@ export class RestClient implements ApiClient {
     return observedBody(response.body, server.url.origin, observer, signal);
   }
 
-  private async attempt<R>(
+  /** One attempt of a request, with its complete response. */
+  private async exchange(
     server: Server,
     method: string,
     path: string,
     options: RequestOptions,
     remainingMs: number,
-    isStream: boolean,
-    consume: (response: Dispatcher.ResponseData, server: Server) => Promise<R>,
-  ): Promise<R> {
+  ): Promise<RestResponse> {
+    const { signal } = options;
+    if (signal?.aborted) throw signal.reason;
+    const exchange = new Exchange();
+    const onAbort = signal && (() => exchange.abort(signal.reason));
+    if (onAbort) signal.addEventListener('abort', onAbort, { once: true });
+    const closed = server.watch.opened();
+    const deadline = this.clock.setTimer(remainingMs, () =>
+      exchange.abort(deadlineExceeded(method, path)),
+    );
+    let statusCode: number | undefined;
+    try {
+      const message = this.messageOf(server, method, path, options);
+      const response = await exchange.send(server.requests, message);
+      server.watch.heard();
+      statusCode = response.statusCode;
+      if (statusCode >= 400) this.refuse(response);
+      return response;
+    } finally {
+      deadline.cancel();
+      closed();
+      if (onAbort) signal.removeEventListener('abort', onAbort);
+      this.options.metrics?.completed(method, server.url, statusCode);
+    }
+  }
+
+  /** One attempt to open a stream. The deadline applies until its headers arrive. */
+  private async openStream(
+    server: Server,
+    method: string,
+    path: string,
+    options: RequestOptions,
+    remainingMs: number,
+  ): Promise<StreamResponse> {
     const abort = new AbortController();
     const onAbort = () => abort.abort(options.signal?.reason);
     if (options.signal?.aborted) throw options.signal.reason;
@@ -222,37 +242,53 @@ export class RestClient implements ApiClient {
       closed();
     };
     const deadline = this.clock.setTimer(remainingMs, () =>
-      abort.abort(new TransportError('timeout', `${method} ${path} exceeded its deadline`, true)),
+      abort.abort(deadlineExceeded(method, path)),
     );
-    let handedOver = false;
+    let isOpen = false;
     let statusCode: number | undefined;
     try {
-      const { body, headers } = encodeRequest(options, this.fixedHeaders, this.options);
-      const response = await (isStream ? server.streams : server.requests).request({
-        method: method as Dispatcher.HttpMethod,
-        path: `${server.basePath}${path}${queryString(options.query)}`,
-        headers,
-        body,
-        signal: abort.signal,
-      });
+      const message = this.messageOf(server, method, path, options);
+      const response = await server.streams.request({ ...message, signal: abort.signal });
       server.watch.heard();
+      const { headers, body } = response;
       statusCode = response.statusCode;
       if (statusCode >= 400) {
-        if (statusCode === 401) this.options.onUnauthorized?.();
-        const text = (await readAll(response.body)).toString('utf8');
-        throw fromResponse(statusCode, text, singleHeader(response.headers['retry-after']));
+        this.refuse(new BufferedResponse(statusCode, headers, await readAll(body)));
       }
-      if (isStream) {
-        handedOver = true;
-        response.body.once('close', release);
-      }
-      return await consume(response, server);
+      isOpen = true;
+      body.once('close', release);
+      return { statusCode, headers, body: this.streamBody(response, server, options.signal) };
     } finally {
       deadline.cancel();
       this.options.metrics?.completed(method, server.url, statusCode);
-      if (!handedOver) release();
+      if (!isOpen) release();
     }
   }
+
+  private messageOf(
+    server: Server,
+    method: string,
+    path: string,
+    options: RequestOptions,
+  ): Dispatcher.DispatchOptions {
+    const { body, headers } = encodeRequest(options, this.fixedHeaders, this.options);
+    return {
+      method: method as Dispatcher.HttpMethod,
+      path: `${server.basePath}${path}${queryString(options.query)}`,
+      headers,
+      body,
+    };
+  }
+
+  /** Throws the error that a response of 400 or above describes. */
+  private refuse({ statusCode, headers, body }: RestResponse): never {
+    if (statusCode === 401) this.options.onUnauthorized?.();
+    throw fromResponse(statusCode, body.toString('utf8'), singleHeader(headers['retry-after']));
+  }
+}
+
+function deadlineExceeded(method: string, path: string): TransportError {
+  return new TransportError('timeout', `${method} ${path} exceeded its deadline`, true);
 }
 
 function isTimeout(error: ApiError | TransportError): boolean {

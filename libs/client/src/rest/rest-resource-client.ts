@@ -15,7 +15,13 @@ import type {
   WriteOptions,
 } from './resource-client.js';
 import type { KnownResource, ResourceRef } from './resource-ref.js';
-import type { QueryValue, Requester, RequestOptions, StreamResponse } from './rest-types.js';
+import type {
+  QueryValue,
+  Requester,
+  RequestOptions,
+  RestResponse,
+  StreamResponse,
+} from './rest-types.js';
 import { decodeWatch } from './watch-decoder.js';
 
 const patchMediaTypes = {
@@ -46,6 +52,7 @@ function callOptions(options: CallOptions): CallOptions {
   return {
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     ...(options.sendOnce ? { sendOnce: true } : {}),
+    ...(options.yieldMs === undefined ? {} : { yieldMs: options.yieldMs }),
     ...(options.signal ? { signal: options.signal } : {}),
   };
 }
@@ -92,7 +99,13 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
   }
 
   list(options: ListOptions = {}): Promise<ApiList<T>> {
-    const { timeoutMs: _timeout, sendOnce: _once, signal: _signal, ...query } = options;
+    const {
+      timeoutMs: _timeout,
+      sendOnce: _once,
+      yieldMs: _yield,
+      signal: _signal,
+      ...query
+    } = options;
     const headers = { accept: acceptOf(this.view, true) };
     return this.send('GET', this.path, { ...callOptions(options), query: { ...query }, headers });
   }
@@ -118,12 +131,11 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
   }
 
   create(object: T, options: WriteOptions = {}): Promise<T> {
-    return this.send('POST', this.path, {
-      ...callOptions(options),
-      query: writeQuery(options),
-      body: object,
-      ...this.bodyKind(),
-    });
+    return this.send('POST', this.path, this.creation(object, options));
+  }
+
+  async createOnly(object: T, options: WriteOptions = {}): Promise<void> {
+    await this.request('POST', this.path, this.creation(object, options));
   }
 
   replace(object: T, options: WriteOptions = {}): Promise<T> {
@@ -151,7 +163,13 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
   }
 
   async deleteCollection(selection: ListOptions = {}, options: DeleteOptions = {}): Promise<void> {
-    const { timeoutMs: _timeout, sendOnce: _once, signal: _signal, ...query } = selection;
+    const {
+      timeoutMs: _timeout,
+      sendOnce: _once,
+      yieldMs: _yield,
+      signal: _signal,
+      ...query
+    } = selection;
     await this.client.request('DELETE', this.path, {
       ...callOptions(options),
       query: { ...query },
@@ -176,19 +194,25 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
     };
   }
 
-  async *watch(options: WatchOptions = {}): AsyncIterable<WatchEvent<T>> {
+  watch(options: WatchOptions = {}): AsyncIterable<WatchEvent<T>> {
     const { signal, ...query } = options;
-    const response = await this.client.stream('GET', this.path, {
-      query: { ...query, watch: true },
-      headers: { accept: acceptOf(this.view, false) },
-      ...(signal ? { signal } : {}),
-    });
-    yield* decodeWatch<T>(response.body);
+    return decodeWatch<T>(() =>
+      this.client.stream('GET', this.path, {
+        query: { ...query, watch: true },
+        headers: { accept: acceptOf(this.view, false) },
+        ...(signal ? { signal } : {}),
+      }),
+    );
   }
 
   private itemPath(name: string): string {
     if (name === '') throw new TypeError(`a name is needed for ${this.path}`);
     return `${this.path}/${encodeURIComponent(name)}`;
+  }
+
+  private creation(object: T, options: WriteOptions): RequestOptions {
+    const query = writeQuery(options);
+    return { ...callOptions(options), query, body: object, ...this.bodyKind() };
   }
 
   private put<S>(
@@ -209,8 +233,12 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
   }
 
   private async send<R>(method: string, path: string, options: RequestOptions): Promise<R> {
+    return (await this.request(method, path, options)).json<R>();
+  }
+
+  private request(method: string, path: string, options: RequestOptions): Promise<RestResponse> {
     const headers = { accept: acceptOf(this.view, false), ...options.headers };
-    return (await this.client.request(method, path, { ...options, headers })).json<R>();
+    return this.client.request(method, path, { ...options, headers });
   }
 }
 

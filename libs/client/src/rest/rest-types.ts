@@ -58,6 +58,11 @@ export interface RequestOptions {
   timeoutMs?: number;
   /** Disables retries, for callers that retry on their own schedule. */
   sendOnce?: boolean;
+  /**
+   * Waits while other requests of the client are open, for at most this long and before the
+   * deadline begins.
+   */
+  yieldMs?: number;
   signal?: AbortSignal;
 }
 

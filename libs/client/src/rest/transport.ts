@@ -6,6 +6,7 @@
  * all.
  */
 import { type Clock, systemClock, type Timer } from '@orch/component';
+import { Foreground } from './foreground.js';
 import type { RestClientOptions, TlsCredentials } from './rest-types.js';
 import { Server } from './server.js';
 
@@ -20,6 +21,8 @@ const hungProbeMs = 1_000;
 const moveSpreadMs = 50;
 
 export class Transport {
+  /** The requests that are open, of all clients that share the transport. */
+  readonly foreground: Foreground;
   private readonly servers: readonly Server[];
   /** The server to return to. */
   private readonly home: Server;
@@ -34,6 +37,7 @@ export class Transport {
     if (options.servers.length === 0) throw new Error('a client needs at least one server');
     this.clock = options.clock ?? systemClock;
     this.random = options.random ?? Math.random;
+    this.foreground = new Foreground(this.clock);
     const events = {
       onHung: (server: Server) => this.onHung(server),
       onUnready: (server: Server) => this.onUnready(server),

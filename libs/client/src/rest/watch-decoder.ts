@@ -2,6 +2,7 @@
 import { limits } from '../limits.js';
 import type { ApiObject, WatchEvent } from '../objects.js';
 import { ApiError, fromStatus, type StatusBody } from './api-error.js';
+import type { StreamResponse } from './rest-types.js';
 import { TransportError } from './transport-error.js';
 
 const newline = 0x0a;
@@ -15,10 +16,14 @@ export function isWatchInterrupted(error: unknown): boolean {
   return error instanceof ApiError && error.statusCode === 503;
 }
 
-/** Throws `ApiError` on an ERROR event and `TransportError` on a malformed event. */
+/**
+ * Opens a watch at the first use and yields its events. Throws `ApiError` on an ERROR event and
+ * `TransportError` on a malformed event.
+ */
 export async function* decodeWatch<T extends ApiObject>(
-  body: AsyncIterable<Uint8Array>,
+  open: () => Promise<StreamResponse>,
 ): AsyncIterable<WatchEvent<T>> {
+  const { body } = await open();
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   for await (const bytes of body) {

@@ -115,7 +115,7 @@ export class PodControl {
     const named = { ...pod, metadata: { ...metadata, name } };
     for (let attempt = 1; ; attempt++) {
       try {
-        await client.create(named);
+        await client.createOnly(named);
         return name;
       } catch (error) {
         // The name was free at the first attempt: an earlier one created the pod.
