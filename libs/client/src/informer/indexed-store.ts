@@ -53,7 +53,7 @@ export class IndexedStore<T extends ApiObject> implements Lister<T> {
     }
     const index: Index<T> = { indexer, objectsByValue: new Map() };
     this.indexes.set(indexName, index);
-    for (const [key, object] of this.objects) insert(index, key, object);
+    for (const [key, object] of this.objects) insert(index, key, object, indexer(object));
   }
 
   /** @returns the replaced object. */
@@ -62,8 +62,12 @@ export class IndexedStore<T extends ApiObject> implements Lister<T> {
     const old = this.objects.get(key);
     this.objects.set(key, object);
     for (const index of this.indexes.values()) {
-      if (old) remove(index, key, old);
-      insert(index, key, object);
+      const values = index.indexer(object);
+      if (old) {
+        const oldValues = index.indexer(old);
+        if (!areSame(values, oldValues)) remove(index, key, oldValues);
+      }
+      insert(index, key, object, values);
     }
     return old;
   }
@@ -73,13 +77,18 @@ export class IndexedStore<T extends ApiObject> implements Lister<T> {
     const old = this.objects.get(key);
     if (!old) return undefined;
     this.objects.delete(key);
-    for (const index of this.indexes.values()) remove(index, key, old);
+    for (const index of this.indexes.values()) remove(index, key, index.indexer(old));
     return old;
   }
 }
 
-function insert<T>(index: Index<T>, key: string, object: T): void {
-  for (const value of index.indexer(object)) {
+/** Most updates change no indexed value. */
+function areSame(values: readonly string[], oldValues: readonly string[]): boolean {
+  return values.length === oldValues.length && values.every((value, at) => value === oldValues[at]);
+}
+
+function insert<T>(index: Index<T>, key: string, object: T, values: readonly string[]): void {
+  for (const value of values) {
     let objects = index.objectsByValue.get(value);
     if (!objects) {
       objects = new Map();
@@ -89,8 +98,8 @@ function insert<T>(index: Index<T>, key: string, object: T): void {
   }
 }
 
-function remove<T>(index: Index<T>, key: string, object: T): void {
-  for (const value of index.indexer(object)) {
+function remove<T>(index: Index<T>, key: string, values: readonly string[]): void {
+  for (const value of values) {
     const objects = index.objectsByValue.get(value);
     objects?.delete(key);
     if (objects?.size === 0) index.objectsByValue.delete(value);
