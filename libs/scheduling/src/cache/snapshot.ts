@@ -56,7 +56,7 @@ export class Snapshot implements ClusterView {
       }
       this.byName.set(name, next);
       const position = this.positions.get(name);
-      if (position === undefined || zoneOf(old!) !== zoneOf(next)) orderChanged = true;
+      if (position === undefined || !areInOneZone(old!, next)) orderChanged = true;
       else this.nodes[position] = next;
     }
     if (orderChanged) this.order();
@@ -98,6 +98,10 @@ export class Snapshot implements ClusterView {
     }
     this.positions = new Map(this.nodes.map((node, position) => [node.name, position]));
   }
+}
+
+function areInOneZone(node: NodeInfo, other: NodeInfo): boolean {
+  return node.labels === other.labels || zoneOf(node) === zoneOf(other);
 }
 
 /** Returns the region and zone of a node; the same text for all nodes without them. */

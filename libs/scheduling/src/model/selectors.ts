@@ -26,6 +26,15 @@ export interface PodSelector {
   readonly matches: LabelPredicate;
 }
 
+/** Objects of a cache do not change, and the selector of an owner applies to each of its pods. */
+const compiledSelectors = new WeakMap<LabelSelector, PodSelector>();
+
 export function podSelector(selector: LabelSelector | undefined): PodSelector {
-  return { key: JSON.stringify(selector) ?? '', matches: labelPredicate(selector) };
+  if (!selector) return { key: '', matches: labelPredicate(undefined) };
+  let compiled = compiledSelectors.get(selector);
+  if (!compiled) {
+    compiled = { key: JSON.stringify(selector), matches: labelPredicate(selector) };
+    compiledSelectors.set(selector, compiled);
+  }
+  return compiled;
 }
