@@ -48,6 +48,7 @@ describe('every type', () => {
         fc.property(arbitraryObject(name, 4), (object) => {
           const normal = codec.fromJson(object);
           const bytes = codec.toProtobuf(normal);
+          expect(codec.toProtobuf(object as object).equals(bytes)).toBe(true);
           const back = codec.fromProtobuf(bytes);
           const { kind, apiVersion, ...rest } = back as Record<string, unknown>;
           expect(codec.typeMeta ? rest : back).toEqual(normal);

@@ -18,8 +18,8 @@ export function protobufBody({ body, bodyKind }: RequestOptions): Buffer | undef
   const known = kindNamed(apiVersion, kind);
   if (!known) return undefined;
   try {
-    const codec = codecFor(known.type);
-    return wrapUnknown(apiVersion, kind, codec.toProtobuf(codec.fromJson(body)));
+    // Without the normal form of the JSON first: its fields have the same bytes.
+    return wrapUnknown(apiVersion, kind, codecFor<object>(known.type).toProtobuf(body as object));
   } catch (error) {
     if (error instanceof SchemaError) return undefined;
     throw error;
