@@ -5,7 +5,10 @@ import type { Pod, PodTemplateSpec } from '@orch/types/core/v1';
 
 const namePrefixCharsMax = 253 - 5;
 
-/** A pod for `owner`; its name is the owner's with a random end. */
+/**
+ * A pod for `owner`; its name is the owner's with a random end. It shares the specification with
+ * the template, which must not be changed.
+ */
 export function podFromTemplate(owner: ApiObject, template: PodTemplateSpec | undefined): Pod {
   const { labels, annotations, finalizers } = template?.metadata ?? {};
   return {
@@ -19,6 +22,6 @@ export function podFromTemplate(owner: ApiObject, template: PodTemplateSpec | un
       ...(finalizers ? { finalizers: [...finalizers] } : {}),
       ownerReferences: [controllerReference(owner)],
     },
-    spec: structuredClone(template?.spec ?? {}),
+    spec: template?.spec ?? { containers: [] },
   };
 }
