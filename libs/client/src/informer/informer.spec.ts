@@ -45,6 +45,18 @@ describe('Informer', () => {
     await eventually('the watch is open', () => server.watcherCount === 1);
   };
 
+  it('drops the ownership of fields of listed and changed objects', async () => {
+    const metadata = { labels: { app: 'x' }, managedFields: [{ manager: 'm' }] };
+    server.put(path('a'), { metadata });
+    await started();
+    server.put(path('b'), { metadata });
+    await eventually('both are seen', () => seen.length === 2);
+    for (const object of informer.lister.list()) {
+      expect(object.metadata).toMatchObject({ labels: metadata.labels });
+      expect(object.metadata).not.toHaveProperty('managedFields');
+    }
+  });
+
   it('reports the end of the first list to early and late handlers', async () => {
     server.put(path('a'));
     informer.addHandlers({ onSynced: () => seen.push('synced') });

@@ -1,4 +1,8 @@
-/** A local, indexed copy of a resource that list and watch keep up to date. */
+/**
+ * A local, indexed copy of a resource that list and watch keep up to date. Objects lack their
+ * `managedFields`, a large part of them that only the server reads: it keeps those of an object that
+ * is sent without any.
+ */
 import { type Clock, type Logger, systemClock, type Timer } from '@orch/component';
 import { type ApiObject, objectKey } from '../objects.js';
 import type { ApiClient } from '../rest/api-client.js';
@@ -154,6 +158,7 @@ export class Informer<T extends ApiObject> {
   }
 
   private set(object: T): void {
+    delete (object.metadata as { managedFields?: unknown } | undefined)?.managedFields;
     const old = this.store.get(objectKey(object));
     if (old && old.metadata?.uid !== object.metadata?.uid) {
       // Deleted and recreated under the same name between two events: two objects, two calls.
