@@ -26,9 +26,12 @@ export const nodePreferAvoidPods: Plugin = {
     const owner = controllerOf(pod.pod);
     // All nodes have the same score for other pods.
     if (!owner || !avoidableKinds.includes(owner.kind)) return undefined;
+    const key = dialect().key('preferAvoidPods', 'scheduler.alpha');
     return {
       score: (node) =>
-        avoidedControllers(node).some(({ kind, uid }) => kind === owner.kind && uid === owner.uid)
+        avoidedControllers(node, key).some(
+          ({ kind, uid }) => kind === owner.kind && uid === owner.uid,
+        )
           ? 0
           : scoreMax,
     };
@@ -36,8 +39,7 @@ export const nodePreferAvoidPods: Plugin = {
 };
 
 /** Returns no controllers if the annotation is not valid: it cannot block scheduling. */
-function avoidedControllers({ node }: NodeInfo): readonly AvoidedController[] {
-  const key = dialect().key('preferAvoidPods', 'scheduler.alpha');
+function avoidedControllers({ node }: NodeInfo, key: string): readonly AvoidedController[] {
   const text = node?.metadata?.annotations?.[key];
   if (text === undefined) return [];
   try {
