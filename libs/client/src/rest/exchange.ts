@@ -9,8 +9,9 @@ import type { RestResponse } from './rest-types.js';
 import { TransportError } from './transport-error.js';
 
 export class Exchange implements Dispatcher.DispatchHandler {
+  /** Undefined until the headers have arrived. */
+  statusCode: number | undefined;
   private controller: Dispatcher.DispatchController | undefined;
-  private statusCode = 0;
   private headers: RestResponse['headers'] = {};
   private readonly chunks: Buffer[] = [];
   private byteCount = 0;
@@ -18,6 +19,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private reason: unknown;
   private resolve!: (response: BufferedResponse) => void;
   private reject!: (reason: unknown) => void;
+
+  constructor(private readonly noteHeaders: () => void) {}
 
   /** Resolves with the response, whatever its status. Call it once. */
   send(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions): Promise<BufferedResponse> {
@@ -48,6 +51,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     this.statusCode = statusCode;
     this.headers = headers;
+    this.noteHeaders();
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -60,7 +64,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const { statusCode, headers, chunks, byteCount } = this;
+    const { statusCode = 0, headers, chunks, byteCount } = this;
     const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, byteCount);
     this.resolve(new BufferedResponse(statusCode, headers, body));
   }

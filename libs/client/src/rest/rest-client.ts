@@ -201,26 +201,23 @@ export class RestClient implements ApiClient {
   ): Promise<RestResponse> {
     const { signal } = options;
     if (signal?.aborted) throw signal.reason;
-    const exchange = new Exchange();
+    const exchange = new Exchange(() => server.watch.heard());
     const onAbort = signal && (() => exchange.abort(signal.reason));
     if (onAbort) signal.addEventListener('abort', onAbort, { once: true });
     const closed = server.watch.opened();
     const deadline = this.clock.setTimer(remainingMs, () =>
       exchange.abort(deadlineExceeded(method, path)),
     );
-    let statusCode: number | undefined;
     try {
       const message = this.messageOf(server, method, path, options);
       const response = await exchange.send(server.requests, message);
-      server.watch.heard();
-      statusCode = response.statusCode;
-      if (statusCode >= 400) this.refuse(response);
+      if (response.statusCode >= 400) this.refuse(response);
       return response;
     } finally {
       deadline.cancel();
       closed();
       if (onAbort) signal.removeEventListener('abort', onAbort);
-      this.options.metrics?.completed(method, server.url, statusCode);
+      this.options.metrics?.completed(method, server.url, exchange.statusCode);
     }
   }
 
