@@ -1,8 +1,9 @@
 /**
  * Records Events about objects: aggregated, de-duplicated and rate limited. A few background
  * writers write those about one object in order, and repetitions that wait together as one. They
- * wait while the client is busy with other requests, for a limited time. Events are diagnostics: if the queue is full or the server keeps rejecting them, they are dropped and
- * logged, and the caller never waits.
+ * wait while the client is busy with other requests, for a limited time. Events are diagnostics: if
+ * the queue is full or the server keeps rejecting them, they are dropped and logged, and the caller
+ * never waits.
  */
 import { formatTime } from '@orch/apimachinery';
 import { type Clock, type Logger, sleep, systemClock } from '@orch/component';

@@ -1,7 +1,7 @@
 /**
  * A local, indexed copy of a resource that list and watch keep up to date. Objects lack their
- * `managedFields`, a large part of them that only the server reads: it keeps those of an object that
- * is sent without any.
+ * `managedFields`, a large part of them that only the server reads: it keeps those of an object
+ * that is sent without any.
  */
 import { type Clock, type Logger, systemClock, type Timer } from '@orch/component';
 import { type ApiObject, objectKey } from '../objects.js';
