@@ -194,11 +194,8 @@ export class EventRecorder {
     const namespace = recorded.regarding.namespace || 'default';
     const events = this.options.client.resource(resources.events, namespace);
     const waitedMs = this.clock.monotonicMs() - recorded.queuedMs;
-    const call = {
-      timeoutMs: writeTimeoutMs,
-      yieldMs: Math.max(0, limits.eventYieldMsMax - waitedMs),
-      signal: this.stopping.signal,
-    };
+    const yieldMs = this.accepting ? Math.max(0, limits.eventYieldMsMax - waitedMs) : 0;
+    const call = { timeoutMs: writeTimeoutMs, yieldMs, signal: this.stopping.signal };
     const at = formatTime(recorded.atMs);
     if (earlier) {
       try {

@@ -93,11 +93,12 @@ export class RestClient implements ApiClient {
   }
 
   async request(method: string, path: string, options: RequestOptions = {}): Promise<RestResponse> {
-    const { foreground, current } = this.transport;
-    const startMs = this.clock.monotonicMs();
-    const { yieldMs } = options;
+    const { foreground } = this.transport;
+    const { yieldMs, signal } = options;
     if (yieldMs === undefined) foreground.begin();
-    else await foreground.whenQuiet(startMs + yieldMs, options.signal);
+    else await foreground.whenQuiet(this.clock.monotonicMs() + yieldMs, signal);
+    const startMs = this.clock.monotonicMs();
+    const { current } = this.transport;
     try {
       return await this.perform(method, path, options, (server, remainingMs) =>
         this.exchange(server, method, path, options, remainingMs),
