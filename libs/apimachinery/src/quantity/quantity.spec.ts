@@ -78,7 +78,8 @@ describe('arithmetic', () => {
         const parsed = Quantity.parse(input);
         const again = Quantity.parse(parsed.toString());
         expect(again.equals(parsed)).toBe(true);
-        expect(canonicalQuantity(parsed.toString())).toBe(parsed.toString());
+        // A binary quantity without a suffix is read as a decimal one: 1.953125Ki, 2000, 2k.
+        expect(canonicalQuantity(again.toString())).toBe(again.toString());
       }),
     );
   });
