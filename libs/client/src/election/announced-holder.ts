@@ -1,9 +1,10 @@
 /**
- * The lock object of a component that runs without election, with the URL at which it serves: it is
- * written once and not renewed, so that clients find the process and nothing is written at rest.
+ * The lock object of a component that runs without election. It names the process and the URL at
+ * which it serves, so that clients find it and the API server reports it as healthy, and is renewed
+ * rarely.
  */
 import { formatMicroTime } from '@orch/apimachinery';
-import { type Clock, type Logger, retry, systemClock } from '@orch/component';
+import { Backoff, type Clock, type Logger, sleep, systemClock } from '@orch/component';
 import type { ElectionLock } from './election-lock.js';
 
 export interface AnnouncedHolderOptions {
@@ -14,65 +15,83 @@ export interface AnnouncedHolderOptions {
 }
 
 const callTimeoutMs = 5_000;
-const backoff = {
-  ...{ attemptCountMax: Number.POSITIVE_INFINITY, initialMs: 500, maxMs: 30_000 },
-  ...{ factor: 2, jitter: 0.5, random: Math.random },
-};
-/** A candidate of an election need not wait for a holder that does not take part. */
-const leaseDurationSeconds = 1;
+/** Higher: the end of a process is noticed later. Lower: more writes at rest. */
+const renewMs = 20_000;
+/** Two renewals may fail. */
+const leaseDurationSeconds = (3 * renewMs) / 1_000;
 
 export class AnnouncedHolder {
+  private readonly clock: Clock;
   private readonly stopping = new AbortController();
+  private readonly backoff = new Backoff({
+    ...{ initialMs: 500, maxMs: renewMs, factor: 2, jitter: 0.5, random: Math.random },
+  });
   private announcing: Promise<void> | undefined;
-  private isAnnounced = false;
 
-  constructor(private readonly options: AnnouncedHolderOptions) {}
+  constructor(private readonly options: AnnouncedHolderOptions) {
+    this.clock = options.clock ?? systemClock;
+  }
 
-  /** Writes the record until it succeeds. Never throws and never waits. */
+  /** Writes the record and renews it. Never throws and never waits. */
   start(): void {
     this.announcing ??= this.announce();
   }
 
-  /** Removes the holder from the record; a failure is logged. */
+  /** Removes the holder from the record, unless it is another one; a failure is logged. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error('the component is stopped'));
     await this.announcing;
-    if (!this.isAnnounced) return;
     try {
-      await this.write('');
+      await this.release();
     } catch (error) {
       this.options.logger.warn({ err: error }, 'the lock object still names this process');
     }
   }
 
   private async announce(): Promise<void> {
-    const { clock = systemClock, identity, logger } = this.options;
     const { signal } = this.stopping;
-    const attempt = async () => {
+    while (!signal.aborted) {
+      const pauseMs = await this.attempt(signal);
       try {
-        await this.write(identity, signal);
-      } catch (error) {
-        if (!signal.aborted) logger.warn({ err: error }, 'the lock object cannot be written');
-        throw error;
+        await sleep(pauseMs, signal, this.clock);
+      } catch (reason) {
+        if (!signal.aborted) throw reason;
       }
-    };
-    try {
-      await retry(attempt, { ...backoff, signal, clock });
-      this.isAnnounced = true;
-    } catch (error) {
-      if (!signal.aborted) throw error;
     }
   }
 
-  private async write(holderIdentity: string, signal?: AbortSignal): Promise<void> {
-    const { lock, identity, clock = systemClock } = this.options;
-    const call = { timeoutMs: callTimeoutMs, ...(signal && { signal }) };
+  /** @returns the pause before the next attempt. */
+  private async attempt(signal: AbortSignal): Promise<number> {
+    try {
+      await this.write(signal);
+      this.backoff.reset();
+      return renewMs;
+    } catch (error) {
+      if (!signal.aborted) {
+        this.options.logger.warn({ err: error }, 'the lock object cannot be written');
+      }
+      return this.backoff.nextMs();
+    }
+  }
+
+  private async write(signal: AbortSignal): Promise<void> {
+    const { lock, identity } = this.options;
+    const call = { timeoutMs: callTimeoutMs, signal };
     const current = await lock.read(call);
-    // Another process has been started since: its record stays.
-    if (holderIdentity === '' && current?.holderIdentity !== identity) return;
-    const now = formatMicroTime(clock.nowMs());
-    const transitionCount = (current?.transitionCount ?? -1) + (holderIdentity === '' ? 0 : 1);
-    const times = { acquireTime: now, renewTime: now };
-    await lock.write({ holderIdentity, leaseDurationSeconds, ...times, transitionCount }, call);
+    const isOurs = current?.holderIdentity === identity;
+    const renewTime = formatMicroTime(this.clock.nowMs());
+    const acquireTime = (isOurs && current.acquireTime) || renewTime;
+    const transitionCount = current ? current.transitionCount + (isOurs ? 0 : 1) : 0;
+    const times = { leaseDurationSeconds, acquireTime, renewTime };
+    await lock.write({ holderIdentity: identity, ...times, transitionCount }, call);
+  }
+
+  private async release(): Promise<void> {
+    const { lock, identity } = this.options;
+    const call = { timeoutMs: callTimeoutMs };
+    const current = await lock.read(call);
+    if (current?.holderIdentity !== identity) return;
+    const { renewal: _, ...record } = current;
+    await lock.write({ ...record, holderIdentity: '', leaseDurationSeconds: 1 }, call);
   }
 }

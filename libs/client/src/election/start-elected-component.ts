@@ -76,12 +76,11 @@ export function startElectedComponent(
   lifecycle.onStop(component, stop);
 }
 
-/** Names the process in its lock object, if it serves at a URL that clients look for. */
+/** Names the process in its lock object, for clients that look for it. */
 function announce(
   options: LeaderElectionOptions,
   { component, client, logger, lifecycle, servingUrl }: ElectedComponentDependencies,
 ): void {
-  if (servingUrl === undefined) return;
   const { namespace, name, identity } = electionOfFlags(options, component);
   const { resourceLock } = options;
   const own = client.derive({ qps: 0 });

@@ -42,7 +42,7 @@ const sharedName = 'components';
 const sharedMain = resolve(appsDirectory, 'components/src/main.js');
 
 /**
- * The supervisor runs one process of a component at a time. Without election there is one write a
+ * The supervisor runs one process of a component at a time. Without election there are 0.9 writes a
  * second less at rest, and a restarted process does not wait for the lease of its predecessor.
  */
 const soleProcess = '--leader-elect=false';
