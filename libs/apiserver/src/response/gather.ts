@@ -67,7 +67,7 @@ async function writeBlocks(gathered: Gathered, block: Buffer, write: WriteBlock)
   await writeRest(gathered, block, at, write);
 }
 
-/** Does the same for everything after the head. The block contains `from` bytes already. */
+/** Writes the items and the tail in blocks. The first `from` bytes of `block` are in use. */
 async function writeRest(
   gathered: Gathered,
   block: Buffer,

@@ -57,6 +57,18 @@ function callOptions(options: CallOptions): CallOptions {
   };
 }
 
+/** The options of a list that are parameters of the request. */
+function selectionQuery(options: ListOptions): Record<string, QueryValue> {
+  const {
+    timeoutMs: _timeout,
+    sendOnce: _once,
+    yieldMs: _yield,
+    signal: _signal,
+    ...query
+  } = options;
+  return query;
+}
+
 function writeQuery(options: WriteOptions): Record<string, QueryValue> {
   return { dryRun: options.dryRun ? 'All' : undefined, fieldManager: options.fieldManager };
 }
@@ -99,15 +111,9 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
   }
 
   list(options: ListOptions = {}): Promise<ApiList<T>> {
-    const {
-      timeoutMs: _timeout,
-      sendOnce: _once,
-      yieldMs: _yield,
-      signal: _signal,
-      ...query
-    } = options;
     const headers = { accept: acceptOf(this.view, true) };
-    return this.send('GET', this.path, { ...callOptions(options), query: { ...query }, headers });
+    const query = selectionQuery(options);
+    return this.send('GET', this.path, { ...callOptions(options), query, headers });
   }
 
   async listAll(options: Omit<ListOptions, 'continue'> = {}): Promise<ApiList<T>> {
@@ -163,16 +169,9 @@ export class RestResourceClient<T extends ApiObject> implements ResourceClient<T
   }
 
   async deleteCollection(selection: ListOptions = {}, options: DeleteOptions = {}): Promise<void> {
-    const {
-      timeoutMs: _timeout,
-      sendOnce: _once,
-      yieldMs: _yield,
-      signal: _signal,
-      ...query
-    } = selection;
     await this.client.request('DELETE', this.path, {
       ...callOptions(options),
-      query: { ...query },
+      query: selectionQuery(selection),
       body: deleteBody(options),
     });
   }
