@@ -200,7 +200,7 @@ describe('damaged data directory', () => {
   });
 
   it('is not served when the damage occurs while the store runs', async () => {
-    const store = await openStore(directory);
+    const store = await openStore(directory, { ringEventsMax: 1 });
     await overwriteValues('state');
     await expect(store.list('', exact(5))).rejects.toMatchObject({ code: 'Corrupt' });
     expect(fatal).toHaveLength(1);

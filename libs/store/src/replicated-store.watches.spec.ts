@@ -1,10 +1,12 @@
-/** Watches of a replicated store: compaction, back-pressure, failing callbacks. */
+/** Watches of a replicated store: compaction, back-pressure, restarts, failing callbacks. */
+import { FileDisk } from '@orch/raft';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commit, put, until, WatchRecorder } from './testing/harness.js';
 import { ReplicatedStoreSetup } from './testing/replicated-store-setup.js';
 import type { Revision } from './versioned-store.js';
 
 const keyA = 'core/pods/ns/a';
+const keyB = 'core/pods/ns/b';
 
 describe('watches of ReplicatedStore', () => {
   let setup: ReplicatedStoreSetup;
@@ -65,6 +67,40 @@ describe('watches of ReplicatedStore', () => {
     for (const handle of handles) handle.close();
   });
 
+  it('resumes watches after a restart without reading the disk, from where no commit is missing', async () => {
+    await setup.open();
+    for (const value of ['1', '2', '3']) await commit(setup.store, put(keyA, value));
+    await commit(setup.store, put(keyB, '4'), { kind: 'delete', key: keyA });
+    await setup.store.compact(2 as Revision);
+    await commit(setup.store, put(keyA, '5'), put(keyB, '5'));
+    const before = await new WatchRecorder(setup.store, '', 2).reached(5);
+    await setup.store.stop();
+    const reads: string[] = [];
+    setup.fileDisk = countingDisk(reads);
+    await setup.open({}, setup.log.disk);
+    reads.length = 0;
+    const after = await new WatchRecorder(setup.store, '', 2).reached(5);
+    expect(after.show()).toEqual(before.show());
+    expect(after.show()).toHaveLength(5);
+    expect(reads).toEqual([]);
+  });
+
+  it('reads nothing for a watch of a resource that has not changed since', async () => {
+    const reads: string[] = [];
+    setup.fileDisk = countingDisk(reads);
+    await setup.open({ ringEventsMax: 1 });
+    await commit(setup.store, put('core/nodes/a', '1'));
+    for (let at = 0; at < 20; at += 1) await commit(setup.store, put(keyA, `${at}`));
+    // Resolves when all that is applied is on disk, and so out of memory.
+    await (await setup.store.openSnapshot()).close();
+    reads.length = 0;
+    const nodes = await new WatchRecorder(setup.store, 'core/nodes/', 1).reached(21);
+    await commit(setup.store, put('core/nodes/b', '1'));
+    await nodes.reached(22);
+    expect(reads).toEqual([]);
+    expect(nodes.events.map(({ revision }) => revision)).toEqual([22]);
+  });
+
   it('ends only the watch whose callback throws', async () => {
     await setup.open();
     const ended: string[] = [];
@@ -85,3 +121,22 @@ describe('watches of ReplicatedStore', () => {
     expect(healthy.events).toHaveLength(1);
   });
 });
+
+/** Notes the name of each method that reads the state database. */
+function countingDisk(reads: string[]): FileDisk {
+  return new (class extends FileDisk {
+    override async openDatabase(...parameters: Parameters<FileDisk['openDatabase']>) {
+      const database = await super.openDatabase(...parameters);
+      const { getSync, rows } = database;
+      database.getSync = (key) => {
+        reads.push('getSync');
+        return getSync.call(database, key);
+      };
+      database.rows = (range) => {
+        reads.push('rows');
+        return rows.call(database, range);
+      };
+      return database;
+    }
+  })();
+}

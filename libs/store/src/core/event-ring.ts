@@ -5,11 +5,21 @@
  */
 import { invariant, verify } from '@orch/component';
 import type { WatchEvent } from '../versioned-store.js';
+import type { VersionRecord } from './record.js';
 import type { StoredEntry } from './stored-entry.js';
 
 export interface StoreEvent extends WatchEvent {
   readonly previous: StoredEntry | undefined;
   readonly entry: StoredEntry;
+}
+
+/** The event that wrote `record`. `previous`: the version before it, undefined for a new key. */
+export function eventOf(
+  { entry, deleted }: VersionRecord,
+  previous: StoredEntry | undefined,
+): StoreEvent {
+  const { key, revision } = entry;
+  return { revision, kind: deleted ? 'delete' : 'put', key, previous, entry, derived: undefined };
 }
 
 const eventOverheadBytes = 256;
@@ -36,6 +46,11 @@ export class EventRing {
   /** Oldest revision in the ring; one more than the newest revision if the ring is empty. */
   get firstRevision(): number {
     return this.oldestRevision;
+  }
+
+  /** Whether the next commit is the one after `revision`. */
+  reaches(revision: number): boolean {
+    return this.nextRevision() === revision + 1;
   }
 
   /** Empties the ring: the next commit is the one after `revision`. */

@@ -21,6 +21,8 @@ export interface ResourceIndex {
   readonly live: OrderedMap<string, StoredEntry>;
   /** Keys that have history, live or deleted. */
   readonly history: OrderedMap<string, Versions>;
+  /** Revision of the newest change of a key of this resource. */
+  newestRevision: number;
 }
 
 interface Superseded {
@@ -72,13 +74,20 @@ export class KeySpace {
       .sort((left, right) => (left.resource < right.resource ? -1 : 1));
   }
 
+  /** Whether a key with `prefix` can have changed after `revision`. */
+  mayHaveChanged(prefix: string, revision: number): boolean {
+    return this.resources(prefix).some(({ newestRevision }) => newestRevision > revision);
+  }
+
   /** Makes `entry` the live version of its key. */
   put(entry: StoredEntry): void {
     invariant(entry.createRevision <= entry.revision, 'a version is older than its key');
     const previous = this.live.get(entry.key);
     if (previous) this.supersede(previous, entry.revision);
     this.live.set(entry.key, entry);
-    this.indexOf(entry.key).live.set(entry.key, entry);
+    const index = this.indexOf(entry.key);
+    index.live.set(entry.key, entry);
+    index.newestRevision = entry.revision;
     this.liveBytes += entry.bytes.length;
     this.liveRevisions += entry.revision;
   }
@@ -92,6 +101,7 @@ export class KeySpace {
     this.live.delete(key);
     const index = this.indexOf(key);
     invariant(index.live.delete(key), 'the ordered index lacks a live key', { key, revision });
+    index.newestRevision = revision;
     this.appendHistory(tombstone, revision, true);
   }
 
@@ -100,6 +110,7 @@ export class KeySpace {
     invariant(!this.live.has(tombstone.key), 'a tombstone without versions has a live entry', {
       key: tombstone.key,
     });
+    this.indexOf(tombstone.key).newestRevision = tombstone.revision;
     this.appendHistory(tombstone, tombstone.revision, true);
   }
 
@@ -175,7 +186,7 @@ export class KeySpace {
     invariant(resource !== undefined, 'a malformed key is stored');
     let index = this.indexes.get(resource);
     if (!index) {
-      index = { resource, live: orderedMap(), history: orderedMap() };
+      index = { resource, live: orderedMap(), history: orderedMap(), newestRevision: 0 };
       this.indexes.set(resource, index);
     }
     return index;

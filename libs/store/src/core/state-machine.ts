@@ -195,7 +195,8 @@ export class StateMachine {
     this.timeMs = facts.timeMs;
     this.hash = facts.hash;
     invariant(this.historyFloor <= facts.revision, 'history begins after the newest revision');
-    this.ring.reset(facts.revision);
+    // The newest record can be older: a compaction drops the tombstones of deleted keys.
+    if (!this.ring.reaches(facts.revision)) this.ring.reset(facts.revision);
   }
 
   private register(command: Command, index: number): Applied {

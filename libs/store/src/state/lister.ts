@@ -134,10 +134,10 @@ export class Lister {
     let size = 0;
     for (const { live, history } of indexes) size += live.size + history.size;
     if (size * (diskReadUnits + 1) < listSliceUnits) return indexes;
-    return indexes.map(({ resource, live, history }) => ({
-      resource,
-      live: live.clone(),
-      history: history.clone(),
+    return indexes.map((index) => ({
+      ...index,
+      live: index.live.clone(),
+      history: index.history.clone(),
     }));
   }
 

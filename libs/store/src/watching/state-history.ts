@@ -3,8 +3,9 @@
  * database.
  */
 import { invariant } from '@orch/component';
-import type { StoreEvent } from '../core/event-ring.js';
+import { eventOf, type StoreEvent } from '../core/event-ring.js';
 import type { VersionRecord } from '../core/record.js';
+import type { StoredEntry } from '../core/stored-entry.js';
 import type { LiveState } from '../state/live-state.js';
 import { type Revision, StoreError } from '../versioned-store.js';
 import type { HistoryStep, PastCommit, WatchHistory } from './watch-history.js';
@@ -18,6 +19,10 @@ export class StateHistory implements WatchHistory {
 
   get recentAfter(): Revision {
     return (this.live.machine.ring.firstRevision - 1) as Revision;
+  }
+
+  mayHaveChanged(prefix: string, revision: Revision): boolean {
+    return this.live.machine.keys.mayHaveChanged(prefix, revision);
   }
 
   *recent(after: Revision, upTo: Revision): Generator<PastCommit> {
@@ -51,7 +56,7 @@ export class StateHistory implements WatchHistory {
           complete = last;
           last = revision;
         }
-        if (selects(key)) events.push(eventOf(record, this.live));
+        if (selects(key)) events.push(eventOf(record, this.previousOf(record)));
       }
       yield { commits, revision: complete };
     }
@@ -59,13 +64,12 @@ export class StateHistory implements WatchHistory {
     if (last !== upTo) throw missingRecord(last + 1);
     yield { commits: [{ revision: last, events }], revision: last };
   }
-}
 
-function eventOf({ entry, deleted }: VersionRecord, { reader }: LiveState): StoreEvent {
-  const { key, revision, createRevision } = entry;
-  const isCreation = createRevision === revision && !deleted;
-  const previous = isCreation ? undefined : reader.at(key, revision - 1);
-  return { revision, kind: deleted ? 'delete' : 'put', key, previous, entry, derived: undefined };
+  private previousOf({ entry, deleted }: VersionRecord): StoredEntry | undefined {
+    const { key, revision, createRevision } = entry;
+    const isCreation = createRevision === revision && !deleted;
+    return isCreation ? undefined : this.live.reader.at(key, revision - 1);
+  }
 }
 
 function missingRecord(revision: number): StoreError {

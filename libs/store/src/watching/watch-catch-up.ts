@@ -69,6 +69,9 @@ export class WatchCatchUp {
         watch.end(compactedError(watch.sentRevision, history.oldestRevision));
         return;
       }
+      if (!history.mayHaveChanged(watch.options.prefix, watch.sentRevision)) {
+        watch.sentRevision = this.hub.revision;
+      }
       if (watch.sentRevision === this.hub.revision) {
         this.hub.join(watch);
         return;

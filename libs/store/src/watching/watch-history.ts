@@ -23,6 +23,8 @@ export interface WatchHistory {
   readonly oldestRevision: Revision;
   /** `recent` has every commit after this revision. */
   readonly recentAfter: Revision;
+  /** False: no key with `prefix` changed after `revision`. True also if that is not known. */
+  mayHaveChanged(prefix: string, revision: Revision): boolean;
   /**
    * Commits from memory with `after` < revision <= `upTo`. `after` must be `recentAfter` or later.
    */

@@ -27,6 +27,11 @@ export class History implements WatchHistory {
     return this.recentCommits.after;
   }
 
+  /** Not known without a read of etcd. */
+  mayHaveChanged(): boolean {
+    return true;
+  }
+
   recent(after: Revision, upTo: Revision): Iterable<RecentCommit> {
     return this.recentCommits.between(after, upTo);
   }
