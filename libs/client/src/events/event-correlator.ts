@@ -1,6 +1,6 @@
 /**
  * Decides whether an event is created, counted on an earlier event, or dropped. Pure: the caller
- * passes the time. Applies these rules in order:
+ * passes the time. The rules:
  * 1. Ten or more different messages about one object, for one reason, within ten minutes are
  *    combined into one event (`(combined from similar events): ...`).
  * 2. A repetition of an earlier event increments its count.
@@ -15,20 +15,13 @@ export interface EventFacts {
   readonly subject: string;
   /** The part of the object, such as a container. */
   readonly fieldPath?: string;
-  /** Source and object alone. */
-  readonly spamKey: string;
   readonly message: string;
-  /** Occurrences since the last write. */
-  readonly count: number;
 }
 
-/** An event to write, and the key under which its repetitions are counted. */
-export interface Correlated {
+/** The message to write, and the key under which its repetitions are counted. */
+export interface Combined {
   readonly key: string;
   readonly message: string;
-  readonly count: number;
-  /** The earlier event to update; if undefined, a new event is created. */
-  readonly written: WrittenEvent | undefined;
 }
 
 /** Identifies an event that was written. */
@@ -42,8 +35,10 @@ interface Similar {
   lastMs: number;
 }
 
-interface Counted {
+export interface Counted {
+  /** All occurrences. */
   count: number;
+  /** The earlier event to update; if undefined, a new event is created. */
   written: WrittenEvent | undefined;
 }
 
@@ -58,19 +53,28 @@ export class EventCorrelator {
   private readonly counted = new LRUCache<string, Counted>(cacheOptions);
   private readonly spam = new LRUCache<string, TokenBucket>(cacheOptions);
 
-  /** Returns undefined if the event is to be dropped. */
-  correlate(event: EventFacts, nowMs: number): Correlated | undefined {
-    const isSimilar = this.isOneOfMany(event, nowMs);
-    const { subject, fieldPath = '' } = event;
-    const key = isSimilar ? subject : `${subject}\n${fieldPath}\n${event.message}`;
-    const message = isSimilar ? `(combined from similar events): ${event.message}` : event.message;
-    const counted = this.counted.get(key) ?? { count: 0, written: undefined };
-    counted.count += event.count;
+  /** Applies rule 1. */
+  combine(event: EventFacts, nowMs: number): Combined {
+    const { subject, fieldPath = '', message } = event;
+    if (!this.isOneOfMany(event, nowMs)) {
+      return { key: `${subject}\n${fieldPath}\n${message}`, message };
+    }
+    return { key: subject, message: `(combined from similar events): ${message}` };
+  }
+
+  /** Applies rule 3 to the next event of a source about an object. */
+  admit(sourceAndObject: string, nowMs: number): boolean {
+    const bucket = this.spam.get(sourceAndObject) ?? new TokenBucket(spamQps, spamBurst, nowMs);
+    this.spam.set(sourceAndObject, bucket);
+    return bucket.tryTake(nowMs);
+  }
+
+  /** Applies rule 2: counts further occurrences under `key`, written or not. */
+  count(key: string, occurrences: number): Readonly<Counted> {
+    const { count, written } = this.counted.get(key) ?? { count: 0, written: undefined };
+    const counted = { count: count + occurrences, written };
     this.counted.set(key, counted);
-    const bucket = this.spam.get(event.spamKey) ?? new TokenBucket(spamQps, spamBurst, nowMs);
-    this.spam.set(event.spamKey, bucket);
-    if (!bucket.tryTake(nowMs)) return undefined;
-    return { key, message, ...counted };
+    return counted;
   }
 
   /** Records that the event under `key` is written. */

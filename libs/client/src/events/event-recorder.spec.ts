@@ -1,8 +1,9 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { TestClock } from '../../../component/src/testing/test-clock.js';
 import { eventually, quietLogger } from '../../test/support.js';
 import { TestApiServer } from '../../test/test-api-server.js';
 import { resources } from '../generated/resources.js';
+import { limits } from '../limits.js';
 import { RestClient } from '../rest/rest-client.js';
 import { MemoryApiClient } from '../testing/memory-api-client.js';
 import { MemoryApiServer } from '../testing/memory-api-server.js';
@@ -123,4 +124,47 @@ it('writes an event that comes right after the last one was written', async () =
     const names = server.list(resources.events).map((event) => event.involvedObject.name);
     expect(names, `after ${turnCount} turns`).toEqual(['first', 'second']);
   }
+});
+
+it('writes many different events about one object as ten, and drops those it would not write', async () => {
+  const server = new MemoryApiServer();
+  const client = new MemoryApiClient(server);
+  const recorder = new EventRecorder({ client, component: 'tester', logger: quietLogger });
+  const regarding = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', namespace: 'default' };
+  const burst = 2 * limits.eventQueueMax;
+  for (let index = 0; index < burst; index++) {
+    recorder.event(regarding, 'Normal', 'SuccessfulCreate', `Created pod: p${index}`);
+  }
+  const other = { ...regarding, name: 'other' };
+  recorder.event(other, 'Normal', 'SuccessfulCreate', 'Created pod: o');
+  const events = () => server.list(resources.events);
+  await eventually('all are written', () => events().length === 11);
+  const combined = events().find(({ message }) => message?.startsWith('(combined'));
+  expect(combined).toMatchObject({
+    message: `(combined from similar events): Created pod: p${burst - 1}`,
+    count: burst - 9,
+  });
+  expect(events().filter(({ involvedObject }) => involvedObject.name === 'other')).toHaveLength(1);
+  await recorder.stop();
+});
+
+it('logs dropped events once, not each', async () => {
+  const warn = vi.fn();
+  const server = new TestApiServer();
+  const client = new RestClient({ servers: [await server.start()] });
+  const recorder = new EventRecorder({
+    client,
+    component: 'tester',
+    logger: { ...quietLogger, warn },
+  });
+  for (let index = 0; index < limits.eventQueueMax + 100; index++) {
+    const regarding = { apiVersion: 'v1', kind: 'Pod', name: `p${index}`, namespace: 'n' };
+    recorder.event(regarding, 'Normal', 'Scheduled', 'assigned');
+  }
+  expect(warn.mock.calls).toEqual([
+    [{ reason: 'Scheduled', dropCount: 1 }, 'event queue is full, events dropped'],
+  ]);
+  await recorder.stop(0);
+  await client.close();
+  await server.stop();
 });

@@ -13,7 +13,7 @@ import { limits } from '../limits.js';
 import type { ApiObject } from '../objects.js';
 import type { ApiClient } from '../rest/api-client.js';
 import { ApiError, isAlreadyExists, isNotFound } from '../rest/api-error.js';
-import { type Correlated, EventCorrelator } from './event-correlator.js';
+import { type Counted, EventCorrelator } from './event-correlator.js';
 import { EventQueue } from './event-queue.js';
 
 export type EventType = 'Normal' | 'Warning';
@@ -44,7 +44,10 @@ interface Recorded {
   readonly regarding: ObjectReference;
   readonly type: EventType;
   readonly reason: string;
-  readonly message: string;
+  /** See `Combined`. */
+  readonly key: string;
+  /** That of the latest occurrence. */
+  message: string;
   /** The first occurrence since the last write. */
   readonly firstAtMs: number;
   /** The latest occurrence. */
@@ -62,6 +65,7 @@ interface Taken {
 
 const writeTimeoutMs = 10_000;
 const retryDelayMs = 10_000;
+const dropLogIntervalMs = 60_000;
 
 export class EventRecorder {
   private readonly clock: Clock;
@@ -72,6 +76,9 @@ export class EventRecorder {
   private readonly writers = new Set<Promise<void>>();
   private accepting = true;
   private nameCount = 0;
+  /** Since the last message about them. */
+  private dropCount = 0;
+  private nextDropLogMs = 0;
 
   constructor(private readonly options: EventRecorderOptions) {
     this.clock = options.clock ?? systemClock;
@@ -89,27 +96,44 @@ export class EventRecorder {
     message: string,
   ): void {
     if (!this.accepting) return;
+    const reference = referenceTo(regarding);
+    this.options.logger.debug({ regarding: reference, reason, message }, 'event');
+    const about = this.aboutOf(reference);
     const nowMs = this.clock.nowMs();
-    const recorded: Recorded = {
-      regarding: referenceTo(regarding),
-      ...{ type, reason, message: message.slice(0, limits.eventMessageCharsMax) },
-      ...{ firstAtMs: nowMs, atMs: nowMs, queuedMs: this.clock.monotonicMs(), count: 1 },
+    const queuedMs = this.clock.monotonicMs();
+    const facts = {
+      ...{ subject: [about, type, reason].join('\n'), fieldPath: reference.fieldPath },
+      message: message.slice(0, limits.eventMessageCharsMax),
     };
-    this.options.logger.debug({ regarding: recorded.regarding, reason, message }, 'event');
-    const about = this.aboutOf(recorded);
-    const key = [type, reason, recorded.regarding.fieldPath, recorded.message].join('\n');
+    const combined = this.correlator.combine(facts, queuedMs);
+    const { key } = combined;
     const waiting = this.queue.find(about, key);
     if (waiting) {
       waiting.count++;
       waiting.atMs = nowMs;
-      return;
+      waiting.message = combined.message;
+    } else if (!this.correlator.admit(about, queuedMs)) {
+      this.correlator.count(key, 1);
+    } else if (this.queue.size >= limits.eventQueueMax) {
+      this.noteDrop(reason);
+    } else {
+      const times = { firstAtMs: nowMs, atMs: nowMs, queuedMs };
+      this.queue.add(about, key, {
+        ...{ regarding: reference, type, reason, ...combined, ...times, count: 1 },
+      });
+      this.startWriter();
     }
-    if (this.queue.size >= limits.eventQueueMax) {
-      this.options.logger.warn({ reason, message }, 'event queue is full, event dropped');
-      return;
-    }
-    this.queue.add(about, key, recorded);
-    this.startWriter();
+  }
+
+  /** Logs a first drop, and once a minute how many there were: there can be thousands. */
+  private noteDrop(reason: string): void {
+    this.dropCount += 1;
+    const nowMs = this.clock.monotonicMs();
+    if (nowMs < this.nextDropLogMs) return;
+    const { dropCount } = this;
+    this.options.logger.warn({ reason, dropCount }, 'event queue is full, events dropped');
+    this.dropCount = 0;
+    this.nextDropLogMs = nowMs + dropLogIntervalMs;
   }
 
   /** Writes the queued events for at most `timeoutMs`, then stops. */
@@ -136,7 +160,7 @@ export class EventRecorder {
 
   private async writeFrom(first: Taken): Promise<void> {
     for (let next: Taken | undefined = first; next; next = this.take()) {
-      await this.writeWithRetries(next);
+      await this.writeWithRetries(next.recorded);
       this.queue.release(next.about);
     }
   }
@@ -149,28 +173,20 @@ export class EventRecorder {
    * Returns the source and the object of an event as one text, without the part of the object:
    * the containers of a pod share its limits.
    */
-  private aboutOf({ regarding }: Recorded): string {
+  private aboutOf({ apiVersion, kind, namespace, name, uid }: ObjectReference): string {
     const { component, host = '' } = this.options;
-    const { apiVersion, kind, namespace, name, uid } = regarding;
     return [component, host, apiVersion, kind, namespace, name, uid].join('\n');
   }
 
-  private async writeWithRetries({ about, recorded }: Taken): Promise<void> {
-    const { regarding, type, reason, message, count } = recorded;
+  private async writeWithRetries(recorded: Recorded): Promise<void> {
+    const { regarding, reason } = recorded;
     const { logger } = this.options;
-    const correlated = this.correlator.correlate(
-      {
-        ...{ subject: [about, type, reason].join('\n'), spamKey: about },
-        ...{ fieldPath: regarding.fieldPath, message, count },
-      },
-      this.clock.monotonicMs(),
-    );
-    if (!correlated) return;
+    const counted = this.correlator.count(recorded.key, recorded.count);
     // All attempts use one name, so that a lost response does not lead to a second event.
     const newName = this.eventName(recorded);
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.write(recorded, correlated, newName);
+        await this.write(recorded, counted, newName);
         return;
       } catch (error) {
         if (this.stopping.signal.aborted) return;
@@ -189,8 +205,9 @@ export class EventRecorder {
     }
   }
 
-  private async write(recorded: Recorded, correlated: Correlated, newName: string): Promise<void> {
-    const { key, message, count, written: earlier } = correlated;
+  private async write(recorded: Recorded, counted: Counted, newName: string): Promise<void> {
+    const { key, message } = recorded;
+    const { count, written: earlier } = counted;
     const namespace = recorded.regarding.namespace || 'default';
     const events = this.options.client.resource(resources.events, namespace);
     const waitedMs = this.clock.monotonicMs() - recorded.queuedMs;

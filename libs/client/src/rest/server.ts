@@ -2,6 +2,7 @@
  * The connections to one server: a pool for requests, one for streams, so that watches never occupy
  * the connections of requests, and one connection for readiness probes, which queue behind neither.
  */
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { type Clock, withDeadline } from '@orch/component';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { limits } from '../limits.js';
@@ -38,6 +39,8 @@ export class Server {
   /** Pools with earlier credentials, whose requests and streams are still open. */
   private readonly retired = new Set<Pool>();
   private tls: TlsCredentials;
+  /** Of `tls`, made for the first connection. */
+  private secureContext: SecureContext | undefined;
 
   constructor(
     address: string,
@@ -103,6 +106,7 @@ export class Server {
    */
   useTls(tls: TlsCredentials): void {
     this.tls = tls;
+    this.secureContext = undefined;
     const old = [this.pools.requests, this.pools.streams, this.probePool];
     this.pools = this.openPools();
     this.probePool = this.openPool(1, probeKeepAliveMs);
@@ -153,24 +157,49 @@ export class Server {
   /** No timeouts here: the client enforces the deadline of each request. */
   private openPool(connections: number, keepAliveTimeout: number): Pool {
     const { origin, protocol } = this.url;
-    const connect = buildConnector({
-      timeout: connectTimeoutMs,
-      keepAlive: true,
-      keepAliveInitialDelay: tcpProbeMs,
-      ...(protocol === 'https:' ? tlsOptions({ ...this.options, ...this.tls }) : {}),
-    });
+    let connector: buildConnector.connector | undefined;
+    const newConnector = () =>
+      buildConnector({
+        timeout: connectTimeoutMs,
+        keepAlive: true,
+        keepAliveInitialDelay: tcpProbeMs,
+        ...(protocol === 'https:' ? this.tlsOptions() : {}),
+      });
     return new Pool(origin, {
       connections,
       bodyTimeout: 0,
       headersTimeout: 0,
       keepAliveTimeout,
-      connect: (target, callback) =>
-        connect(target, (...[error, socket]) => {
+      connect: (target, callback) => {
+        const fail = (error: unknown) => callback(connectFailure(error as Error, origin), null);
+        try {
+          connector ??= newConnector();
+        } catch (error) {
+          // The credentials cannot be parsed.
+          return fail(error);
+        }
+        connector(target, (...[error, socket]) => {
           // A failure here, including TLS, precedes the request.
-          if (error) callback(connectFailure(error, origin), null);
+          if (error) fail(error);
           else callback(null, socket);
-        }),
+        });
+      },
     });
+  }
+
+  private tlsOptions() {
+    const { tlsServerName, insecureSkipTlsVerify } = this.options;
+    const { ca, clientCertificate: pair } = this.tls;
+    // Made once: it costs several times as much as an attempt to connect to a server that is down.
+    this.secureContext ??= createSecureContext({
+      ...(ca && { ca }),
+      ...(pair && { cert: pair.certificate, key: pair.key }),
+    });
+    return {
+      secureContext: this.secureContext,
+      ...(tlsServerName ? { servername: tlsServerName } : {}),
+      rejectUnauthorized: !insecureSkipTlsVerify,
+    };
   }
 }
 
@@ -183,15 +212,4 @@ function connectFailure(error: Error, origin: string): TransportError {
 
 function lost(reason: string): TransportError {
   return new TransportError('connection_lost', reason, true);
-}
-
-function tlsOptions(options: RestClientOptions) {
-  return {
-    ...(options.ca ? { ca: options.ca } : {}),
-    ...(options.clientCertificate
-      ? { cert: options.clientCertificate.certificate, key: options.clientCertificate.key }
-      : {}),
-    ...(options.tlsServerName ? { servername: options.tlsServerName } : {}),
-    rejectUnauthorized: !options.insecureSkipTlsVerify,
-  };
 }
