@@ -23,6 +23,12 @@ const selfSignedValidMs = 365 * 86_400_000;
 const headersTimeoutMs = 30_000;
 /** Time for which an idle connection stays open. */
 export const keepAliveTimeoutMs = 180_000;
+/**
+ * Connections that the kernel accepts before this process does, which it limits itself to
+ * `net.core.somaxconn`. Lower: when thousands of clients return after a restart, more of them
+ * repeat their attempt after one, three and seven seconds.
+ */
+export const connectionBacklog = 4_096;
 const handshakeTimeoutMs = 10_000;
 const concurrentStreamsMax = 1_000;
 /**

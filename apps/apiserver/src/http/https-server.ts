@@ -6,8 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2SecureServer } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { INestApplication } from '@nestjs/common';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
   acceptUpgrade,
   isResourceTarget,
@@ -19,6 +18,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiServerContext } from '../context/api-server-context.js';
 import { firstServiceAddress } from '../context/cluster-settings.js';
 import {
+  connectionBacklog,
   createHttpsServer,
   keepAliveTimeoutMs,
   type Listener,
@@ -90,10 +90,11 @@ export class HttpsServer {
   }
 
   /** Returns the port. Rejects with FatalError if the address is not available. */
-  async listen(app: INestApplication): Promise<number> {
+  async listen(app: NestFastifyApplication): Promise<number> {
     const { options, logger, lifecycle } = this.context;
     try {
-      await app.listen(options.securePort, options.bindAddress);
+      const { securePort: port, bindAddress: host } = options;
+      await app.listen({ port, host, backlog: connectionBacklog });
     } catch (error) {
       throw listenFailure(options.bindAddress, options.securePort, error as NodeJS.ErrnoException);
     }
