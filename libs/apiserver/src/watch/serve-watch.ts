@@ -35,6 +35,7 @@ import { contentTypeOf, type Representation } from '../request/accept.js';
 import type { IncludeObject } from '../request/representation.js';
 import { type Bookmarked, BookmarkRounds } from './bookmark-rounds.js';
 import { EventEncoder, type EventType } from './event-encoder.js';
+import { joinedEvents } from './joined-events.js';
 import {
   type EndReason,
   responseChannel,
@@ -79,14 +80,19 @@ export interface WatchDependencies {
   readonly logger: Logger;
 }
 
+const none: readonly WatchEvent[] = [];
+
 export class ActiveWatch implements Bookmarked {
   private readonly stream: WatchStream;
   private readonly encoder: EventEncoder;
   private readonly timers: Timer[] = [];
   private readonly traffic: WatchTraffic;
   private handle: WatchHandle | undefined;
-  /** Events that are encoded in the time slice of their write, because many watches get them. */
-  private pending: WatchEvent[] = [];
+  /**
+   * Events that are encoded in the time slice of their write, because many watches get them; a list
+   * that these watches share.
+   */
+  private pending: readonly WatchEvent[] = none;
 
   constructor(
     private readonly dependencies: WatchDependencies,
@@ -176,11 +182,14 @@ export class ActiveWatch implements Bookmarked {
 
   private onEvents(events: readonly WatchEvent[], after: Revision, name: string): void {
     const { resource } = this.target.store.served;
-    for (const event of events) {
-      if (event.revision <= after) continue;
-      if (name !== '' && resource.nameOfKey(event.key) !== name) continue;
-      this.pending.push(event);
-    }
+    const isWhole = name === '' && events[0]!.revision > after;
+    const selected = isWhole
+      ? events
+      : events.filter(
+          ({ revision, key }) =>
+            revision > after && (name === '' || resource.nameOfKey(key) === name),
+        );
+    this.pending = joinedEvents(this.pending, selected);
     // A slow client is noticed by its queue of encoded events.
     if (this.pending.length > watchPendingEventsMax) this.encodePending();
     else if (this.pending.length > 0) this.stream.wake();
@@ -189,7 +198,7 @@ export class ActiveWatch implements Bookmarked {
   private encodePending(): void {
     if (this.pending.length === 0) return;
     const events = this.pending;
-    this.pending = [];
+    this.pending = none;
     try {
       for (const event of events) this.onEvent(event);
     } catch (error) {
@@ -266,7 +275,7 @@ export class ActiveWatch implements Bookmarked {
 
   private finish(reason: EndReason): void {
     this.handle?.close();
-    this.pending = [];
+    this.pending = none;
     for (const timer of this.timers) timer.cancel();
     this.dependencies.bookmarks.remove(this);
     this.dependencies.observer.ended(this, reason);

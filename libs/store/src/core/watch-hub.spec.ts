@@ -75,6 +75,44 @@ it('calls only the watches whose value an object has or had', () => {
   expect(visitedCount).toBe(2);
 });
 
+it('gives watches that select the same events one list of them', () => {
+  const hub = new WatchHub();
+  const lists: (readonly WatchEvent[])[] = [];
+  for (let watch = 0; watch < 3; watch += 1) {
+    const take = (events: readonly WatchEvent[]) => void lists.push(events);
+    hub.join(watchOf({ prefix: 'pods/', selects: undefined }, take));
+  }
+  hub.collect([eventOf(1, 'put', 'pods/x/a', 'a')]);
+  hub.collect([eventOf(2, 'put', 'pods/x/b', 'b')]);
+  hub.flush(2 as Revision, throwError);
+  expect(lists[0]!.map(({ revision }) => revision)).toEqual([1, 2]);
+  expect(lists.every((list) => list === lists[0])).toBe(true);
+  hub.collect([eventOf(3, 'put', 'pods/x/a', 'c', 'a')]);
+  hub.flush(3 as Revision, throwError);
+  expect(lists[0]).toHaveLength(2);
+  expect(lists[3]!.map(({ revision }) => revision)).toEqual([3]);
+});
+
+it('delivers nothing of a flush to a watch that is opened during it', () => {
+  const hub = new WatchHub();
+  const seen: number[] = [];
+  const pods = { prefix: 'pods/', selects: undefined };
+  const opened = watchOf(
+    pods,
+    (events) => seen.push(...events.map(({ revision }) => revision)),
+    1 as Revision,
+  );
+  const open = () => {
+    if (!opened.hub) hub.join(opened);
+  };
+  hub.join(watchOf(pods, open));
+  for (const revision of [1, 2] as Revision[]) {
+    hub.collect([eventOf(revision, 'put', 'pods/x/a', 'a')]);
+    hub.flush(revision, throwError);
+  }
+  expect(seen).toEqual([2]);
+});
+
 /** Events as `revision`, after the filter that every reader of a watch applies. */
 function replay(
   cases: readonly WatchCase[],
@@ -125,8 +163,8 @@ function passes({ selects }: WatchCase, { entry, previous }: WatchEvent): boolea
 function watchOf(
   { prefix, selects }: WatchCase,
   onEvents: (events: readonly WatchEvent[]) => void,
+  afterRevision = 0 as Revision,
 ): Watch {
-  const afterRevision = 0 as Revision;
   const options = {
     prefix,
     afterRevision,

@@ -1,8 +1,9 @@
 /**
- * The watches that are up to date, grouped by the segments of their prefix and in a group by the
- * value that they select, so that an event costs only the watches that select it. Invariants: a
- * watch in the hub has been sent every event up to the hub's revision; the events of a commit are
- * never split over two calls.
+ * The watches that are up to date, grouped by their prefix and in a group by the value that they
+ * select, so that an event costs only the watches that select it. Watches that select the same
+ * events get one list of them, so that an event for thousands of watches allocates nothing for each
+ * of them. Invariants: a watch in the hub has been sent every event up to the hub's revision; the
+ * events of a commit are never split over two calls.
  */
 import { invariant, verify } from '@orch/component';
 import type {
@@ -12,14 +13,12 @@ import type {
   WatchHandle,
   WatchOptions,
 } from '../versioned-store.js';
-import { WatchGroup } from './watch-group.js';
+import { type WatchCell, WatchGroup } from './watch-group.js';
 
 /** One open watch. While it is in the hub, the hub's revision replaces `sentRevision`. */
 export class Watch implements WatchHandle {
   closed = false;
   sentRevision: Revision;
-  /** Selected events of the slice that is being applied. */
-  readonly pending: WatchEvent[] = [];
   /** The hub that it is in. */
   hub: WatchHub | undefined;
 
@@ -71,7 +70,8 @@ const slash = 0x2f;
 export class WatchHub {
   revision = 0 as Revision;
   private readonly groups = new Map<string, WatchGroup<Watch>>();
-  private readonly touched: Watch[] = [];
+  /** The cells with events that wait for the flush. */
+  private touched: WatchCell<Watch>[] = [];
 
   /** `watch` must have been sent every event up to `revision`. */
   join(watch: Watch): void {
@@ -81,24 +81,23 @@ export class WatchHub {
     });
     invariant(!watch.closed, 'a closed watch joins the hub');
     invariant(watch.hub === undefined, 'a watch joins the hub twice');
-    const group = groupOf(watch.options.prefix);
-    let watches = this.groups.get(group);
-    if (!watches) {
-      watches = new WatchGroup<Watch>();
-      this.groups.set(group, watches);
+    const { prefix } = watch.options;
+    let group = this.groups.get(prefix);
+    if (!group) {
+      group = new WatchGroup<Watch>();
+      this.groups.set(prefix, group);
     }
-    watches.add(watch);
+    group.add(watch);
     watch.hub = this;
   }
 
   leave(watch: Watch): void {
-    const group = groupOf(watch.options.prefix);
-    const watches = this.groups.get(group);
+    const { prefix } = watch.options;
+    const group = this.groups.get(prefix);
     invariant(watch.hub === this, 'a watch leaves a hub that it is not in');
-    invariant(watches?.remove(watch) === true, 'the hub lacks a watch that is in it');
-    if (watches.watchCount === 0) this.groups.delete(group);
+    invariant(group?.remove(watch) === true, 'the hub lacks a watch that is in it');
+    if (group.watchCount === 0) this.groups.delete(prefix);
     watch.hub = undefined;
-    watch.pending.length = 0;
   }
 
   /** Removes and returns all watches. Each was sent every event up to `revision`. */
@@ -125,8 +124,9 @@ export class WatchHub {
       this.collectFor('', event);
       for (let at = key.indexOf('/', 1); at >= 0; at = key.indexOf('/', at + 1)) {
         this.collectFor(key.slice(0, at), event);
+        this.collectFor(key.slice(0, at + 1), event);
       }
-      this.collectFor(key, event);
+      if (!key.endsWith('/')) this.collectFor(key, event);
     }
   }
 
@@ -140,28 +140,28 @@ export class WatchHub {
       to: revision,
     });
     this.revision = revision;
-    const touched = this.touched.splice(0);
-    for (const watch of touched) {
-      const events = watch.pending.splice(0);
-      if (watch.closed || events.length === 0) continue;
-      const newest = events[events.length - 1]!.revision;
+    const { touched } = this;
+    this.touched = [];
+    for (const cell of touched) {
+      const events = cell.take();
+      const [first, newest] = [events[0]!.revision, events[events.length - 1]!.revision];
       invariant(newest <= revision, 'an event is delivered before its revision');
       verify(() => isOrdered(events), 'events are delivered out of order');
-      try {
-        watch.options.onEvents(events, revision);
-      } catch (error) {
-        onCallbackError(watch, error);
+      for (const watch of cell.watches) {
+        // A watch that a callback opens during the flush has these events already.
+        if (watch.sentRevision >= first) continue;
+        try {
+          watch.options.onEvents(events, revision);
+        } catch (error) {
+          onCallbackError(watch, error);
+        }
       }
     }
   }
 
-  private collectFor(group: string, event: WatchEvent): void {
-    const watches = this.groups.get(group);
-    if (!watches) return;
-    watches.forEachCandidate(event, (watch) => {
-      if (!watch.selects(event.key)) return;
-      if (watch.pending.length === 0) this.touched.push(watch);
-      watch.pending.push(event);
+  private collectFor(prefix: string, event: WatchEvent): void {
+    this.groups.get(prefix)?.forEachCandidate(event, (cell) => {
+      if (cell.add(event)) this.touched.push(cell);
     });
   }
 }
@@ -169,9 +169,4 @@ export class WatchHub {
 /** Whether the revisions of `events` never decrease. */
 function isOrdered(events: readonly WatchEvent[]): boolean {
   return events.every(({ revision }, at) => at === 0 || events[at - 1]!.revision <= revision);
-}
-
-/** Returns the group of a prefix: the whole segments before its end. */
-function groupOf(prefix: string): string {
-  return prefix.endsWith('/') ? prefix.slice(0, -1) : prefix;
 }
