@@ -18,6 +18,11 @@ export const yamlAliasesMax = 100;
 export const yamlMergesMax = 100;
 /** Time limit for a request body, independent of the request's own deadline. */
 export const bodyReadTimeoutMs = 30_000;
+/**
+ * Time of work on a long response before it yields to the event loop. Higher: other requests wait
+ * longer. Lower: the response takes longer.
+ */
+export const responseSliceMs = 2;
 /** Size of one gathered write of a long response. Higher: more memory. Lower: more writes. */
 export const gatherBlockBytes = 256 * 1024;
 /** Idle gather blocks that are pooled. Higher: more memory. Lower: more allocations. */

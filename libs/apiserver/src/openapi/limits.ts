@@ -1,10 +1,5 @@
 /** Named maxima of the OpenAPI documents. */
 
-/**
- * Time of work on a document before it yields to the event loop. Higher: requests wait longer.
- * Lower: the document takes longer.
- */
-export const sliceMs = 5;
 /** Size of a document. Higher: more memory. Lower: fewer custom resources fit. */
 export const documentBytesMax = 64 * 1024 * 1024;
 /** Nesting of a schema of another server; deeper parts are left out. Higher: deeper recursion. */

@@ -10,6 +10,7 @@ import type { AggregatedServer } from '../aggregation/aggregated-server.js';
 import type { ServerDocuments } from '../aggregation/server-documents.js';
 import type { Subresource } from '../handlers/subresources.js';
 import type { RenderedDocument } from '../response/rendered-document.js';
+import { inSlices } from '../response/sliced.js';
 import { convertToVersion3 } from './convert-to-version3.js';
 import { type Contents, documentPieces, type Piece } from './document.js';
 import { jsonOfVersion2, jsonOfVersion3 } from './json-document.js';
@@ -17,7 +18,6 @@ import { type ForeignDocument, mergedPieces } from './merged-pieces.js';
 import { protobufFrame, protobufPiece } from './protobuf-document.js';
 import { renderDocument } from './rendered.js';
 import type { GroupVersion } from './schema-types.js';
-import { inSlices } from './sliced.js';
 
 export const documentFormats = ['json', 'protobuf'] as const;
 export type DocumentFormat = (typeof documentFormats)[number];

@@ -1,8 +1,8 @@
 /** Assembles an OpenAPI document. */
 import { createHash } from 'node:crypto';
 import { RenderedDocument } from '../response/rendered-document.js';
+import { inSlices } from '../response/sliced.js';
 import { documentBytesMax } from './limits.js';
-import { inSlices } from './sliced.js';
 
 /** Assembles a document from its parts. Throws RangeError if it is too long. */
 export async function renderDocument(

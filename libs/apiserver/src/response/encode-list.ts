@@ -7,12 +7,12 @@ import type { ApiObject } from '@orch/api';
 import { codecFor } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import type { ListResponse, ServedResource } from '@orch/registry';
-import { objectOf, selectorScanBatch } from '@orch/registry';
+import { objectOf } from '@orch/registry';
 import type { Entry } from '@orch/store';
+import { gatherBlockBytes } from '../limits.js';
 import type { ViewOptions } from '../request/representation.js';
 import {
   encodeValue,
-  jsonBytes,
   objectJson,
   objectMessage,
   partialJson,
@@ -20,6 +20,7 @@ import {
 } from './encode-object.js';
 import type { Gathered } from './gather.js';
 import { lengthDelimited, protobufField, varintBytes, writeVarint } from './protobuf-fields.js';
+import { inSlices } from './sliced.js';
 import { partialObject, type TableMetadata, tableOf, tableRow } from './table.js';
 
 const comma = 0x2c;
@@ -80,23 +81,23 @@ function converted(served: ServedResource, entry: Entry): { readonly bytes: Buff
 }
 
 /**
- * `list` with `items` as the value of its last field, an empty list; a long list is never one
- * string.
+ * `list` with `blocks` of items as the value of its last field, an empty list; a long list is never
+ * one string.
  */
-function gatherValues(list: object, items: readonly Buffer[]): Gathered {
+function gatherValues(list: object, blocks: readonly Buffer[]): Gathered {
   const empty = JSON.stringify(list);
   const head = Buffer.from(empty.slice(0, -closing.length));
-  let totalBytes = head.length + closing.length + Math.max(0, items.length - 1);
-  for (const item of items) totalBytes += item.length;
+  let totalBytes = head.length + closing.length + Math.max(0, blocks.length - 1);
+  for (const block of blocks) totalBytes += block.length;
   return {
     head,
-    itemCount: items.length,
+    itemCount: blocks.length,
     itemHeadBytesMax: 1,
     writeItemHead(index, block, at) {
       if (index > 0) block[at] = comma;
       return index > 0 ? at + 1 : at;
     },
-    item: (index) => items[index]!,
+    item: (index) => blocks[index]!,
     itemFrom: 0,
     tail: closing,
     totalBytes,
@@ -170,16 +171,39 @@ function whole(body: Buffer): Gathered {
   };
 }
 
-/** Calls `make` for every entry and yields to the event loop at intervals. */
-async function inSlices<T>(entries: readonly Entry[], make: (entry: Entry) => T): Promise<T[]> {
+async function made<T>(entries: readonly Entry[], make: (entry: Entry) => T): Promise<T[]> {
   const results: T[] = [];
-  for (const [index, entry] of entries.entries()) {
-    if (index % selectorScanBatch === selectorScanBatch - 1) {
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    results.push(make(entry));
-  }
+  const take = (entry: Entry) => void results.push(make(entry));
+  await inSlices(entries, take, () => performance.now());
   return results;
+}
+
+/**
+ * The texts of the entries with commas between, in blocks: each new buffer of some KB can make the
+ * garbage collector work for several milliseconds, so that a buffer for each entry would do so for
+ * the whole response.
+ */
+async function blocksOf(
+  entries: readonly Entry[],
+  textOf: (entry: Entry) => string,
+): Promise<Buffer[]> {
+  const blocks: Buffer[] = [];
+  let texts: string[] = [];
+  let length = 0;
+  const endBlock = () => {
+    if (texts.length > 0) blocks.push(Buffer.from(texts.join(',')));
+    texts = [];
+    length = 0;
+  };
+  const take = (entry: Entry) => {
+    const text = textOf(entry);
+    texts.push(text);
+    length += text.length;
+    if (length >= gatherBlockBytes) endBlock();
+  };
+  await inSlices(entries, take, () => performance.now());
+  endBlock();
+  return blocks;
 }
 
 export async function encodeList(
@@ -192,7 +216,7 @@ export async function encodeList(
   if (view === 'object') {
     if (format === 'json' && !pretty) return gatherJson(served, list);
     if (format === 'protobuf') {
-      const messages = await inSlices(entries, (entry) => objectMessage(served, entry));
+      const messages = await made(entries, (entry) => objectMessage(served, entry));
       return gatherProtobuf(served.apiVersion, served.listKind, list, messages);
     }
   }
@@ -203,26 +227,26 @@ export async function encodeList(
     const rowOf = (entry: Entry) =>
       tableRow(served, entry, viewVersion, options.include, options.nowMs);
     if (isCompact) {
-      const texts = await inSlices(entries, (entry) => jsonBytes(rowOf(entry), false));
-      return gatherValues(tableOf(served, viewVersion, metadata, [], true), texts);
+      const rows = await blocksOf(entries, (entry) => JSON.stringify(rowOf(entry)));
+      return gatherValues(tableOf(served, viewVersion, metadata, [], true), rows);
     }
-    const rows = await inSlices(entries, rowOf);
+    const rows = await made(entries, rowOf);
     const table = tableOf(served, viewVersion, metadata, rows, true);
     return whole(encodeValue(table, options.representation));
   }
   if (view === 'PartialObjectMetadataList' && format === 'protobuf') {
-    const messages = await inSlices(entries, (entry) => partialObjectMessage(objectOf(entry)));
+    const messages = await made(entries, (entry) => partialObjectMessage(objectOf(entry)));
     return gatherProtobuf(metaVersion, view, list, messages);
   }
   if (view === 'PartialObjectMetadataList' && isCompact && entries.length > 0) {
-    const texts = await inSlices(entries, (entry) =>
-      Buffer.concat(partialJson(served.resource, entry.bytes, viewVersion)),
+    const items = await blocksOf(entries, (entry) =>
+      partialJson(served.resource, entry.bytes, viewVersion).join(''),
     );
-    return gatherValues({ kind: view, apiVersion: metaVersion, metadata, items: [] }, texts);
+    return gatherValues({ kind: view, apiVersion: metaVersion, metadata, items: [] }, items);
   }
   const saysEnd = view === 'object' && served.definition.custom && list.continueToken === '';
   const listed = saysEnd ? { ...metadata, continue: '' } : metadata;
-  const items = await inSlices(entries, (entry) =>
+  const items = await made(entries, (entry) =>
     view === 'object'
       ? listedObject(served, objectOf(entry))
       : partialObject(objectOf(entry), viewVersion),

@@ -1,6 +1,6 @@
 /** Long work in short slices, which yields to the event loop in between. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { sliceMs } from './limits.js';
+import { responseSliceMs } from '../limits.js';
 
 /** Calls `take` with every piece. `nowMs`: a monotonic clock. */
 export async function inSlices<T>(
@@ -8,11 +8,11 @@ export async function inSlices<T>(
   take: (piece: T) => void,
   nowMs: () => number,
 ): Promise<void> {
-  let sliceEndMs = nowMs() + sliceMs;
+  let sliceEndMs = nowMs() + responseSliceMs;
   for (const piece of pieces) {
     take(piece);
     if (nowMs() < sliceEndMs) continue;
     await nextTurn();
-    sliceEndMs = nowMs() + sliceMs;
+    sliceEndMs = nowMs() + responseSliceMs;
   }
 }
