@@ -67,7 +67,7 @@ export const watchDrainTimeoutMs = 60_000;
  * Time per tick of the event loop for writes to watchers. Higher: other requests wait longer.
  * Lower: events arrive later.
  */
-export const watchFlushSliceMs = 4;
+export const watchFlushSliceMs = 2;
 /**
  * Events of one watcher that wait to be encoded. Higher: more memory for slow watchers. Lower: a
  * burst delays other requests.

@@ -180,19 +180,21 @@ export class ActiveWatch implements Bookmarked {
     }
   }
 
+  /** Called for thousands of watches in one turn of the event loop. */
   private onEvents(events: readonly WatchEvent[], after: Revision, name: string): void {
-    const { resource } = this.target.store.served;
     const isWhole = name === '' && events[0]!.revision > after;
-    const selected = isWhole
-      ? events
-      : events.filter(
-          ({ revision, key }) =>
-            revision > after && (name === '' || resource.nameOfKey(key) === name),
-        );
+    const selected = isWhole ? events : this.selected(events, after, name);
     this.pending = joinedEvents(this.pending, selected);
     // A slow client is noticed by its queue of encoded events.
     if (this.pending.length > watchPendingEventsMax) this.encodePending();
     else if (this.pending.length > 0) this.stream.wake();
+  }
+
+  private selected(events: readonly WatchEvent[], after: Revision, name: string): WatchEvent[] {
+    const { resource } = this.target.store.served;
+    return events.filter(
+      ({ revision, key }) => revision > after && (name === '' || resource.nameOfKey(key) === name),
+    );
   }
 
   private encodePending(): void {

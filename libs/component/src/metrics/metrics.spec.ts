@@ -17,6 +17,7 @@ describe('Metrics', () => {
     expect(text).toContain('depth 7');
     expect(text).toMatch(/nodejs_eventloop_lag_p99_seconds \d/);
     expect(text).toMatch(/process_resident_memory_bytes \d/);
+    expect(text).not.toContain('nodejs_active_');
     expect(text).toMatch(/orch_build_info\{major="1",minor="21"/);
   });
 

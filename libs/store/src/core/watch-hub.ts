@@ -21,12 +21,15 @@ export class Watch implements WatchHandle {
   sentRevision: Revision;
   /** The hub that it is in. */
   hub: WatchHub | undefined;
+  /** That of the options: thousands of watches are called in one turn of the event loop. */
+  readonly onEvents: WatchOptions['onEvents'];
 
   constructor(
     readonly options: WatchOptions,
     private readonly onClose: (watch: Watch) => void,
   ) {
     this.sentRevision = options.afterRevision;
+    this.onEvents = options.onEvents;
   }
 
   get revision(): Revision {
@@ -151,7 +154,7 @@ export class WatchHub {
         // A watch that a callback opens during the flush has these events already.
         if (watch.sentRevision >= first) continue;
         try {
-          watch.options.onEvents(events, revision);
+          watch.onEvents(events, revision);
         } catch (error) {
           onCallbackError(watch, error);
         }

@@ -159,6 +159,6 @@ class Slice {
   deliver(revision: Revision): void {
     if (this.watch.closed) return;
     this.watch.sentRevision = revision;
-    if (this.events.length > 0) this.watch.options.onEvents(this.events, revision);
+    if (this.events.length > 0) this.watch.onEvents(this.events, revision);
   }
 }
