@@ -17,15 +17,15 @@ export const listPageEntries = 10_000;
 /** Source bytes of parsed objects cached on entries; beyond it the oldest are dropped. */
 export const parsedCacheBytesMax = 64 * 1024 * 1024;
 /**
- * How long a dead server stays among the endpoints of the API. Higher: clients connect to it for
- * longer. Lower: a short stall removes a living server.
+ * How long a dead server stays among the endpoints of the API; they follow a second later at most.
+ * Higher: clients connect to it for longer. Lower: a short stall removes a living server.
  */
-export const serverKeyLifeMs = 15_000;
+export const serverKeyLifeMs = 20_000;
 /**
  * Time between two renewals, and until a failed one is repeated; several attempts fit into the
  * life. Higher: a short stall removes a living server. Lower: more writes while idle.
  */
-export const serverKeyRenewMs = 8_000;
+export const serverKeyRenewMs = 12_000;
 export const serverKeyRetryMs = 1_000;
 /** Servers of one cluster that are published as endpoints. */
 export const serversMax = 64;
