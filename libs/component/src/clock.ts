@@ -26,6 +26,21 @@ export interface Timer {
   cancel(): void;
 }
 
+/**
+ * The delay to the next common moment of work with this period: moments are the multiples of the
+ * period, plus `phaseMs`, on the monotonic clock of the process. An idle process then wakes once
+ * for all such work. A moment that is nearer than an eighth of the period is left out, so that no
+ * work runs twice in succession.
+ */
+export function alignedDelayMs(
+  clock: Pick<Clock, 'monotonicMs'>,
+  periodMs: number,
+  phaseMs = 0,
+): number {
+  const remainingMs = periodMs - ((clock.monotonicMs() - phaseMs) % periodMs);
+  return remainingMs < periodMs / 8 ? remainingMs + periodMs : remainingMs;
+}
+
 export const systemClock: LoopClock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),

@@ -2,7 +2,13 @@
  * The parts shared by all processes: flags, lifecycle, logs, metrics, health, TLS and the dialect.
  */
 export { type Awaitable, firstAccepted } from './awaitable.js';
-export { type Clock, type LoopClock, systemClock, type Timer } from './clock.js';
+export {
+  alignedDelayMs,
+  type Clock,
+  type LoopClock,
+  systemClock,
+  type Timer,
+} from './clock.js';
 export {
   Dialect,
   type DialectName,

@@ -1,3 +1,4 @@
+import type { Lease } from '@orch/types/coordination/v1';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { TestClock } from '../../../component/src/testing/test-clock.js';
 import { advanceUntil, quietLogger } from '../../test/support.js';
@@ -29,8 +30,8 @@ afterEach(async () => {
   await server.stop();
 });
 
-function holder(identity: string): AnnouncedHolder {
-  const lock = createLock({ ...place, client, servingUrl: url });
+function holder(identity: string, name: string = place.name): AnnouncedHolder {
+  const lock = createLock({ ...place, name, client, servingUrl: url });
   const created = new AnnouncedHolder({ lock, identity, logger: quietLogger, clock });
   holders.push(created);
   return created;
@@ -39,9 +40,9 @@ function holder(identity: string): AnnouncedHolder {
 const leases = () => client.resource(resources.leases, 'n');
 const lease = async () => (await leases().list()).items[0];
 const holderOf = async () => (await lease())?.spec?.holderIdentity;
-const untilHeldBy = async (identity: string) => {
+const untilHeldBy = async (identity: string, withinMs = 5_000) => {
   let seen: string | undefined;
-  await advanceUntil(clock, 5_000, () => {
+  await advanceUntil(clock, withinMs, () => {
     void holderOf().then((found) => {
       seen = found;
     });
@@ -68,6 +69,30 @@ it('names the process and its URL, renews rarely, and removes them in the end', 
   const released = await lease();
   expect(released?.spec?.holderIdentity).toBe('');
   expect(servingUrlOf(released!)).toBeUndefined();
+});
+
+it('renews without reading, together with the other holders of the process', async () => {
+  const count = (method: string) => server.requests.filter((one) => one.method === method).length;
+  holder('a', 'one').start();
+  await advanceUntil(clock, 3_000, () => count('POST') === 1);
+  holder('b', 'two').start();
+  await advanceUntil(clock, 3_000, () => count('POST') === 2);
+  const readCount = count('GET');
+  await advanceUntil(clock, 25_000, () => count('PUT') === 2);
+  const times = (await leases().list()).items.map(({ spec }) => spec?.renewTime);
+  expect(times[0]).toBe(times[1]);
+  await advanceUntil(clock, 25_000, () => count('PUT') === 4);
+  // The list above.
+  expect(count('GET')).toBe(readCount + 1);
+});
+
+it('reads again when another process has written the lock object', async () => {
+  holder('a').start();
+  await untilHeldBy('a');
+  const { metadata, spec } = (await lease())!;
+  await leases().replace({ metadata, spec: { ...spec, holderIdentity: 'other' } } as Lease);
+  await untilHeldBy('a', 25_000);
+  expect((await lease())?.spec?.leaseTransitions).toBe(1);
 });
 
 it('replaces the record of a killed process, and leaves that of a later one', async () => {

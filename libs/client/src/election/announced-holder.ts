@@ -1,11 +1,18 @@
 /**
  * The lock object of a component that runs without election. It names the process and the URL at
  * which it serves, so that clients find it and the API server reports it as healthy, and is renewed
- * rarely.
+ * rarely, at the common moments of the process.
  */
 import { formatMicroTime } from '@orch/apimachinery';
-import { Backoff, type Clock, type Logger, sleep, systemClock } from '@orch/component';
-import type { ElectionLock } from './election-lock.js';
+import {
+  alignedDelayMs,
+  Backoff,
+  type Clock,
+  type Logger,
+  sleep,
+  systemClock,
+} from '@orch/component';
+import type { ElectionLock, ObservedRecord } from './election-lock.js';
 
 export interface AnnouncedHolderOptions {
   readonly lock: ElectionLock;
@@ -27,6 +34,8 @@ export class AnnouncedHolder {
     ...{ initialMs: 500, maxMs: renewMs, factor: 2, jitter: 0.5, random: Math.random },
   });
   private announcing: Promise<void> | undefined;
+  /** What this process wrote last, unless an attempt failed since. */
+  private written: ObservedRecord | undefined;
 
   constructor(private readonly options: AnnouncedHolderOptions) {
     this.clock = options.clock ?? systemClock;
@@ -65,7 +74,7 @@ export class AnnouncedHolder {
     try {
       await this.write(signal);
       this.backoff.reset();
-      return renewMs;
+      return alignedDelayMs(this.clock, renewMs);
     } catch (error) {
       if (!signal.aborted) {
         this.options.logger.warn({ err: error }, 'the lock object cannot be written');
@@ -77,13 +86,15 @@ export class AnnouncedHolder {
   private async write(signal: AbortSignal): Promise<void> {
     const { lock, identity } = this.options;
     const call = { timeoutMs: callTimeoutMs, signal };
-    const current = await lock.read(call);
+    const current = this.written ?? (await lock.read(call));
+    this.written = undefined;
     const isOurs = current?.holderIdentity === identity;
     const renewTime = formatMicroTime(this.clock.nowMs());
     const acquireTime = (isOurs && current.acquireTime) || renewTime;
     const transitionCount = current ? current.transitionCount + (isOurs ? 0 : 1) : 0;
     const times = { leaseDurationSeconds, acquireTime, renewTime };
-    await lock.write({ holderIdentity: identity, ...times, transitionCount }, call);
+    const record = { holderIdentity: identity, ...times, transitionCount };
+    this.written = await lock.write(record, call);
   }
 
   private async release(): Promise<void> {

@@ -63,7 +63,8 @@ export class HollowNode {
 
   /** Registers the node after `delayMs`, so that the nodes of a process do not report together. */
   start(delayMs: number): void {
-    this.startTimer = this.dependencies.clock.setTimer(delayMs, () => this.registration.start());
+    const { clock } = this.dependencies;
+    this.startTimer = clock.setTimer(delayMs, () => this.registration.start(clock.monotonicMs()));
   }
 
   stop(): void {

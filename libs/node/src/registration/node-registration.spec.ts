@@ -13,6 +13,7 @@ const status: NodeStatus = { conditions: [{ type: 'Ready', status: 'True' }] };
 let clock: TestClock;
 let server: MemoryApiServer;
 let registration: NodeRegistration;
+let started: NodeRegistration[];
 const reports = () =>
   server.requests.filter(
     ({ method, subresource }) => method === 'PATCH' && subresource === 'status',
@@ -25,14 +26,12 @@ const advance = async (seconds: number) => {
   }
 };
 
-beforeEach(async () => {
-  clock = new TestClock();
-  server = new MemoryApiServer({ clock });
-  registration = new NodeRegistration({
+const registrationOf = (nodeName: string) => {
+  const created = new NodeRegistration({
     client: new MemoryApiClient(server),
     clock,
     logger: createLogger({ component: 'test', format: 'text', level: 'fatal' }),
-    nodeName: 'n',
+    nodeName,
     labels: {},
     annotations: {},
     podCidr: '10.0.0.0/24',
@@ -40,10 +39,48 @@ beforeEach(async () => {
     leaseDurationSeconds: 40,
     status: () => Promise.resolve(status),
   });
+  started.push(created);
+  return created;
+};
+
+beforeEach(async () => {
+  clock = new TestClock();
+  server = new MemoryApiServer({ clock });
+  started = [];
+  registration = registrationOf('n');
   registration.start();
   await advance(1);
 });
-afterEach(() => registration.stop());
+afterEach(() => {
+  for (const each of started) each.stop();
+});
+
+/** The seconds, of so many, in which leases were renewed, with the number of renewals. */
+async function renewalsIn(seconds: number): Promise<Record<number, number>> {
+  const counts: Record<number, number> = {};
+  const renewals = () =>
+    server.requests.filter(
+      ({ method, resource }) => method === 'PUT' && resource === resources.leases,
+    ).length;
+  for (let second = 1; second <= seconds; second++) {
+    const before = renewals();
+    await advance(1);
+    if (renewals() > before) counts[clock.monotonicMs() / 1_000] = renewals() - before;
+  }
+  return counts;
+}
+
+it('renews the leases of all nodes of a process at the same moments', async () => {
+  await advance(2);
+  registrationOf('m').start();
+  expect(await renewalsIn(37)).toEqual({ 10: 2, 20: 2, 30: 2, 40: 2 });
+});
+
+it('renews the lease with a phase away from the others', async () => {
+  await advance(2);
+  registrationOf('m').start(clock.monotonicMs());
+  expect(await renewalsIn(27)).toEqual({ 10: 1, 13: 1, 20: 1, 23: 1, 30: 1 });
+});
 
 it('reports an unchanged status every five minutes, also when the clock jumps', async () => {
   for (const jumpMs of [0, -dayMs, 2 * dayMs]) {

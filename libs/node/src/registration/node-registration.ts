@@ -1,11 +1,11 @@
 /**
  * Maintains the node's API objects: registers the node, reports its status when it changes and
  * periodically, and renews its lease, which is the heartbeat of the node. Other components set the
- * taints.
+ * taints. All of it is done at the common moments of the process.
  */
 import { formatMicroTime } from '@orch/apimachinery';
 import { type ApiClient, isAlreadyExists, isConflict, isNotFound, resources } from '@orch/client';
-import { type Clock, dialect, type Logger, type Timer } from '@orch/component';
+import { alignedDelayMs, type Clock, dialect, type Logger, type Timer } from '@orch/component';
 import type { Lease } from '@orch/types/coordination/v1';
 import type { Node, NodeStatus } from '@orch/types/core/v1';
 import { nodeStatusReportPeriodMs } from '../limits.js';
@@ -31,12 +31,17 @@ export class NodeRegistration {
   private reportedMs = Number.NEGATIVE_INFINITY;
   private lease: Lease | undefined;
   private readonly timers = new Set<Timer>();
+  private phaseMs = 0;
   private stopped = false;
 
   constructor(private readonly dependencies: NodeRegistrationDependencies) {}
 
-  /** Starts reporting; failed reports are retried in the next period. */
-  start(): void {
+  /**
+   * Starts reporting; failed reports are retried in the next period. `phaseMs` moves the reports
+   * away from the common moments of the process.
+   */
+  start(phaseMs = 0): void {
+    this.phaseMs = phaseMs;
     const renewMs = (this.dependencies.leaseDurationSeconds * 1000) / 4;
     // The owner of the lease is the node, so the node is registered first.
     const startRenewal = () => this.repeat(renewMs, 'node lease', () => this.renew());
@@ -63,7 +68,7 @@ export class NodeRegistration {
           if (this.stopped) return;
           onFirst?.();
           onFirst = undefined;
-          const timer = clock.setTimer(periodMs, () => {
+          const timer = clock.setTimer(alignedDelayMs(clock, periodMs, this.phaseMs), () => {
             this.timers.delete(timer);
             runOnce();
           });
