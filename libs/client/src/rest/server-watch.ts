@@ -1,12 +1,14 @@
 /**
  * Detects a server that hangs while requests or streams are open on it: a suspended process or a
  * machine that disappeared sends neither responses nor a close. Any byte received shows that the
- * server is alive; a quiet server is probed. A server that repeatedly reports that it is not ready
+ * server is alive; a quiet server is probed, unless it has reported to another client of this process
+ * that it is ready. A server that repeatedly reports that it is not ready
  * is reported too, because its watches may stall. Holds the timing only; the owner probes and
  * reacts.
  */
 import type { Clock, Timer } from '@orch/component';
 import { limits } from '../limits.js';
+import type { SharedReadiness } from './shared-readiness.js';
 
 /** The result of a readiness probe; `none` if the server did not respond in time. */
 export type Readiness = 'ready' | 'unready' | 'none';
@@ -14,6 +16,7 @@ export type Readiness = 'ready' | 'unready' | 'none';
 export interface ServerWatchDependencies {
   readonly clock: Clock;
   readonly random: () => number;
+  readonly shared: Pick<SharedReadiness, 'lastMs' | 'reported'>;
   /** Never rejects. */
   readonly probe: () => Promise<Readiness>;
   readonly onHung: () => void;
@@ -69,25 +72,26 @@ export class ServerWatch {
 
   private arm(delayMs: number): void {
     if (this.isClosed) return;
-    const { clock, random } = this.dependencies;
+    const { clock, random, shared } = this.dependencies;
     // Spread downwards, so that the clients of one server do not probe it together.
     const spreadMs = delayMs * (1 - 0.25 * random());
     this.timer = clock.setTimer(spreadMs, () => {
       this.timer = undefined;
       if (this.openCount === 0 || this.isClosed) return;
-      const quietMs = clock.monotonicMs() - this.quietSinceMs;
+      const quietMs = clock.monotonicMs() - Math.max(this.quietSinceMs, shared.lastMs);
       if (quietMs < limits.quietMsMax / 2) this.arm(limits.quietMsMax - quietMs);
       else void this.probe();
     });
   }
 
   private async probe(): Promise<void> {
-    const { clock, probe, onHung, onUnready } = this.dependencies;
+    const { clock, shared, probe, onHung, onUnready } = this.dependencies;
     this.isProbing = true;
     const startMs = clock.monotonicMs();
     const readiness = await probe();
     this.isProbing = false;
     if (this.isClosed) return;
+    if (readiness === 'ready') shared.reported();
     if (readiness === 'none' && !this.heardSince(startMs)) {
       if (++this.unansweredCount < unansweredCountMax) return this.probe();
       this.unansweredCount = 0;

@@ -8,6 +8,7 @@ import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { limits } from '../limits.js';
 import type { RestClientOptions, TlsCredentials } from './rest-types.js';
 import { type Readiness, ServerWatch } from './server-watch.js';
+import { SharedReadiness } from './shared-readiness.js';
 import { TransportError } from './transport-error.js';
 
 const connectTimeoutMs = 5_000;
@@ -41,6 +42,7 @@ export class Server {
   private tls: TlsCredentials;
   /** Of `tls`, made for the first connection. */
   private secureContext: SecureContext | undefined;
+  private readonly shared: SharedReadiness;
 
   constructor(
     address: string,
@@ -57,9 +59,11 @@ export class Server {
     this.tls = { ca: options.ca, clientCertificate: options.clientCertificate };
     this.pools = this.openPools();
     this.probePool = this.openPool(1, probeKeepAliveMs);
+    this.shared = SharedReadiness.acquire(clock, this.url.origin);
     this.watch = new ServerWatch({
       clock,
       random,
+      shared: this.shared,
       probe: () => this.readiness(),
       onHung: () => events.onHung(this),
       onUnready: () => events.onUnready(this),
@@ -131,6 +135,7 @@ export class Server {
 
   async close(): Promise<void> {
     this.watch.close();
+    this.shared.release();
     const { requests, streams } = this.pools;
     const pools = [requests, streams, this.probePool, ...this.retired];
     await Promise.all(pools.map((pool) => pool.destroy()));
