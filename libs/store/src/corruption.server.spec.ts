@@ -24,6 +24,7 @@ const ignoredMeasurements = {
   committed() {},
   commitFailed() {},
   applied() {},
+  replaced() {},
   barrier() {},
   stateWritten() {},
 };

@@ -6,6 +6,8 @@ export interface StoreObserver {
   commitFailed(code: string): void;
   /** One slice of the log was applied and delivered to the watches. */
   applied(entryCount: number, durationMs: number): void;
+  /** A snapshot replaced the state, or the state was opened. */
+  replaced(): void;
   /** One read barrier round and the readers it served. */
   barrier(durationMs: number, readerCount: number): void;
   /** One batch was written to the state database. */

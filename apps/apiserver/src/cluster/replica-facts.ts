@@ -2,29 +2,34 @@
  * The facts that this replica reports to the others besides the log: process, version, revision,
  * hash of the applied changes, and the hash of all content at the revision of the last check.
  */
-import { type Logger, orchVersion, systemClock, type Timer } from '@orch/component';
+import { type Clock, type Logger, orchVersion, type Timer } from '@orch/component';
 import type { ReplicatedLog } from '@orch/raft';
 import { type ReplicatedStore, type Revision, StoreError, type WatchHandle } from '@orch/store';
 
 /** A commit below this prefix makes every replica hash its content at that revision. */
 export const checkPrefix = 'cluster/checks/';
 
-/** Limit on the age of the reported facts. */
+/** From a change to its report. Higher: older facts. Lower: more messages under load. */
 const factsIntervalMs = 250;
 const hashTimeoutMs = 60_000;
+
+export interface ReplicaFactsDependencies {
+  readonly store: Pick<
+    ReplicatedStore,
+    'status' | 'stateHash' | 'contentHash' | 'revision' | 'watch'
+  >;
+  readonly log: Pick<ReplicatedLog, 'setFacts'>;
+  readonly clock: Pick<Clock, 'setTimer'>;
+  readonly logger: Logger;
+}
 
 export class ReplicaFacts {
   private timer: Timer | undefined;
   private watch: WatchHandle | undefined;
-  private reported = '';
   private checked: Readonly<Record<string, string | number>> = {};
   private stopped = false;
 
-  constructor(
-    private readonly store: ReplicatedStore,
-    private readonly log: ReplicatedLog,
-    private readonly logger: Logger,
-  ) {}
+  constructor(private readonly dependencies: ReplicaFactsDependencies) {}
 
   start(): void {
     this.follow();
@@ -37,38 +42,43 @@ export class ReplicaFacts {
     this.watch?.close();
   }
 
+  /** The state has changed: reports soon, once for all changes until then. */
+  changed(): void {
+    if (this.timer || this.stopped) return;
+    this.timer = this.dependencies.clock.setTimer(factsIntervalMs, () => {
+      this.timer = undefined;
+      this.report();
+    });
+  }
+
   private report(): void {
-    const { revision, keyCount } = this.store.status();
-    const facts = {
+    const { store, log } = this.dependencies;
+    const { ready, revision, keyCount } = store.status();
+    log.setFacts({
       pid: process.pid,
       version: orchVersion,
       revision,
       keyCount,
-      ...this.stateHash(),
+      ...(ready && this.stateHash()),
       ...this.checked,
-    };
-    const text = JSON.stringify(facts);
-    if (text !== this.reported) {
-      this.reported = text;
-      this.log.setFacts(facts);
-    }
-    this.timer = systemClock.setTimer(factsIntervalMs, () => this.report());
+    });
+    // No entry is applied when the replica becomes ready.
+    if (!ready) this.changed();
   }
 
-  /** Returns an empty object while the replica has no state. */
   private stateHash(): Record<string, string | number> {
-    if (!this.store.status().ready) return {};
-    const { hash, appliedIndex } = this.store.stateHash();
+    const { hash, appliedIndex } = this.dependencies.store.stateHash();
     return { stateHash: hash, stateHashIndex: appliedIndex };
   }
 
   /** Watches for new checks. */
   private follow(): void {
     if (this.stopped) return;
+    const { store } = this.dependencies;
     try {
-      this.watch = this.store.watch({
+      this.watch = store.watch({
         prefix: checkPrefix,
-        afterRevision: this.store.revision(),
+        afterRevision: store.revision(),
         onEvents: (_events, revision) => void this.check(revision),
         onEnd: () => this.followLater(),
       });
@@ -79,16 +89,18 @@ export class ReplicaFacts {
   }
 
   private followLater(): void {
-    systemClock.setTimer(factsIntervalMs, () => this.follow());
+    this.dependencies.clock.setTimer(factsIntervalMs, () => this.follow());
   }
 
   private async check(revision: Revision): Promise<void> {
+    const { store, logger } = this.dependencies;
     try {
-      const { hash } = await this.store.contentHash(revision, hashTimeoutMs);
+      const { hash } = await store.contentHash(revision, hashTimeoutMs);
       this.checked = { checkedRevision: revision, contentHash: hash };
+      if (!this.stopped) this.report();
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      this.logger.warn({ err: error, revision }, 'content could not be checked');
+      logger.warn({ err: error, revision }, 'content could not be checked');
     }
   }
 }

@@ -49,18 +49,27 @@ export async function openStore(
     return new OpenedStore(store, undefined, () => undefined);
   }
   const consensusMetrics = new ConsensusMetrics(metrics);
+  let facts: ReplicaFacts | undefined;
   try {
     const { store, log } = await openReplicatedStore(replicaOptions(options), {
       clock: systemClock,
       logger,
       onFatal: (error) => lifecycle.fail(storageFailure(error)),
-      observer,
+      observer: {
+        ...observer,
+        applied(entryCount, durationMs) {
+          observer.applied(entryCount, durationMs);
+          facts?.changed();
+        },
+        replaced: () => facts?.changed(),
+      },
       logObserver: consensusMetrics.observer,
     });
-    const facts = new ReplicaFacts(store, log, logger);
-    facts.start();
+    const reported = new ReplicaFacts({ store, log, clock: systemClock, logger });
+    reported.start();
+    facts = reported;
     lifecycle.onStop('store', async () => {
-      facts.stop();
+      reported.stop();
       await store.stop();
     });
     const cluster = new ClusterOperations(log, store, systemClock, options.requestTimeoutMs);

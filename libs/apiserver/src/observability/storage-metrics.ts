@@ -68,6 +68,7 @@ export class StorageMetrics {
       committed: commit,
       commitFailed: (code) => failures.inc({ code }),
       applied: (_entryCount, durationMs) => apply(durationMs),
+      replaced: () => undefined,
       barrier(durationMs, readerCount) {
         barrier(durationMs);
         readers.observe(readerCount);

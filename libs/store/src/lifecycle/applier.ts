@@ -72,7 +72,8 @@ export class Applier {
    * Continues with `live`, a state just opened or installed, and settles every wait it satisfies.
    */
   replaced(live: LiveState): void {
-    const { clock, watches, proposer, reads, times, time, audit, sweeper } = this.dependencies;
+    const { clock, observer, watches, proposer, reads, times, time, audit, sweeper } =
+      this.dependencies;
     const { machine } = live;
     audit.restart(machine);
     time.observe(machine.timeMs);
@@ -81,5 +82,6 @@ export class Applier {
     proposer.replaced(machine);
     reads.advance(machine.appliedIndex, machine.revision);
     sweeper.sweep();
+    observer?.replaced();
   }
 }
