@@ -3,7 +3,7 @@
  * process.
  */
 import { dialect } from '@orch/component';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bootstrapFacts } from './bootstrap-facts.js';
 import { RunningServer, type ServerResponse } from './running-server.js';
 
@@ -159,6 +159,23 @@ export function describeBootstrapObjects(): void {
         endpoints: [{ ...facts.endpointslice.endpoints[0], addresses: ['127.0.0.1'] }],
         ports: [{ ...facts.endpointslice.ports[0], port }],
       });
+    });
+
+    it('repairs the endpoints and the slice of its own service when a client changes them', async () => {
+      const { word } = dialect();
+      const group = `/apis/${dialect().group('discovery')}/v1`;
+      const endpoints = `/api/v1/namespaces/default/endpoints/${word}`;
+      const slice = `${group}/namespaces/default/endpointslices/${word}`;
+      const before = await server.must('GET', endpoints);
+      const { ports, metadata } = await server.must('GET', slice);
+      await server.must('PUT', endpoints, { ...before, subsets: [] });
+      await server.must('DELETE', slice);
+      await vi.waitFor(async () => {
+        expect((await server.must('GET', endpoints)).subsets).toEqual(before.subsets);
+        const repaired = await server.must('GET', slice);
+        expect(repaired.ports).toEqual(ports);
+        expect(repaired.metadata.uid).not.toBe(metadata.uid);
+      }, 10_000);
     });
   });
 }

@@ -1,10 +1,9 @@
 /**
  * Detects a server that hangs while requests or streams are open on it: a suspended process or a
  * machine that disappeared sends neither responses nor a close. Any byte received shows that the
- * server is alive; a quiet server is probed, unless it has reported to another client of this process
- * that it is ready. A server that repeatedly reports that it is not ready
- * is reported too, because its watches may stall. Holds the timing only; the owner probes and
- * reacts.
+ * server is alive; a quiet server is probed, unless it has reported to another client of this
+ * process that it is ready. A server that repeatedly reports that it is not ready is reported too,
+ * because its watches may stall. Holds the timing only; the owner probes and reacts.
  */
 import type { Clock, Timer } from '@orch/component';
 import { limits } from '../limits.js';

@@ -1,7 +1,7 @@
 /**
- * When a server last reported to any client of this process that it is ready. Clients of one process
- * that use the same server need one probe for all; a server that is not ready, or does not respond,
- * is probed by each.
+ * When a server last reported to any client of this process that it is ready. Clients of one
+ * process that use the same server need one probe for all; a server that is not ready, or does not
+ * respond, is probed by each.
  */
 import type { Clock } from '@orch/component';
 
