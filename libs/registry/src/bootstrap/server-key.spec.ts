@@ -12,7 +12,7 @@ import { TestClock } from '../../../component/src/testing/test-clock.js';
 import { serverKeyLifeMs, serverKeyRenewMs, serverKeyRetryMs } from '../limits.js';
 import { ServerKey, serverKeyPrefix } from './server-key.js';
 
-/** Stores keys without values, and deletes those that have expired at `expire`. */
+/** Stores keys without values, and deletes expired keys at `expire`. */
 class KeyStore {
   readonly writes: { readonly key: string; readonly atMs: number }[] = [];
   private readonly expiries = new Map<string, number>();
