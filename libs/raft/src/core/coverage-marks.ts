@@ -38,6 +38,7 @@ export const markNames = [
   'refusalStale',
   'responseBeyondLog',
   'windowFull',
+  'noticeAccepted',
   'lostAppendNudged',
   'entriesFromDisk',
   'entriesReadGone',

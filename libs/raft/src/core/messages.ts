@@ -33,6 +33,8 @@ export type AppendRequest = Envelope & {
   readonly previous: LogPoint;
   readonly entries: readonly Entry[];
   readonly commitIndex: LogIndex;
+  /** Only the commit index is new: the receiver responds only to reject it. */
+  readonly notice: boolean;
 };
 
 export type AppendResponse = Envelope & {

@@ -96,6 +96,7 @@ export class SimEnd implements TransportHandlers {
         previous,
         entries,
         commitIndex,
+        notice: false,
       },
     ]);
   }

@@ -89,11 +89,17 @@ export class AppendSender {
   /** Probes a log that may be complete, or sends a new commit index. */
   private sendEmpty(progress: Progress, previous: LogPoint): boolean {
     const told = progress.commitSent >= Math.min(this.state.commitIndex, previous.index);
-    if (progress.state === 'probe' || !told) this.send(progress, previous, []);
+    if (progress.state === 'probe') this.send(progress, previous, []);
+    else if (!told) this.send(progress, previous, [], true);
     return false;
   }
 
-  private send(progress: Progress, previous: LogPoint, entries: readonly Entry[]): void {
+  private send(
+    progress: Progress,
+    previous: LogPoint,
+    entries: readonly Entry[],
+    notice = false,
+  ): void {
     const { state } = this;
     const last = entries.at(-1) ?? previous;
     invariant(
@@ -109,6 +115,7 @@ export class AppendSender {
       previous: { index: previous.index, term: previous.term, checksum: previous.checksum },
       entries,
       commitIndex: state.commitIndex,
+      notice,
     });
     progress.commitSent = minIndex(state.commitIndex, last.index);
     if (entries.length === 0) {

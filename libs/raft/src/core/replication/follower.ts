@@ -52,6 +52,10 @@ export class Follower {
     const matchIndex = asLogIndex(message.previous.index + message.entries.length);
     this.appendNew(previous, message.entries);
     state.commitTo(minIndex(message.commitIndex, matchIndex));
+    if (message.notice) {
+      mark('noticeAccepted');
+      return;
+    }
     mark('appendAccepted');
     this.acknowledge(message.from, matchIndex);
   }

@@ -18,6 +18,7 @@ export function append(
     previous,
     entries,
     commitIndex: noIndex,
+    notice: false,
   };
 }
 

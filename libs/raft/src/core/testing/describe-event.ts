@@ -32,7 +32,7 @@ function detailsOf(message: Message): string {
     case 'voteResponse':
       return message.granted ? ' granted' : ' rejected';
     case 'appendRequest':
-      return ` after=${position(message.previous)} ${entriesText(message.entries)} commit=${message.commitIndex}`;
+      return ` after=${position(message.previous)} ${entriesText(message.entries)} commit=${message.commitIndex}${message.notice ? ' notice' : ''}`;
     case 'appendResponse':
       if (message.accepted) return ` accepted match=${message.matchIndex}`;
       return ` rejected after=${message.refusedIndex} hint=${message.hintIndex}/${message.hintTerm}${message.needsSnapshot ? ' needsSnapshot' : ''}`;

@@ -712,6 +712,7 @@ export interface AppendRequest {
   readonly previous: LogPoint;
   readonly entries: readonly Entry[];
   readonly commitIndex: number;
+  readonly notice: boolean;
 }
 
 function sizeAppendRequest(from: AppendRequest, sizes: Sizes): number {
@@ -722,6 +723,7 @@ function sizeAppendRequest(from: AppendRequest, sizes: Sizes): number {
   { const at = sizes.reserve(); const own = sizeLogPoint(from.previous, sizes); sizes.set(at, own); size += 1 + lengthDelimitedSize(own); }
   for (const each of from.entries) { const at = sizes.reserve(); const own = sizeEntry(each, sizes); sizes.set(at, own); size += 1 + lengthDelimitedSize(own); }
   if (from.commitIndex !== 0) size += 1 + uintSize(from.commitIndex);
+  if (from.notice) size += 1 + 1;
   return size;
 }
 
@@ -732,6 +734,7 @@ function writeAppendRequest(from: AppendRequest, to: WireWriter): void {
   { to.uint(34); to.nextSize(); writeLogPoint(from.previous, to); }
   for (const each of from.entries) { to.uint(42); to.nextSize(); writeEntry(each, to); }
   if (from.commitIndex !== 0) { to.uint(48); to.uint(from.commitIndex); }
+  if (from.notice) { to.uint(56); to.bool(from.notice); }
 }
 
 function readAppendRequest(reader: WireReader, until: number): AppendRequest {
@@ -741,6 +744,7 @@ function readAppendRequest(reader: WireReader, until: number): AppendRequest {
   let previous: LogPoint | undefined;
   const entries: Entry[] = [];
   let commitIndex: number = 0;
+  let notice: boolean = false;
   while (reader.at < until) {
     const tag = reader.tag();
     switch (tag) {
@@ -750,12 +754,13 @@ function readAppendRequest(reader: WireReader, until: number): AppendRequest {
       case 34: previous = readLogPoint(reader, reader.enter()); break;
       case 42: reader.add(entries, readEntry(reader, reader.enter())); break;
       case 48: commitIndex = reader.uint(); break;
+      case 56: notice = reader.bool(); break;
       default: reader.skip(tag);
     }
   }
   reader.leave(until);
   if (previous === undefined) throw new WireError('AppendRequest without previous');
-  return { kind: 'appendRequest', from, to, term, previous, entries, commitIndex };
+  return { kind: 'appendRequest', from, to, term, previous, entries, commitIndex, notice };
 }
 
 export const AppendRequestCodec: Codec<AppendRequest> = { size: sizeAppendRequest, write: writeAppendRequest, read: readAppendRequest };

@@ -19,6 +19,7 @@ const append = branded<AppendRequest>({
   previous: { index: 7, term: 4, checksum: 3 },
   entries: [entry, { ...entry, index: 9, kind: 'configuration', data: configuration([member]) }],
   commitIndex: 9,
+  notice: false,
 });
 const vote = {
   ...{ ...envelope, kind: 'voteRequest', preVote: false, transfer: false },

@@ -72,10 +72,11 @@ export function checkOperatorRequest(request: OperatorRequest): void {
   check(id !== '' && name !== '' && peerUrl !== '', 'a member without id, name or peer URL');
 }
 
-function checkAppend({ term, previous, entries, commitIndex }: AppendRequest): void {
+function checkAppend({ term, previous, entries, commitIndex, notice }: AppendRequest): void {
   check(term > 0, 'a leader without a term');
   checkPosition(previous.index + entries.length, 'index');
   checkPosition(commitIndex, 'commitIndex');
+  check(!notice || entries.length === 0, 'a notice has entries');
   check(previous.term <= term, 'a previous entry is of a later term than its message');
   for (const entry of entries) {
     check(entry.term <= term, 'an entry is of a later term than its message');

@@ -189,6 +189,7 @@ const append: Message = {
     { index: asLogIndex(11), term: asTerm(3), kind: 'empty', data: Buffer.alloc(0), checksum: 2 },
   ],
   commitIndex: asLogIndex(8),
+  notice: false,
 };
 const body: wire.ToPeer = { messages: [append] };
 

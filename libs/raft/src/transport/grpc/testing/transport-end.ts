@@ -316,5 +316,6 @@ export function appendMessage(
       })),
     ),
     commitIndex: noIndex,
+    notice: false,
   };
 }
