@@ -56,7 +56,10 @@ export const readScenarios: readonly Scenario[] = [
       const companion = nodes.find((node) => node !== leader)!;
       companion.isApart = true;
       await until('no client waits for it', after(world, 500));
-      await until('nothing is in flight', () => nodes.every(hasAll(leader!)));
+      await until(
+        'nothing is in flight',
+        () => nodes.every(hasAll(leader!)) && hasHeardAll(leader!),
+      );
       const others = nodes.filter((node) => node !== leader && node !== companion);
       const successor = others[0]!;
       const clog = (from: SimNode, to: SimNode, clogged: boolean) =>
@@ -185,17 +188,25 @@ function hasAll(leader: SimNode): (node: SimNode) => boolean {
   };
 }
 
+/** The leader knows that every other member has everything, so that it can hand over at once. */
+function hasHeardAll({ log }: SimNode): boolean {
+  const { lastIndex, progress } = log!.status();
+  return progress.every(({ matchIndex }) => matchIndex === lastIndex);
+}
+
 /** So long from now on. */
 function after({ loop }: World, ms: number): () => boolean {
   const fromMs = loop.nowMs;
   return () => loop.nowMs > fromMs + ms;
 }
 
-/** A write that begins from now on was acknowledged. */
-function writeAfter({ loop, notes }: World): () => boolean {
+/** A write that begins from now on changed something and was acknowledged in an earlier step. */
+function writeAfter({ loop, notes, truth }: World): () => boolean {
   const { stepCount } = loop;
+  const { revision } = truth;
   return () =>
-    notes.writes.some(({ startedAt, outcome }) => {
-      return startedAt >= stepCount && outcome.kind === 'applied';
+    notes.writes.some(({ startedAt, endedAt, outcome }) => {
+      const isDone = startedAt >= stepCount && endedAt !== undefined && endedAt < loop.stepCount;
+      return isDone && outcome.kind === 'applied' && outcome.revision > revision;
     });
 }
