@@ -56,6 +56,8 @@ export function pairPaths({ replicaCount, listedCount, watcherCount, eventCount 
       'create at a follower, 32 connections': createAtFollower(32),
       'create at the leader, 128 connections': create(128),
       'create at a follower, 128 connections': createAtFollower(128),
+      'create at the leader, 1 connection': create(1),
+      'create at a follower, 1 connection': createAtFollower(1),
     };
   }
   return {
