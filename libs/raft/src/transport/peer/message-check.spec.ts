@@ -50,6 +50,7 @@ describe('messagesFromWire', () => {
   });
 
   it.each([
+    ['a notice with entries', { ...append, notice: true }],
     ['an entry of a later term', { ...append, entries: [{ ...entry, term: 6 }] }],
     ['a previous entry of a later term', { ...append, previous: { ...entry, term: 6 } }],
     [
