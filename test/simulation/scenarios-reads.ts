@@ -188,7 +188,9 @@ function hasAll(leader: SimNode): (node: SimNode) => boolean {
   };
 }
 
-/** The leader knows that every other member has everything, so that it can hand over immediately. */
+/**
+ * The leader knows that every other member has everything, so that it can hand over immediately.
+ */
 function hasHeardAll({ log }: SimNode): boolean {
   const { lastIndex, progress } = log!.status();
   return progress.every(({ matchIndex }) => matchIndex === lastIndex);
