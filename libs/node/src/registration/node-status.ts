@@ -1,5 +1,5 @@
 /** The labels and the status of the node object: capacity, conditions, addresses. Pure. */
-import { conditionOf, formatTime } from '@orch/apimachinery';
+import { conditionOf, formatTime, Quantity } from '@orch/apimachinery';
 import { dialect, interfaceVersion } from '@orch/component';
 import type { Node, NodeCondition, NodeStatus } from '@orch/types/core/v1';
 import type { RuntimeInfo, RuntimeStatus } from '../runtimes/container-runtime.js';
@@ -46,10 +46,13 @@ export function podAddressAnnotation(runtime: RuntimeInfo): Record<string, strin
 /** Returns the status; unchanged conditions retain the transition time of `current`. */
 export function nodeStatus(input: NodeStatusInput, current: Node | undefined): NodeStatus {
   const { machine, reserved, podCountMax } = input;
+  // As the server stores them, so that an unchanged status is seen to be one.
+  const amount = (count: number, unit: string) =>
+    Quantity.parse(`${Math.max(0, Math.floor(count))}${unit}`).toString();
   const amounts = (cpuCores: number, memoryBytes: number) => ({
-    cpu: `${Math.max(0, Math.floor(cpuCores * 1000))}m`.replace(/000m$/, ''),
-    memory: `${Math.max(0, Math.floor(memoryBytes / 1024))}Ki`,
-    'ephemeral-storage': `${Math.floor(machine.ephemeralStorageBytes / 1024)}Ki`,
+    cpu: amount(cpuCores * 1000, 'm'),
+    memory: amount(memoryBytes / 1024, 'Ki'),
+    'ephemeral-storage': amount(machine.ephemeralStorageBytes / 1024, 'Ki'),
     pods: String(podCountMax),
   });
   return {
