@@ -13,8 +13,7 @@
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { pairPaths } from './pair-paths.mjs';
-import { PairSide } from './pair-side.mjs';
+import { setupOrExit } from '../../scripts/setup.mjs';
 import { comparison, pairedRounds } from './paired-rounds.mjs';
 import { count, median, printRow } from './row.mjs';
 
@@ -39,6 +38,9 @@ if (positionals.length !== 1 || !counts.every((value) => Number.isInteger(value)
   console.error('usage: npm run bench:pair -- TREE [--rounds=N] [--starts=N] [--only=REGEX]');
   process.exit(2);
 }
+setupOrExit();
+const { pairPaths } = await import('./pair-paths.mjs');
+const { PairSide } = await import('./pair-side.mjs');
 
 const digits = (value) => value.toFixed(value < 100 ? 1 : 0);
 
