@@ -9,8 +9,9 @@ import type { Clock } from '@orch/component';
 const byClock = new WeakMap<Clock, Map<string, SharedReadiness>>();
 
 export class SharedReadiness {
+  /** The time of the last report, on the monotonic clock. */
+  lastMs = Number.NEGATIVE_INFINITY;
   private userCount = 0;
-  private readyMs = Number.NEGATIVE_INFINITY;
 
   private constructor(
     private readonly clock: Clock,
@@ -27,14 +28,9 @@ export class SharedReadiness {
     return shared;
   }
 
-  /** The time of the last report, on the monotonic clock. */
-  get lastMs(): number {
-    return this.readyMs;
-  }
-
   /** Records that the server has reported to be ready. */
   reported(): void {
-    this.readyMs = this.clock.monotonicMs();
+    this.lastMs = this.clock.monotonicMs();
   }
 
   release(): void {
