@@ -12,6 +12,16 @@ interface Location {
   readonly key: string;
 }
 
+/** A member of objects that leads to gated fields. */
+interface Member {
+  readonly name: string;
+  /** Whether the members below are those of each element of a list. */
+  readonly isList: boolean;
+  /** The gated fields that end here. */
+  readonly fields: GatedField[];
+  readonly members: Member[];
+}
+
 /** Mutates `object`. `old`: the stored object; undefined at creation. */
 export function dropDisabledFields(
   object: object,
@@ -19,22 +29,12 @@ export function dropDisabledFields(
   fields: readonly GatedField[],
   features: Features,
 ): void {
-  const retainedByGate = new Map<string, boolean>();
-  for (const field of fields) {
-    const { gate } = field;
-    if (features.enabled(gate)) continue;
-    const locations = locationsInUse(object, field);
-    if (locations.length === 0) continue;
-    if (old) {
-      let isRetained = retainedByGate.get(gate);
-      if (isRetained === undefined) {
-        isRetained = fields.some(
-          (candidate) => candidate.gate === gate && locationsInUse(old, candidate).length > 0,
-        );
-        retainedByGate.set(gate, isRetained);
-      }
-      if (isRetained) continue;
-    }
+  const found = fieldsInUse(object, fields);
+  let retained: Set<string> | undefined;
+  for (const [field, locations] of found) {
+    if (features.enabled(field.gate)) continue;
+    if (old) retained ??= new Set([...fieldsInUse(old, fields).keys()].map(({ gate }) => gate));
+    if (retained?.has(field.gate)) continue;
     for (const { parent, key } of locations) {
       if (field.off) parent[key] = field.off(parent[key]);
       else delete parent[key];
@@ -42,24 +42,39 @@ export function dropDisabledFields(
   }
 }
 
-const names = new Map<string, readonly string[]>();
-
-function namesOf(path: string): readonly string[] {
-  let list = names.get(path);
-  if (!list) {
-    list = path.split('.');
-    names.set(path, list);
-  }
-  return list;
+/** Finds all gated fields in one pass: most objects use none, and each write is searched. */
+function fieldsInUse(object: object, fields: readonly GatedField[]): Map<GatedField, Location[]> {
+  const found = new Map<GatedField, Location[]>();
+  if (fields.length > 0) find(object as Record<string, unknown>, membersOf(fields), found);
+  return found;
 }
 
-function locationsInUse(object: object, { path, keys, off }: GatedField): Location[] {
-  const locations: Location[] = [];
-  collect(object, namesOf(path), 0, locations);
-  const all = keys
-    ? locations.flatMap((location) => entriesOf(location).filter(({ key }) => keys(key)))
+function find(
+  parent: Record<string, unknown>,
+  members: readonly Member[],
+  found: Map<GatedField, Location[]>,
+): void {
+  for (const { name, isList, fields, members: inner } of members) {
+    const value = parent[name];
+    if (value === undefined) continue;
+    for (const field of fields) {
+      const locations = locationsOf(field, { parent, key: name });
+      if (locations.length > 0) found.set(field, [...(found.get(field) ?? []), ...locations]);
+    }
+    if (inner.length === 0) continue;
+    if (!isList) {
+      if (isRecord(value)) find(value, inner, found);
+    } else if (Array.isArray(value)) {
+      for (const element of value) if (isRecord(element)) find(element, inner, found);
+    }
+  }
+}
+
+function locationsOf({ keys, off }: GatedField, location: Location): readonly Location[] {
+  const locations = keys ? entriesOf(location).filter(({ key }) => keys(key)) : [location];
+  return off
+    ? locations.filter(({ parent, key }) => !deepEqual(off(parent[key]), parent[key]))
     : locations;
-  return off ? all.filter(({ parent, key }) => !deepEqual(off(parent[key]), parent[key])) : all;
 }
 
 function entriesOf({ parent, key }: Location): Location[] {
@@ -68,15 +83,36 @@ function entriesOf({ parent, key }: Location): Location[] {
   return Object.keys(map).map((name) => ({ parent: map, key: name }));
 }
 
-function collect(value: unknown, path: readonly string[], at: number, locations: Location[]): void {
-  if (!isRecord(value)) return;
-  const name = path[at]!;
-  const isLast = at === path.length - 1;
-  if (name.endsWith('[]')) {
-    const list = value[name.slice(0, -2)];
-    if (Array.isArray(list)) for (const element of list) collect(element, path, at + 1, locations);
-  } else if (!isLast) collect(value[name], path, at + 1, locations);
-  else if (value[name] !== undefined) locations.push({ parent: value, key: name });
+/** By the list of the gated fields of a kind. */
+const trees = new WeakMap<readonly GatedField[], readonly Member[]>();
+
+function membersOf(fields: readonly GatedField[]): readonly Member[] {
+  let root = trees.get(fields);
+  if (!root) {
+    root = treeOf(fields);
+    trees.set(fields, root);
+  }
+  return root;
+}
+
+function treeOf(fields: readonly GatedField[]): readonly Member[] {
+  const root: Member[] = [];
+  for (const field of fields) {
+    let members = root;
+    let last: Member | undefined;
+    for (const step of field.path.split('.')) {
+      const isList = step.endsWith('[]');
+      const name = isList ? step.slice(0, -2) : step;
+      last = members.find((member) => member.name === name && member.isList === isList);
+      if (!last) {
+        last = { name, isList, fields: [], members: [] };
+        members.push(last);
+      }
+      members = last.members;
+    }
+    last?.fields.push(field);
+  }
+  return root;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
