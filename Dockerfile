@@ -1,6 +1,6 @@
 # The image as `npm run image` makes it, for those who have a container engine: docker build -t orch .
 # The upper layer is made by the same script; the lower one is Node on the libraries it is linked with.
-FROM node:20-bookworm-slim AS build
+FROM node:26-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json .swcrc ./
 RUN npm ci --no-audit --no-fund
@@ -10,7 +10,7 @@ COPY apps apps
 COPY libs libs
 RUN node scripts/setup.mjs \
   && node scripts/image/build.mjs --app-directory /out \
-  && mkdir -p /out/usr/bin && cp /usr/local/bin/node /out/usr/bin/node
+  && mkdir -p /out/usr/bin && cp -L node_modules/.bin/node /out/usr/bin/node
 
 FROM gcr.io/distroless/cc-debian12:nonroot
 COPY --from=build /out/ /

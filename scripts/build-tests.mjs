@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
+import { setupAndContinue } from './setup.mjs';
 
 export const root = resolve(import.meta.dirname, '..');
 
@@ -15,8 +16,8 @@ export function runOrExit(command, args) {
 }
 
 /** Builds stale outputs and `folders` below `test`. Returns the directory of the compiled tests. */
-export function buildTests(folders) {
-  runOrExit(process.execPath, [join(root, 'scripts', 'setup.mjs')]);
+export async function buildTests(folders) {
+  await setupAndContinue();
   const sources = folders.map((folder) => join('test', folder));
   const swc = join(root, 'node_modules', '.bin', 'swc');
   runOrExit(swc, [...sources, '-d', 'dist', '--config-file', '.swcrc', '-q']);

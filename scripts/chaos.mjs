@@ -2,5 +2,5 @@
 import { join } from 'node:path';
 import { buildTests, runOrExit } from './build-tests.mjs';
 
-const tests = buildTests(['history', 'chaos']);
+const tests = await buildTests(['history', 'chaos']);
 runOrExit(process.execPath, [join(tests, 'chaos', 'main.js'), ...process.argv.slice(2)]);

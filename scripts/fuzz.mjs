@@ -12,5 +12,5 @@ const given = process.argv.slice(2);
 const options = given.includes('--short')
   ? [...short, ...given.filter((word) => word !== '--short')]
   : given;
-const tests = buildTests(['fuzz']);
+const tests = await buildTests(['fuzz']);
 runOrExit(process.execPath, [join(tests, 'fuzz', 'main.js'), ...options]);

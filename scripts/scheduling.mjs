@@ -6,16 +6,17 @@
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildTests, root, runOrExit } from './build-tests.mjs';
+import { buildTests, runOrExit } from './build-tests.mjs';
+import { setupAndContinue } from './setup.mjs';
 
 const [mode, ...rest] = process.argv.slice(2);
 if (mode === 'worlds') {
-  const tests = buildTests(['scheduling', 'simulation']);
+  const tests = await buildTests(['scheduling', 'simulation']);
   runOrExit(process.execPath, [join(tests, 'scheduling', 'main.js'), ...rest]);
 } else if (mode === 'kills') {
   const { values } = parseArgs({ args: rest, options: { kills: { type: 'string' } } });
   process.env.ORCH_SCHEDULER_KILLS = values.kills ?? '100';
-  runOrExit(process.execPath, [join(root, 'scripts', 'setup.mjs')]);
+  await setupAndContinue();
   const vitest = join('node_modules', 'vitest', 'vitest.mjs');
   const spec = 'test/e2e/scheduler-kills.spec.ts';
   runOrExit(process.execPath, [vitest, 'run', '--config', 'test/e2e/vitest.config.ts', spec]);

@@ -2,21 +2,27 @@
  * Prepares a checkout: installs the dependencies of package-lock.json, builds `dist` from the
  * current sources and links `node_modules/.bin/orchctl`. Steps that are up to date are skipped.
  * Needs only Node and npm; `up.mjs` and the tests call it first. `--install-only` skips the build.
+ *
+ * One dependency is Node itself (`node-linux-*`): npm scripts run on it from then on, and the
+ * script that installed it continues on it.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -214,6 +220,24 @@ export function setupOrExit(options) {
     log(error.message);
     process.exit(1);
   }
+}
+
+/**
+ * Runs `setup`; if it fails, prints the reason and exits with 1. Then continues on the Node of
+ * package-lock.json: unless this process runs on it, the same command is started on it, and this
+ * process only passes on the end.
+ */
+export async function setupAndContinue() {
+  setupOrExit();
+  const node = join(root, 'node_modules', '.bin', 'node');
+  // npm installs none on other platforms.
+  if (!existsSync(node) || realpathSync(node) === realpathSync(process.execPath)) return;
+  const child = spawn(node, [...process.execArgv, ...process.argv.slice(1)], { stdio: 'inherit' });
+  // A terminal interrupts both.
+  process.on('SIGINT', () => {});
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  const [code, signal] = await once(child, 'exit');
+  process.exit(code ?? 128 + constants.signals[signal]);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -30,7 +30,7 @@ function short() {
   return statuses.find((status) => status !== 0) ?? 0;
 }
 
-buildTests(['history', 'simulation']);
+await buildTests(['history', 'simulation']);
 if (given.includes('--short')) process.exitCode = short();
 else if (given.includes('--canary')) {
   const rest = given.filter((word) => word !== '--canary');

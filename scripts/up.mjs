@@ -1,6 +1,6 @@
 /** `npm run up`: prepares the checkout, then starts a cluster on this machine (`orchctl up`). */
-import { orchctlMain, setupOrExit } from './setup.mjs';
+import { orchctlMain, setupAndContinue } from './setup.mjs';
 
-setupOrExit();
+await setupAndContinue();
 process.argv.splice(1, 1, orchctlMain, 'up');
 await import(orchctlMain);

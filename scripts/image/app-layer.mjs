@@ -41,7 +41,8 @@ function productionPackages(root) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   return Object.entries(packages)
     .filter(([path, { dev, optional, devOptional }]) => {
-      if (path === '' || dev) return false;
+      // Node itself is in the lower layer.
+      if (path === '' || dev || path.startsWith('node_modules/node-linux-')) return false;
       if (existsSync(join(root, path))) return true;
       if (optional || devOptional) return false;
       throw new Error(`${path} is not installed: run npm ci`);

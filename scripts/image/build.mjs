@@ -10,7 +10,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { setupOrExit } from '../setup.mjs';
+import { setupAndContinue } from '../setup.mjs';
 import { addOnsOf, appLayer } from './app-layer.mjs';
 import { writeArchive } from './oci-archive.mjs';
 import { runtimeLayer, user } from './runtime-layer.mjs';
@@ -28,7 +28,7 @@ const { values } = parseArgs({
   },
 });
 
-if (values.tree === undefined) setupOrExit();
+if (values.tree === undefined) await setupAndContinue();
 const app = appLayer(root, resolve(values.tree ?? join(root, 'dist')));
 if (values['app-directory'] === undefined) await buildArchive();
 else writeFiles(app, resolve(values['app-directory']));

@@ -1,6 +1,7 @@
 /**
- * The lower layer: the Node that runs this script, the shared libraries of Node and the add-ons,
- * and the files of /etc that programs need. No shell, no package manager.
+ * The lower layer: the Node that runs this script (npm scripts run on that of the lock file), the
+ * shared libraries of Node and the add-ons, and the files of /etc that programs need. No shell, no
+ * package manager.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';

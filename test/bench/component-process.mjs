@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nodeOf } from './node-of.mjs';
 import { cpuUs, residentBytes, threadCpuUs } from './proc.mjs';
 
 export class ComponentProcess {
@@ -28,7 +29,7 @@ export class ComponentProcess {
     const program = join(tree, `dist/apps/${this.name}/src/main.js`);
     const nodeArguments = (process.env.ORCH_BENCH_NODE_ARGS ?? '').split(' ').filter(Boolean);
     const flags = [`--kubeconfig=${kubeconfig}`, '--secure-port=0', '--log-level=error'];
-    this.child = spawn(process.execPath, [...nodeArguments, program, ...flags, ...this.flags], {
+    this.child = spawn(nodeOf(tree), [...nodeArguments, program, ...flags, ...this.flags], {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
   }

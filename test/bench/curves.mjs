@@ -9,12 +9,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { setupOrExit } from '../../scripts/setup.mjs';
+import { setupAndContinue } from '../../scripts/setup.mjs';
 import { charts } from './curves/charts.mjs';
 import { drawChart } from './curves/draw.mjs';
 import { curvesPage } from './curves/page.mjs';
 
-setupOrExit();
+await setupAndContinue();
 // These import compiled code.
 const { makeDirectory, removeDirectory } = await import('./bench-files.mjs');
 const { measureCores } = await import('./curves/cores.mjs');

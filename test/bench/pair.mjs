@@ -13,7 +13,7 @@
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { setupOrExit } from '../../scripts/setup.mjs';
+import { setupAndContinue } from '../../scripts/setup.mjs';
 import { comparison, pairedRounds } from './paired-rounds.mjs';
 import { count, median, printRow } from './row.mjs';
 
@@ -38,7 +38,7 @@ if (positionals.length !== 1 || !counts.every((value) => Number.isInteger(value)
   console.error('usage: npm run bench:pair -- TREE [--rounds=N] [--starts=N] [--only=REGEX]');
   process.exit(2);
 }
-setupOrExit();
+await setupAndContinue();
 const { pairPaths } = await import('./pair-paths.mjs');
 const { PairSide } = await import('./pair-side.mjs');
 

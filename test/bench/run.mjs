@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
-import { setupOrExit } from '../../scripts/setup.mjs';
+import { setupAndContinue } from '../../scripts/setup.mjs';
 import { printHeading } from './row.mjs';
 
 const others = [
@@ -24,7 +24,7 @@ const others = [
   'watch-index',
 ];
 
-setupOrExit();
+await setupAndContinue();
 const { apiBenchNames, runApiBenches } = await import('./api.mjs');
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
 const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));

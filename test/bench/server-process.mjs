@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Agent, request } from 'undici';
 import { freePorts, makeDirectory, removeDirectory } from './bench-files.mjs';
+import { nodeOf } from './node-of.mjs';
 import { cpuUs, forgetPeak, peakBytes, residentBytes } from './proc.mjs';
 
 const ownTree = resolve(import.meta.dirname, '../..');
@@ -40,7 +41,7 @@ export class ServerProcess {
     const nodeArguments = (process.env.ORCH_BENCH_NODE_ARGS ?? '').split(' ').filter(Boolean);
     const startedMs = performance.now();
     this.child = spawn(
-      process.execPath,
+      nodeOf(this.tree),
       [
         ...nodeArguments,
         ...this.nodeArguments,

@@ -6,10 +6,10 @@
  * `--short` is the form of `npm test`.
  */
 import { parseArgs } from 'node:util';
-import { setupOrExit } from '../../scripts/setup.mjs';
+import { setupAndContinue } from '../../scripts/setup.mjs';
 import { printHeading } from '../bench/row.mjs';
 
-setupOrExit();
+await setupAndContinue();
 const { values } = parseArgs({ options: { short: { type: 'boolean', default: false } } });
 const { full, short } = await import('./overload/sizes.mjs');
 const { Overload } = await import('./overload/overload.mjs');

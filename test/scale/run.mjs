@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { setupOrExit } from '../../scripts/setup.mjs';
+import { setupAndContinue } from '../../scripts/setup.mjs';
 import {
   churn,
   createLoad,
@@ -138,7 +138,7 @@ async function measure(cluster, options) {
 }
 
 const options = optionsOf();
-setupOrExit();
+await setupAndContinue();
 const load = loadavg()[0].toFixed(1);
 const conditions = `${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}, load average ${load} before the start.`;
 const cluster = new ScaleCluster(options);

@@ -1,0 +1,16 @@
+/** The Node that a checkout runs on. */
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const installed = 'node_modules/.bin';
+
+/**
+ * The Node that the lock file of the checkout `tree` names; of one that names none, the first of
+ * PATH that no checkout installed.
+ */
+export function nodeOf(tree) {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const others = folders.filter((folder) => !folder.endsWith(installed));
+  const candidates = [join(tree, installed), ...others].map((folder) => join(folder, 'node'));
+  return candidates.find(existsSync) ?? process.execPath;
+}
