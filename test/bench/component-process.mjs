@@ -28,10 +28,13 @@ export class ComponentProcess {
     );
     const program = join(tree, `dist/apps/${this.name}/src/main.js`);
     const nodeArguments = (process.env.ORCH_BENCH_NODE_ARGS ?? '').split(' ').filter(Boolean);
-    const flags = [`--kubeconfig=${kubeconfig}`, '--secure-port=0', '--log-level=error'];
-    this.child = spawn(nodeOf(tree), [...nodeArguments, program, ...flags, ...this.flags], {
-      stdio: ['ignore', 'inherit', 'inherit'],
-    });
+    const common = [`--kubeconfig=${kubeconfig}`, '--secure-port=0', '--log-level=error'];
+    const line = [...nodeArguments, program, ...this.argumentsWith(common)];
+    this.child = spawn(nodeOf(tree), line, { stdio: ['ignore', 'inherit', 'inherit'] });
+  }
+
+  argumentsWith(common) {
+    return [...common, ...this.flags];
   }
 
   cpuUs() {
@@ -51,5 +54,18 @@ export class ComponentProcess {
     const ended = new Promise((done) => this.child.once('exit', done));
     this.child.kill('SIGTERM');
     await ended;
+  }
+}
+
+/** Controller manager and scheduler in one process, with their flags. */
+export class ComponentsProcess extends ComponentProcess {
+  constructor(server, [managerFlags, schedulerFlags]) {
+    super('components', server, []);
+    this.parts = { 'controller-manager': managerFlags, scheduler: schedulerFlags };
+  }
+
+  argumentsWith(common) {
+    const parts = Object.entries(this.parts).map(([name, flags]) => [name, ...common, ...flags]);
+    return [...parts[0], '--', ...parts[1]];
   }
 }

@@ -13,10 +13,9 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { until } from './bench-files.mjs';
-import { ComponentProcess } from './component-process.mjs';
-import { deployment, inBatches, node, runningStatus, service } from './manager-objects.mjs';
+import { ManagedCluster } from './managed-cluster.mjs';
+import { deployment, inBatches, runningStatus, service } from './manager-objects.mjs';
 import { count, printRow } from './row.mjs';
-import { ServerProcess } from './server-process.mjs';
 import { writesOf } from './write-counts.mjs';
 
 const { values } = parseArgs({
@@ -32,66 +31,14 @@ const size = values.short
   ? { replicas: 50, deployments: 2, services: 10, minuteMs: 1_000, settleMs: 1_000 }
   : { replicas: 1_000, deployments: 50, services: 500, minuteMs: 60_000, settleMs: 10_000 };
 const minutes = values.short ? 2 : Number(values.minutes);
-/** Pause between two checks of the pods. */
-const pollMs = 50;
-const pods = '/api/v1/namespaces/default/pods';
-/** A busy machine must not end a measurement: the processes are the only candidates. */
-const electionFlags = ['--leader-elect-lease-duration=60s', '--leader-elect-renew-deadline=50s'];
-/** The nodes have no agents that renew their heartbeats. */
-const managerFlags = [
-  ...electionFlags,
-  '--node-monitor-grace-period=1h',
-  '--node-startup-grace-period=1h',
-  '--orch-api-qps=1000',
-  '--orch-api-burst=1000',
-];
-const schedulerFlags = [...electionFlags, '--orch-api-qps=1000', '--orch-api-burst=1000'];
-
 async function withCluster(nodeCount, run) {
-  const server = new ServerProcess([], values.tree);
-  const manager = new ComponentProcess('controller-manager', server, managerFlags);
-  const scheduler = new ComponentProcess('scheduler', server, schedulerFlags);
+  const cluster = new ManagedCluster(values.tree);
   try {
-    await server.start();
-    await Promise.all([manager.start(), scheduler.start()]);
-    const account = '/api/v1/namespaces/default/serviceaccounts/default';
-    await until('the service account exists', () => server.call('GET', account));
-    await inBatches(nodeCount, async (index) => {
-      await server.call('POST', '/api/v1/nodes', node(index));
-    });
-    await until('the nodes are ready', async () => {
-      const { items } = await list(server, '/api/v1/nodes');
-      return items.every(({ spec }) => (spec.taints ?? []).length === 0) || undefined;
-    });
-    await run({ server, manager, scheduler });
+    await cluster.start(nodeCount);
+    await run(cluster);
   } finally {
-    await Promise.all([manager.stop(), scheduler.stop()]);
-    await server.stop();
+    await cluster.stop();
   }
-}
-
-async function list(server, path) {
-  return JSON.parse(await server.call('GET', path));
-}
-
-/** Returns the number of pods, by a list of one. */
-async function podCount(server) {
-  const { items, metadata } = await list(server, `${pods}?limit=1`);
-  return items.length + (metadata.remainingItemCount ?? 0);
-}
-
-/** Resolves when all pods are bound; returns the times until they existed and were bound. */
-async function podTimes(server, count, startedMs) {
-  const timeoutMs = 240_000;
-  const exist = async () => (await podCount(server)) >= count || undefined;
-  await until('all pods exist', exist, timeoutMs, pollMs);
-  const createdMs = performance.now() - startedMs;
-  const unbound = async () => {
-    const { items } = await list(server, `${pods}?limit=1&fieldSelector=spec.nodeName%3D`);
-    return items.length === 0 || undefined;
-  };
-  await until('all pods are bound', unbound, timeoutMs, pollMs);
-  return { createdMs, boundMs: performance.now() - startedMs };
 }
 
 /** The writes between two counts: `pods 1000, leases 4`. */
@@ -104,27 +51,19 @@ function writesText(before, after) {
   );
 }
 
-async function measureDeployment({ server, manager, scheduler }) {
-  const processes = { server, manager, scheduler };
-  const before = Object.entries(processes).map(([name, one]) => [name, one.cpuUs()]);
-  const writesBefore = await writesOf(server);
-  const startedMs = performance.now();
-  await server.call(
-    'POST',
-    '/apis/apps/v1/namespaces/default/deployments',
-    deployment(0, size.replicas),
-  );
-  const { createdMs, boundMs } = await podTimes(server, size.replicas, startedMs);
-  const cpu = before.map(
-    ([name, us]) => `${name} ${((processes[name].cpuUs() - us) / 1e6).toFixed(1)} s`,
-  );
-  const writes = writesText(writesBefore, await writesOf(server));
-  const detail = `CPU: ${cpu.join(', ')}; writes: ${writes}; load ${loadavg()[0].toFixed(1)}`;
-  printRow(`${count(size.replicas)} pods created`, `${(createdMs / 1_000).toFixed(1)} s`);
-  printRow(`${count(size.replicas)} pods bound`, `${(boundMs / 1_000).toFixed(1)} s`, detail);
+async function measureDeployment(cluster) {
+  const before = await writesOf(cluster.server);
+  const { replicas } = size;
+  const { createdMs, boundMs, cpu } = await cluster.deploy(0, replicas, replicas);
+  const writes = writesText(before, await writesOf(cluster.server));
+  const cpuText = cpu.map(([name, seconds]) => `${name} ${seconds.toFixed(1)} s`).join(', ');
+  const detail = `CPU: ${cpuText}; writes: ${writes}; load ${loadavg()[0].toFixed(1)}`;
+  printRow(`${count(replicas)} pods created`, `${(createdMs / 1_000).toFixed(1)} s`);
+  printRow(`${count(replicas)} pods bound`, `${(boundMs / 1_000).toFixed(1)} s`, detail);
 }
 
-async function fill(server) {
+async function fill(cluster) {
+  const { server } = cluster;
   const replicas = 100;
   await inBatches(size.deployments, (index) =>
     server.call(
@@ -136,10 +75,10 @@ async function fill(server) {
   await inBatches(size.services, (index) =>
     server.call('POST', '/api/v1/namespaces/default/services', service(index, size.deployments)),
   );
-  await podTimes(server, size.deployments * replicas, performance.now());
-  const { items } = await list(server, pods);
+  await cluster.podTimes(size.deployments * replicas, performance.now());
+  const items = await cluster.pods();
   await inBatches(items.length, async (index) => {
-    const path = `${pods}/${items[index].metadata.name}/status`;
+    const path = `/api/v1/namespaces/default/pods/${items[index].metadata.name}/status`;
     await server.call('PUT', path, { ...items[index], status: runningStatus(index) });
   });
   return items.length;
@@ -159,8 +98,10 @@ async function atRest(server) {
   );
 }
 
-async function measureIdle({ server, manager }) {
-  const what = `${count(await fill(server))} pods, ${size.services} services`;
+async function measureIdle(cluster) {
+  const { server } = cluster;
+  const { manager } = cluster.components;
+  const what = `${count(await fill(cluster))} pods, ${size.services} services`;
   printRow('manager at rest', what);
   await atRest(server);
   const before = await writesOf(server);
