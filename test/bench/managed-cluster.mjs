@@ -1,4 +1,4 @@
-/** One API server with controller manager and scheduler; the bench plays the nodes and their agents. */
+/** One API server with controller manager and scheduler. The bench plays the nodes and agents. */
 import { until } from './bench-files.mjs';
 import { ComponentProcess, ComponentsProcess } from './component-process.mjs';
 import { deployment, inBatches, node } from './manager-objects.mjs';
