@@ -1,6 +1,6 @@
 # The image as `npm run image` makes it, for those who have a container engine: docker build -t orch .
 # The upper layer is made by the same script; the lower one is Node on the libraries it is linked with.
-FROM node:26-bookworm-slim AS build
+FROM node:24-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json .swcrc ./
 RUN npm ci --no-audit --no-fund
