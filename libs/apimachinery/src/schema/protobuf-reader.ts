@@ -1,5 +1,6 @@
 /**
- * Protobuf input. Every read is checked against the end of its message; malformed input throws
+ * Protobuf input. Most tags, lengths and numbers are one byte, which is read without a call: these
+ * are the most frequent reads of a server whose clients send protobuf. Every read is checked against the end of its message; malformed input throws
  * SchemaError. Unknown fields are skipped, including groups.
  */
 import { objectDepthMax } from '../limits.js';
@@ -30,7 +31,9 @@ export class ProtobufReader {
   }
 
   tag(): number {
-    const tag = this.varint();
+    let tag = this.position < this.end ? this.buffer[this.position]! : 0x80;
+    if (tag >= 0x80) tag = this.longVarint();
+    else this.position += 1;
     if (tag >>> 3 === 0) throw malformed('field number 0');
     return tag;
   }
@@ -151,9 +154,11 @@ export class ProtobufReader {
 
   private length(): number {
     const start = this.position;
-    const length = this.varint();
+    let length = start < this.end ? this.buffer[start]! : 0x80;
+    if (length >= 0x80) length = this.longVarint();
+    else this.position += 1;
     if (this.position - start > 5 || length >= two32) throw malformed('length out of range');
-    this.need(length);
+    if (this.position + length > this.end) throw truncated();
     return length;
   }
 

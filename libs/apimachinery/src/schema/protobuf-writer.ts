@@ -33,17 +33,22 @@ export class ProtobufWriter {
 
   /** Field number and wire type combined. */
   tag(tag: number): void {
-    this.varint(tag);
+    if (tag >= 0x80 || this.position === 0) {
+      this.varint(tag);
+      return;
+    }
+    this.position -= 1;
+    this.buffer[this.position] = tag;
   }
 
   /** Writes the length of the output since `length` was `mark`. */
   prefix(mark: number): void {
-    this.varint(this.length - mark);
+    this.varint(this.buffer.length - this.position - mark);
   }
 
   /** A whole number from 0 to 2^32 - 1. */
   varint(value: number): void {
-    this.reserve(5);
+    if (this.position < 5) this.grow(5);
     if (value < 0x80) {
       this.position -= 1;
       this.buffer[this.position] = value;
@@ -76,7 +81,7 @@ export class ProtobufWriter {
       rest >>= 7n;
     }
     bytes.push(Number(rest));
-    this.reserve(bytes.length);
+    if (this.position < bytes.length) this.grow(bytes.length);
     this.position -= bytes.length;
     this.buffer.set(bytes, this.position);
   }
@@ -88,7 +93,7 @@ export class ProtobufWriter {
 
   double(value: unknown): void {
     if (typeof value !== 'number') throw wrongType('a number', value);
-    this.reserve(8);
+    if (this.position < 8) this.grow(8);
     this.position -= 8;
     this.buffer.writeDoubleLE(value, this.position);
   }
@@ -96,27 +101,27 @@ export class ProtobufWriter {
   /** Text with its length. */
   string(value: unknown): void {
     if (typeof value !== 'string') throw wrongType('a string', value);
-    if (value.length <= shortStringMax && this.ascii(value)) {
-      this.varint(value.length);
-      return;
-    }
+    if (value.length <= shortStringMax && this.shortString(value)) return;
     const length = Buffer.byteLength(value);
-    this.reserve(length);
+    if (this.position < length) this.grow(length);
     this.position -= length;
     this.buffer.write(value, this.position, length, 'utf8');
     this.varint(length);
   }
 
-  private ascii(value: string): boolean {
+  /** Writes ASCII text whose length takes one byte; returns false if it is not ASCII. */
+  private shortString(value: string): boolean {
     const length = value.length;
-    this.reserve(length);
+    if (this.position <= length) this.grow(length + 1);
+    const { buffer } = this;
     const start = this.position - length;
     for (let index = 0; index < length; index += 1) {
       const code = value.charCodeAt(index);
       if (code > 0x7f) return false;
-      this.buffer[start + index] = code;
+      buffer[start + index] = code;
     }
-    this.position = start;
+    buffer[start - 1] = length;
+    this.position = start - 1;
     return true;
   }
 
@@ -127,14 +132,14 @@ export class ProtobufWriter {
   }
 
   bytes(value: Uint8Array): void {
-    this.reserve(value.length);
+    if (this.position < value.length) this.grow(value.length);
     this.position -= value.length;
     this.buffer.set(value, this.position);
     this.varint(value.length);
   }
 
-  private reserve(count: number): void {
-    if (this.position >= count) return;
+  /** Makes room for `count` bytes. Callers check first, without a call. */
+  private grow(count: number): void {
     const used = this.length;
     if (used + count > protobufBytesMax) throw new SchemaError('object is too large for protobuf');
     const capacity = Math.min(Math.max(this.buffer.length * 2, used + count), protobufBytesMax);
