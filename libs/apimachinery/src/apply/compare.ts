@@ -116,11 +116,12 @@ class Collected {
 function compareMaps(shape: MapShape, before: Json, after: Json): Below | undefined {
   const old = membersOf(before);
   const members = membersOf(after);
+  const { fields } = shape;
   const collected = new Collected(shape.others === undefined);
   for (const name in members) {
     const value = members[name];
     if (value === undefined || value === old[name]) continue;
-    const { element, shape: inner, absent } = memberNamed(shape, name);
+    const { element, shape: inner, absent } = fields.get(name) ?? otherMember(shape, name);
     const held = memberOf(old, name);
     const was = held === undefined ? absent : held;
     if (was === undefined) collected.set('added', element, wholeNode(element, inner, value));
@@ -128,8 +129,9 @@ function compareMaps(shape: MapShape, before: Json, after: Json): Below | undefi
   }
   for (const name in old) {
     const was = old[name];
-    if (was === undefined || memberOf(members, name) !== undefined) continue;
-    const { element, shape: inner, absent } = memberNamed(shape, name);
+    if (was === undefined || members[name] === was) continue;
+    if (memberOf(members, name) !== undefined) continue;
+    const { element, shape: inner, absent } = fields.get(name) ?? otherMember(shape, name);
     if (absent === undefined) collected.set('removed', element, wholeNode(element, inner, was));
     else collected.add(element, compareWithin(element, inner, was, absent));
   }
@@ -176,9 +178,8 @@ function placesOf(elements: readonly PathElement[]): (element: PathElement) => n
   };
 }
 
-function memberNamed(shape: MapShape, name: string): Member {
-  const member = shape.fields.get(name);
-  if (member) return member;
+/** A member that is not among the fields of the shape. */
+function otherMember(shape: MapShape, name: string): Member {
   const element = fieldElement(name);
   if (shape.others) return { element, shape: shape.others };
   throw new TypedError(['field not declared in schema']).under(element);
@@ -215,12 +216,15 @@ function wholeNode(element: PathElement, shape: Shape, value: Json): FieldSet {
 
 function mapChildren(shape: MapShape, value: Json): NodeBuilder {
   const members = value as JsonObject;
+  const { fields } = shape;
   const children = new NodeBuilder(shape.others === undefined);
   for (const name in members) {
     const member = members[name];
     if (member === undefined) continue;
-    const { element, shape: inner } = memberNamed(shape, name);
-    children.add(element, wholeNode(element, inner, member));
+    const { element, shape: inner } = fields.get(name) ?? otherMember(shape, name);
+    // Most members are scalars.
+    const node = typeof member === 'object' ? wholeNode(element, inner, member) : leaf;
+    children.add(element, node);
   }
   for (const [name, { element, shape: inner, absent }] of shape.present) {
     if (members[name] === undefined) children.add(element, wholeNode(element, inner, absent!));

@@ -12,7 +12,7 @@ export class NodeBuilder {
   constructor(private readonly isPlain: boolean) {}
 
   add(element: PathElement, node: FieldSet): void {
-    const last = this.elements.at(-1);
+    const last = this.elements[this.elements.length - 1];
     if (last !== undefined && this.isInOrder) {
       this.isInOrder = this.isPlain ? last < element : compareElements(last, element) < 0;
     }
