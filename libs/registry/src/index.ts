@@ -10,7 +10,6 @@ export {
   type AdmissionPhase,
   type AdmissionPlugin,
   type AdmissionRequest,
-  type AdmissionTimer,
   type MutationRound,
   type Reservation,
   type ReviewedView,

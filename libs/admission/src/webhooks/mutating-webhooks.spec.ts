@@ -8,7 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { createRequest, patchOf, type Respond, reviewing, webhook } from '../testing/reviewing.js';
 import { MutatingWebhooks } from './mutating-webhooks.js';
 
-const observer = { plugin: () => () => undefined, step: () => () => undefined };
+const durations = { observe: () => undefined };
+const observer = { plugin: () => durations, step: () => durations };
 const add = (name: string) => patchOf({ op: 'add', path: `/data/${name}`, value: 'x' });
 
 async function mutate(

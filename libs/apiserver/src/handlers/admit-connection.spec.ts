@@ -17,7 +17,8 @@ import { testContext } from '../testing/test-context.js';
 import { type SubresourceDependencies, subresourcesOf } from './subresources.js';
 
 const table = new ResourceTable(definitions);
-const observer = { plugin: () => () => undefined, step: () => () => undefined };
+const durations = { observe: () => undefined };
+const observer = { plugin: () => durations, step: () => durations };
 
 /** Calls the subresource of the path; its target is never read. */
 async function connect(

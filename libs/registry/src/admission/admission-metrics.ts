@@ -1,35 +1,14 @@
 /** Metrics of admission: each plugin and each step of the chain, by operation and outcome. */
-import type { HistogramSeries, Metrics, SummarySeries } from '@orch/component';
+import type { Metrics } from '@orch/component';
 import type {
+  AdmissionDurations,
   AdmissionObserver,
-  AdmissionOperation,
+  AdmissionOutcome,
   AdmissionPhase,
-  AdmissionTimer,
 } from './admission.js';
 
 const buckets = [0.005, 0.025, 0.1, 0.5, 2.5];
 const stepLabels = ['operation', 'rejected', 'type'] as const;
-
-interface StepSeries {
-  readonly histogram: HistogramSeries;
-  readonly summary: SummarySeries;
-}
-
-interface Outcome {
-  readonly operation: AdmissionOperation;
-  readonly rejected: 'true' | 'false';
-}
-
-/** The series of each operation and outcome, made when there is the first of it. */
-function byOutcome<T>(create: (outcome: Outcome) => T) {
-  const accepted: Partial<Record<AdmissionOperation, T>> = {};
-  const refused: Partial<Record<AdmissionOperation, T>> = {};
-  return (operation: AdmissionOperation, isRejected: boolean): T => {
-    const known = isRejected ? refused : accepted;
-    known[operation] ??= create({ operation, rejected: isRejected ? 'true' : 'false' });
-    return known[operation];
-  };
-}
 
 export class AdmissionMetrics implements AdmissionObserver {
   private readonly plugins;
@@ -57,20 +36,23 @@ export class AdmissionMetrics implements AdmissionObserver {
     });
   }
 
-  plugin(name: string, type: AdmissionPhase): AdmissionTimer {
-    const series = byOutcome((outcome) => this.plugins.labels({ ...outcome, name, type }));
-    return (operation, isRejected, seconds) => series(operation, isRejected).observe(seconds);
+  plugin(name: string, type: AdmissionPhase, outcome: AdmissionOutcome): AdmissionDurations {
+    return this.plugins.labels({ ...outcomeLabels(outcome), name, type });
   }
 
-  step(type: AdmissionPhase): AdmissionTimer {
-    const series = byOutcome<StepSeries>((outcome) => ({
-      histogram: this.steps.labels({ ...outcome, type }),
-      summary: this.summaries.labels({ ...outcome, type }),
-    }));
-    return (operation, isRejected, seconds) => {
-      const { histogram, summary } = series(operation, isRejected);
-      histogram.observe(seconds);
-      summary.observe(seconds);
+  step(type: AdmissionPhase, outcome: AdmissionOutcome): AdmissionDurations {
+    const labels = { ...outcomeLabels(outcome), type };
+    const histogram = this.steps.labels(labels);
+    const summary = this.summaries.labels(labels);
+    return {
+      observe: (seconds) => {
+        histogram.observe(seconds);
+        summary.observe(seconds);
+      },
     };
   }
+}
+
+function outcomeLabels({ operation, isRejected }: AdmissionOutcome) {
+  return { operation, rejected: isRejected ? 'true' : 'false' };
 }

@@ -83,25 +83,38 @@ export interface Reservation {
   cancel(): Promise<void>;
 }
 
-/** Records each outcome. Called synchronously on the request path. */
-export type AdmissionTimer = (
-  operation: AdmissionOperation,
-  isRejected: boolean,
-  seconds: number,
-) => void;
+export interface AdmissionOutcome {
+  readonly operation: AdmissionOperation;
+  readonly isRejected: boolean;
+}
 
-/** Provides the timers of each plugin and of each phase as a whole. */
+/** Records durations. Called synchronously on the request path. */
+export interface AdmissionDurations {
+  observe(seconds: number): void;
+}
+
+/** Provides the durations of each plugin and of each phase as a whole. */
 export interface AdmissionObserver {
-  plugin(name: string, phase: AdmissionPhase): AdmissionTimer;
-  step(phase: AdmissionPhase): AdmissionTimer;
+  plugin(name: string, phase: AdmissionPhase, outcome: AdmissionOutcome): AdmissionDurations;
+  step(phase: AdmissionPhase, outcome: AdmissionOutcome): AdmissionDurations;
 }
 
 type Work = (request: AdmissionRequest, round: MutationRound) => Promise<void> | void;
 
-interface Link {
+interface Participant {
   readonly plugin: AdmissionPlugin;
   readonly work: Work;
-  readonly timer: AdmissionTimer;
+}
+
+/** `accepted`: durations of the requests that were accepted, created at the first. */
+interface Link extends Participant {
+  accepted: AdmissionDurations | undefined;
+}
+
+/** The links of the plugins that take part in requests of one kind. */
+interface Chain {
+  readonly links: readonly Link[];
+  accepted: AdmissionDurations | undefined;
 }
 
 class Round implements MutationRound {
@@ -115,76 +128,90 @@ class Round implements MutationRound {
 
 /** The plugins that take part in one phase. */
 class Phase {
-  private readonly links: Link[] = [];
-  /** By resource and action: the links that take part. */
-  private readonly selected = new WeakMap<ServedResource, Map<string, readonly Link[]>>();
-  private readonly timer: AdmissionTimer;
+  private readonly participants: Participant[] = [];
+  /** By resource and action. */
+  private readonly chains = new WeakMap<ServedResource, Map<string, Chain>>();
 
   constructor(
     private readonly phase: AdmissionPhase,
     private readonly clock: Clock,
     private readonly observer: AdmissionObserver,
-  ) {
-    this.timer = observer.step(phase);
-  }
+  ) {}
 
   add(plugin: AdmissionPlugin, work: Work): void {
-    this.links.push({ plugin, work, timer: this.observer.plugin(plugin.name, this.phase) });
+    this.participants.push({ plugin, work });
   }
 
   /** Runs a second round if a plugin requires it. */
   async run(request: AdmissionRequest): Promise<void> {
-    const { clock, timer } = this;
+    const { clock, observer, phase } = this;
     const { operation } = request;
+    const chain = this.chainOf(request);
     const startMs = clock.monotonicMs();
     const round = new Round();
-    let isRejected = true;
     try {
-      await this.runRound(request, round);
+      let endMs = await this.runRound(chain, request, round, startMs);
       if (round.isReinvocationRequired) {
         round.index = 1;
-        await this.runRound(request, round);
+        endMs = await this.runRound(chain, request, round, endMs);
       }
-      isRejected = false;
-    } finally {
-      timer(operation, isRejected, (clock.monotonicMs() - startMs) / 1_000);
-    }
-  }
-
-  private async runRound(request: AdmissionRequest, round: MutationRound): Promise<void> {
-    const { clock, timer } = this;
-    const { operation } = request;
-    let sinceMs = clock.monotonicMs();
-    let current = timer;
-    try {
-      for (const link of this.linksOf(request)) {
-        current = link.timer;
-        const pending = link.work(request, round);
-        if (pending) await pending;
-        const nowMs = clock.monotonicMs();
-        current(operation, false, (nowMs - sinceMs) / 1_000);
-        sinceMs = nowMs;
-      }
+      chain.accepted ??= observer.step(phase, { operation, isRejected: false });
+      chain.accepted.observe((endMs - startMs) / 1_000);
     } catch (error) {
-      current(operation, true, (clock.monotonicMs() - sinceMs) / 1_000);
+      const rejected = observer.step(phase, { operation, isRejected: true });
+      rejected.observe((clock.monotonicMs() - startMs) / 1_000);
       throw error;
     }
   }
 
-  private linksOf(action: AdmittedAction): readonly Link[] {
+  /** Returns the time at the end. The clock is read once between two plugins. */
+  private async runRound(
+    { links }: Chain,
+    request: AdmissionRequest,
+    round: MutationRound,
+    startMs: number,
+  ): Promise<number> {
+    const { clock, observer, phase } = this;
+    const { operation } = request;
+    let sinceMs = startMs;
+    let at = 0;
+    try {
+      for (; at < links.length; at += 1) {
+        const link = links[at]!;
+        const pending = link.work(request, round);
+        if (pending) await pending;
+        const nowMs = clock.monotonicMs();
+        const { name } = link.plugin;
+        link.accepted ??= observer.plugin(name, phase, { operation, isRejected: false });
+        link.accepted.observe((nowMs - sinceMs) / 1_000);
+        sinceMs = nowMs;
+      }
+    } catch (error) {
+      const { name } = links[at]!.plugin;
+      const rejected = observer.plugin(name, phase, { operation, isRejected: true });
+      rejected.observe((clock.monotonicMs() - sinceMs) / 1_000);
+      throw error;
+    }
+    return sinceMs;
+  }
+
+  private chainOf(action: AdmittedAction): Chain {
     const { served, operation, subresource } = action;
-    let byAction = this.selected.get(served);
+    let byAction = this.chains.get(served);
     if (!byAction) {
       byAction = new Map();
-      this.selected.set(served, byAction);
+      this.chains.set(served, byAction);
     }
     const key = subresource === '' ? operation : `${operation} ${subresource}`;
-    let links = byAction.get(key);
-    if (!links) {
-      links = this.links.filter(({ plugin }) => plugin.handles?.(action) ?? true);
-      byAction.set(key, links);
+    let chain = byAction.get(key);
+    if (!chain) {
+      const links = this.participants
+        .filter(({ plugin }) => plugin.handles?.(action) ?? true)
+        .map((participant) => ({ ...participant, accepted: undefined }));
+      chain = { links, accepted: undefined };
+      byAction.set(key, chain);
     }
-    return links;
+    return chain;
   }
 }
 
@@ -206,10 +233,8 @@ export class Admission {
     this.mutating = new Phase('admit', clock, observer);
     this.validating = new Phase('validate', clock, observer);
     for (const plugin of plugins) {
-      if (plugin.mutate) {
-        this.mutating.add(plugin, (request, round) => plugin.mutate?.(request, round));
-      }
-      if (plugin.validate) this.validating.add(plugin, (request) => plugin.validate?.(request));
+      if (plugin.mutate) this.mutating.add(plugin, plugin.mutate.bind(plugin));
+      if (plugin.validate) this.validating.add(plugin, plugin.validate.bind(plugin));
     }
   }
 
