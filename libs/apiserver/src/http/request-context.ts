@@ -70,6 +70,7 @@ export class RequestContext implements WriteContext {
   streaming = false;
   /** The server closed the connection in the middle of the response. */
   aborted = false;
+  readonly features: Features;
   /** On the monotonic clock. */
   readonly startMs: number;
   private time: string | undefined;
@@ -81,11 +82,8 @@ export class RequestContext implements WriteContext {
     /** The client requests another protocol on this connection. */
     readonly upgrade?: ClientUpgrade,
   ) {
+    this.features = options.features;
     this.startMs = options.clock.monotonicMs();
-  }
-
-  get features(): Features {
-    return this.options.features;
   }
 
   /** On the monotonic clock. */

@@ -58,11 +58,11 @@ const parsedObjects = new ParsedObjects();
  * type as `T`, which is never inferred; the bytes are not checked against it.
  */
 export function objectOf<T extends ApiObject = ApiObject>(entry: Entry): NoInfer<T> {
+  const { derived } = entry;
+  if (derived instanceof EntryView && derived.object !== undefined) return derived.object as T;
   const view = viewOf(entry);
-  if (view.object === undefined) {
-    view.object = freshObject(entry);
-    parsedObjects.hold(view, entry.bytes.length);
-  }
+  view.object = freshObject(entry);
+  parsedObjects.hold(view, entry.bytes.length);
   return view.object as T;
 }
 

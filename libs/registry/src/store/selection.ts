@@ -2,7 +2,6 @@
  * Which objects of a collection a request is about: label and field selectors, checked and
  * compiled.
  */
-import type { ApiObject } from '@orch/api';
 import {
   badRequest,
   checkSelectableFields,
@@ -28,6 +27,8 @@ export class Selection {
   readonly name: string | undefined;
   readonly namespace: string | undefined;
   private readonly needsObject: boolean;
+  /** By the fields that are selected by. */
+  private readonly readers = new Map<string, FieldReader>();
 
   constructor(
     private readonly served: ServedResource,
@@ -42,6 +43,7 @@ export class Selection {
       fields.requirements.some(
         ({ field }) => field !== 'metadata.name' && field !== 'metadata.namespace',
       );
+    for (const { field } of fields.requirements) this.readers.set(field, readerOf(served, field));
   }
 
   matches(entry: Entry): boolean {
@@ -58,7 +60,7 @@ export class Selection {
     const object = objectOf(entry);
     return (
       this.labels.matches(object.metadata?.labels) &&
-      (this.fields.everything || this.fields.matches((field) => this.fieldOf(object, field)))
+      (this.fields.everything || this.fields.matches((field) => this.readers.get(field)!(object)))
     );
   }
 
@@ -76,12 +78,12 @@ export class Selection {
     }
     return undefined;
   }
+}
 
-  private fieldOf(object: ApiObject, field: string): string {
-    if (field === 'metadata.name') return object.metadata?.name ?? '';
-    if (field === 'metadata.namespace') return object.metadata?.namespace ?? '';
-    return selectableField(this.served, field)?.(object) ?? '';
-  }
+function readerOf(served: ServedResource, field: string): FieldReader {
+  if (field === 'metadata.name') return ({ metadata }) => metadata?.name ?? '';
+  if (field === 'metadata.namespace') return ({ metadata }) => metadata?.namespace ?? '';
+  return selectableField(served, field) ?? (() => '');
 }
 
 /** What reads the field of an object; undefined for one that cannot be selected by. */

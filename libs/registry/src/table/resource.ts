@@ -98,6 +98,7 @@ export class Resource {
 }
 
 export class ServedResource {
+  readonly definition: ResourceDefinition;
   /** Group on the wire. */
   readonly group: string;
   readonly version: string;
@@ -131,6 +132,7 @@ export class ServedResource {
     readonly features: Features,
   ) {
     const { definition } = resource;
+    this.definition = definition;
     this.group = dialect().group(served.group);
     this.version = served.version;
     this.apiVersion = dialect().apiVersion(served.group, served.version);
@@ -175,10 +177,6 @@ export class ServedResource {
     const instead =
       use === undefined ? '' : `; use ${dialect().apiVersion(use.group, use.version)} ${use.kind}`;
     return `${this.apiVersion} ${this.kind} is deprecated in v${since}+${end}${instead}`;
-  }
-
-  get definition(): ResourceDefinition {
-    return this.resource.definition;
   }
 
   /** From this version's shape to the stored one. May reuse `object`. */
