@@ -17,6 +17,8 @@ import { LRUCache } from 'lru-cache';
 import { decryptedCacheBytesMax } from '../limits.js';
 import { bytesOf } from './payload.js';
 
+const openingBrace = 0x7b;
+
 /** By `<group head>/<plural>`, as `core/secrets`. */
 export type ResourceEncryptions = ReadonlyMap<string, ResourceEncryption>;
 
@@ -29,6 +31,11 @@ export class Decryptor {
   private lastResource: ResourceEncryption | undefined;
 
   constructor(private readonly resources: ResourceEncryptions) {}
+
+  /** Nothing is encrypted when it is written. */
+  get isEmpty(): boolean {
+    return this.resources.size === 0;
+  }
 
   get resourceNames(): readonly string[] {
     return [...this.resources.keys()];
@@ -45,14 +52,17 @@ export class Decryptor {
     return this.lastResource;
   }
 
-  /**
-   * Whether one of the entries is encrypted, or of a resource of the configuration. Allocates
-   * nothing: most lists have neither.
-   */
+  /** Whether the entry is encrypted, or of a resource of the configuration. */
+  concerns({ key, bytes }: Entry): boolean {
+    // Most entries are JSON objects: the first byte decides.
+    if (bytes[0] !== openingBrace && isEncrypted(bytes)) return true;
+    return this.resources.size > 0 && this.encryptionOf(key) !== undefined;
+  }
+
+  /** As `concerns`, for one of the entries. Allocates nothing: most lists have none. */
   concernsAny(entries: readonly Entry[]): boolean {
     for (let index = 0; index < entries.length; index += 1) {
-      const { key, bytes } = entries[index]!;
-      if (isEncrypted(bytes) || this.encryptionOf(key)) return true;
+      if (this.concerns(entries[index]!)) return true;
     }
     return false;
   }
@@ -64,7 +74,8 @@ export class Decryptor {
   decryptAll(entries: readonly Entry[]): readonly Entry[] | Promise<readonly Entry[]> {
     let decrypted: (Entry | Promise<Entry>)[] | undefined;
     let isAsynchronous = false;
-    for (const [index, entry] of entries.entries()) {
+    for (let index = 0; index < entries.length; index += 1) {
+      const entry = entries[index]!;
       const result = this.decrypt(entry);
       if (result === entry) continue;
       decrypted ??= [...entries];
@@ -77,9 +88,9 @@ export class Decryptor {
 
   /** As `decryptAll`, for one entry. Never throws. */
   decrypt(entry: Entry): Entry | Promise<Entry> {
+    if (!this.concerns(entry)) return entry;
     const encryption = this.encryptionOf(entry.key);
     const encrypted = isEncrypted(entry.bytes);
-    if (!encryption && !encrypted) return entry;
     const cached = this.cache.get(entry);
     if (cached) return cached;
     try {

@@ -54,10 +54,12 @@ export class EncryptedStore implements ReadWriteStore {
   }
 
   get(key: string, options: ReadOptions): Awaitable<GetResult> {
-    const untilMs = this.clock.monotonicMs() + options.timeoutMs;
     const { decryptor } = this;
     const result = this.store.get(key, options);
-    if (!(result instanceof Promise)) return this.decrypted(decryptor, result, untilMs);
+    const isPending = result instanceof Promise;
+    if (!isPending && !(result.entry && decryptor.concerns(result.entry))) return result;
+    const untilMs = this.clock.monotonicMs() + options.timeoutMs;
+    if (!isPending) return this.decrypted(decryptor, result, untilMs);
     return result.then((stored) => this.decrypted(decryptor, stored, untilMs));
   }
 
@@ -172,6 +174,7 @@ function encryptAll(
   decryptor: Decryptor,
   operations: readonly Operation[],
 ): readonly Operation[] | Promise<readonly Operation[]> {
+  if (decryptor.isEmpty) return operations;
   let encrypted: (Operation | Promise<Operation>)[] | undefined;
   for (const [index, operation] of operations.entries()) {
     const result = encryptOperation(decryptor, operation);

@@ -25,7 +25,7 @@ export function keyPrefix(kind: ProviderKind, keyName: string): Buffer {
 }
 
 export function isEncrypted(data: Buffer): boolean {
-  const start = startOfEncrypted();
+  const start = encryptedPrefix ?? startOfEncrypted();
   // Most data is JSON: the first byte decides.
   return data[0] === start[0] && hasPrefix(data, start);
 }
