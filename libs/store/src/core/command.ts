@@ -78,8 +78,10 @@ export function encodeCommand(command: Command): Buffer {
 
 /** Sets the proposer of a command that was encoded before the proposer was registered. */
 export function setProposer(bytes: Buffer, proposer: string): void {
-  invariant(bytes.length >= headerBytes, 'a command is shorter than its header');
-  invariant(bytes[0] === commandFormat, 'a proposer is set in bytes that are no command');
+  invariant(
+    bytes.length >= headerBytes && bytes[0] === commandFormat,
+    'a proposer is set in bytes that are no command',
+  );
   const written = bytes.write(proposer, 2, 8, 'hex');
   invariant(written === 8, 'the id of a proposer is not 16 digits', { proposer });
 }
@@ -201,42 +203,55 @@ function writeOperation(buffer: Buffer, start: number, operation: Operation): nu
 }
 
 function decodeOperations(buffer: Buffer): Operation[] {
-  let at = headerBytes;
-  /** Returns the offset of the next `byteCount` bytes and moves behind them. */
-  const take = (byteCount: number): number => {
-    at += byteCount;
-    if (at > buffer.length) throw wrongSizeError();
-    return at - byteCount;
-  };
-  const count = buffer.readUInt16BE(take(2));
+  let at = headerBytes + 2;
+  if (at > buffer.length) throw wrongSizeError();
+  const count = buffer.readUInt16BE(headerBytes);
   const operations: Operation[] = [];
   for (let position = 0; position < count; position += 1) {
-    const head = take(4);
-    const kind = operationKinds[buffer[head]!];
-    const flags = buffer[head + 1]!;
-    const keyStart = take(buffer.readUInt16BE(head + 2));
-    const key = buffer.toString('utf8', keyStart, at);
+    const keyStart = at + 4;
+    if (keyStart > buffer.length) throw wrongSizeError();
+    const kind = operationKinds[buffer[at]!];
+    const flags = buffer[at + 1]!;
+    const keyEnd = keyStart + buffer.readUInt16BE(at + 2);
+    if (keyEnd + fieldBytes(flags) > buffer.length) throw wrongSizeError();
+    const key = buffer.toString('utf8', keyStart, keyEnd);
+    at = keyEnd;
     let expect: Expectation | undefined = flags & expectAbsentFlag ? { kind: 'absent' } : undefined;
     if (flags & expectRevisionFlag) {
-      expect = { kind: 'revision', revision: buffer.readUIntBE(take(6), 6) as Revision };
+      expect = { kind: 'revision', revision: buffer.readUIntBE(at, 6) as Revision };
+      at += 6;
     }
     let revisionOffset: number | undefined;
     if (flags & hasOffsetFlag) {
-      revisionOffset = buffer.readUInt32BE(take(4));
+      revisionOffset = buffer.readUInt32BE(at);
+      at += 4;
     }
     let timeToLiveMs: number | undefined;
     if (flags & hasTimeToLiveFlag) {
-      timeToLiveMs = buffer.readUIntBE(take(6), 6);
+      timeToLiveMs = buffer.readUIntBE(at, 6);
+      at += 6;
     }
     let bytes: Buffer | undefined;
     if (flags & hasBytesFlag) {
-      const bytesStart = take(buffer.readUInt32BE(take(4)));
+      const bytesStart = at + 4;
+      at = bytesStart + buffer.readUInt32BE(at);
+      if (at > buffer.length) throw wrongSizeError();
       bytes = buffer.subarray(bytesStart, at);
     }
     operations.push(toOperation(kind, key, expect, revisionOffset, timeToLiveMs, bytes));
   }
   if (at !== buffer.length) throw wrongSizeError();
   return operations;
+}
+
+/** Bytes of the fields after the key, without the payload. */
+function fieldBytes(flags: number): number {
+  return (
+    (flags & expectRevisionFlag ? 6 : 0) +
+    (flags & hasOffsetFlag ? 4 : 0) +
+    (flags & hasTimeToLiveFlag ? 6 : 0) +
+    (flags & hasBytesFlag ? 4 : 0)
+  );
 }
 
 function wrongSizeError(): StoreError {

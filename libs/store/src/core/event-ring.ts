@@ -114,10 +114,13 @@ export class EventRing {
       this.oldestRevision += 1;
       this.eventCount -= oldest.length;
       this.byteCount -= bytesOf(oldest);
+      invariant(this.eventCount >= 0, 'the event ring counts fewer than no events');
+      invariant(this.byteCount >= 0, 'the event ring counts fewer than no bytes');
+      invariant(
+        this.oldestRevision <= this.persistedRevision + 1,
+        'an unwritten commit is evicted',
+      );
     }
-    invariant(this.eventCount >= 0, 'the event ring counts fewer than no events');
-    invariant(this.byteCount >= 0, 'the event ring counts fewer than no bytes');
-    invariant(this.oldestRevision <= this.persistedRevision + 1, 'an unwritten commit is evicted');
     if (this.head > headMin && this.head * 2 > this.commits.length) {
       this.commits = this.commits.slice(this.head);
       this.head = 0;

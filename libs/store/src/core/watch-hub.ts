@@ -123,14 +123,23 @@ export class WatchHub {
       'the events of one commit have several revisions',
     );
     for (const event of events) {
-      const { key } = event;
-      this.collectFor('', event);
-      for (let at = key.indexOf('/', 1); at >= 0; at = key.indexOf('/', at + 1)) {
-        this.collectFor(key.slice(0, at), event);
-        this.collectFor(key.slice(0, at + 1), event);
+      for (const group of this.groupsOf(event.key)) {
+        group?.forEachCandidate(event, (cell) => {
+          if (cell.add(event)) this.touched.push(cell);
+        });
       }
-      if (!key.endsWith('/')) this.collectFor(key, event);
     }
+  }
+
+  /** The groups by each prefix of the key that a watch can have; undefined: no watch has it. */
+  private groupsOf(key: string): (WatchGroup<Watch> | undefined)[] {
+    const { groups } = this;
+    const found = [groups.get('')];
+    for (let at = key.indexOf('/', 1); at >= 0; at = key.indexOf('/', at + 1)) {
+      found.push(groups.get(key.slice(0, at)), groups.get(key.slice(0, at + 1)));
+    }
+    if (!key.endsWith('/')) found.push(groups.get(key));
+    return found;
   }
 
   /**
@@ -160,12 +169,6 @@ export class WatchHub {
         }
       }
     }
-  }
-
-  private collectFor(prefix: string, event: WatchEvent): void {
-    this.groups.get(prefix)?.forEachCandidate(event, (cell) => {
-      if (cell.add(event)) this.touched.push(cell);
-    });
   }
 }
 

@@ -47,7 +47,7 @@ export class StoreLifecycle {
     const time = new StoreTime(clock);
     const proposer = new Proposer(log, clock, time, random, observer, options.pendingCommitsMax);
     const watches = new Watches({ clock, logger, onCorrupt: (error) => this.fatal(error) });
-    const reads = new Reads(log, clock, observer, () => this.live());
+    const reads = new Reads(log, clock, observer, this.live.bind(this));
     const interval = options.hashIntervalEntries;
     const audit = new HashAudit(log, proposer, clock, logger, interval, (message) => {
       void this.diverged(message);

@@ -34,6 +34,7 @@ export class Reads {
 
   /** A promise only if it has to wait. Fails with StoreError. */
   get(key: string, { consistency, timeoutMs }: ReadOptions): Awaitable<GetResult> {
+    if (consistency.kind === 'any') return this.entryAt(key, undefined);
     const revision = this.position(consistency, timeoutMs);
     if (!(revision instanceof Promise)) return this.entryAt(key, revision);
     return revision.then((reached) => this.entryAt(key, reached));
@@ -46,8 +47,9 @@ export class Reads {
   }
 
   async list(prefix: string, options: ListOptions): Promise<ListResult> {
-    const { startAfter, limit = Number.POSITIVE_INFINITY } = options;
-    const revision = await this.position(options.consistency, options.timeoutMs);
+    const { startAfter, limit = Number.POSITIVE_INFINITY, consistency } = options;
+    const revision =
+      consistency.kind === 'any' ? undefined : await this.position(consistency, options.timeoutMs);
     const range = { prefix, startAfter, limit };
     const { lister } = this.live();
     return revision === undefined ? lister.latest(range) : lister.at(range, revision);
@@ -66,11 +68,10 @@ export class Reads {
 
   /** Waits for the consistency. Returns the revision to read at; undefined: the present state. */
   private position(
-    consistency: ReadOptions['consistency'],
+    consistency: Exclude<ReadOptions['consistency'], { kind: 'any' }>,
     timeoutMs: number,
   ): Awaitable<Revision | undefined> {
     const { machine } = this.live();
-    if (consistency.kind === 'any') return undefined;
     if (consistency.kind !== 'quorum') return this.positionOf(consistency, timeoutMs);
     const index = this.log.localReadIndex();
     if (index !== undefined && index <= machine.appliedIndex) return undefined;
