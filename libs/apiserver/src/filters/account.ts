@@ -14,7 +14,7 @@ import type { Filter } from './filter.js';
 const gatewayTimeout = 504;
 
 export function account(logger: Logger): Filter {
-  return async (context, next) => {
+  return (next) => async (context) => {
     // The parser first reads the rest of the bytes that arrived with the head. If they are
     // malformed, the client gets 400 and no response of a filter or handler.
     await undefined;
@@ -43,8 +43,8 @@ function fail(context: RequestContext, error: unknown, logger: Logger): void {
 }
 
 /** The time that the client allowed has passed. */
-function isOverdue({ clientTimeoutMs, deadlineMs, options }: RequestContext): boolean {
-  return clientTimeoutMs !== undefined && options.clock.monotonicMs() >= deadlineMs;
+function isOverdue({ hasClientTimeout, deadlineMs, options }: RequestContext): boolean {
+  return hasClientTimeout && options.clock.monotonicMs() >= deadlineMs;
 }
 
 /** The format that the client wants, or JSON if it accepts none that the server has. */

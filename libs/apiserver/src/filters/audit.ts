@@ -7,7 +7,7 @@ import type { Filter } from './filter.js';
 
 /** Records a request whose user stays unknown: it failed before `audit` saw it. */
 export function auditUnauthenticated(auditor: Auditor): Filter {
-  return async (context, next) => {
+  return (next) => async (context) => {
     try {
       await next(context);
     } catch (error) {
@@ -24,7 +24,7 @@ export function auditUnauthenticated(auditor: Auditor): Filter {
  * stored.
  */
 export function audit(auditor: Auditor, logger: Logger): Filter {
-  return async (context, next) => {
+  return (next) => async (context) => {
     const record = auditor.recordOf(context);
     if (record) {
       if (context.served) record.servedBy(context.served);

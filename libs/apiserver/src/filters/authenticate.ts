@@ -32,7 +32,7 @@ export function authenticate(
     identify(context, await user);
     await next(context);
   };
-  return (context, next) => {
+  return (next) => (context) => {
     const user = userOf(context.request);
     if (user instanceof Promise) return nextAfter(user, context, next);
     identify(context, user);

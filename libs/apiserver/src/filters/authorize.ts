@@ -43,7 +43,7 @@ export function authorize(authorizer: Authorizer, durations: HistogramSeries): F
     decided(context, attributes, decision, startMs);
     await next(context);
   };
-  return (context, next) => {
+  return (next) => (context) => {
     context.authorizer = authorizer;
     const startMs = context.options.clock.monotonicMs();
     const attributes = { user: context.user, info: authorizedInfo(context) };

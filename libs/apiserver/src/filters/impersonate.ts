@@ -12,7 +12,7 @@ import type { RequestContext } from '../http/request-context.js';
 import type { Filter, Next } from './filter.js';
 
 export function impersonate(authorizer: Authorizer): Filter {
-  return (context, next) => {
+  return (next) => (context) => {
     const impersonation = impersonationOf(context.request);
     return impersonation ? nextAs(impersonation, authorizer, context, next) : next(context);
   };

@@ -26,7 +26,7 @@ export function limitConcurrency(
     await refusals.wait();
     sendOverload(context);
   };
-  return (context, next) => {
+  return (next) => (context) => {
     if (context.isLongRunning) return next(context);
     const seat = gate.enter(context);
     if (seat === undefined || seat instanceof Promise) return nextAfter(seat, context, next);

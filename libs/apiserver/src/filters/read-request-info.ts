@@ -58,10 +58,11 @@ export function readRequestInfo(
       isKnown ? subresource : '',
       dryRunLabel(query),
     );
-    if (!context.isLongRunning) context.clientTimeoutMs = clientTimeout(context);
+    const timeoutMs = context.isLongRunning ? undefined : clientTimeout(context);
+    if (timeoutMs !== undefined) context.setClientTimeout(timeoutMs);
   };
   // Async, so that a malformed path rejects.
-  return (context, next) => {
+  return (next) => (context) => {
     readInfo(context);
     return next(context);
   };

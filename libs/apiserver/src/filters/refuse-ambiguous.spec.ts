@@ -12,7 +12,7 @@ async function refusal(path: string, rawHeaders = ['Host', 'x']): Promise<string
   const context = testContext(request, { shouldKeepAlive: true } as ServerResponse);
   context.info = parseRequestInfo('GET', path, false);
   try {
-    await refuseAmbiguous(context, async () => undefined);
+    await refuseAmbiguous(async () => undefined)(context);
     return undefined;
   } catch (error) {
     expect((context.response as ServerResponse).shouldKeepAlive).toBe(false);

@@ -8,7 +8,7 @@ import type { RequestContext } from '../http/request-context.js';
 import type { RequestInfo } from '../http/request-info.js';
 import type { Filter } from './filter.js';
 
-export const refuseAmbiguous: Filter = (context, next) => {
+export const refuseAmbiguous: Filter = (next) => (context) => {
   const problem = problemOf(context);
   if (problem === undefined) return next(context);
   const { response } = context;

@@ -59,8 +59,8 @@ export class RequestContext implements WriteContext {
   dryRun = false;
   fieldManager: string | undefined;
   sentFieldManager = '';
-  /** A limit that the client set below that of the server; undefined: none. */
-  clientTimeoutMs: number | undefined;
+  /** Whether the client set a limit below that of the server. */
+  hasClientTimeout = false;
   readonly warnings: string[] = [];
   /** Response headers besides the common ones. */
   readonly headers: OutgoingHttpHeaders = {};
@@ -73,6 +73,8 @@ export class RequestContext implements WriteContext {
   readonly features: Features;
   /** On the monotonic clock. */
   readonly startMs: number;
+  /** On the monotonic clock. */
+  deadlineMs: number;
   private time: string | undefined;
 
   constructor(
@@ -84,11 +86,13 @@ export class RequestContext implements WriteContext {
   ) {
     this.features = options.features;
     this.startMs = options.clock.monotonicMs();
+    this.deadlineMs = this.startMs + options.requestTimeoutMs;
   }
 
-  /** On the monotonic clock. */
-  get deadlineMs(): number {
-    return this.startMs + (this.clientTimeoutMs ?? this.options.requestTimeoutMs);
+  /** The client set a limit below that of the server. */
+  setClientTimeout(timeoutMs: number): void {
+    this.hasClientTimeout = true;
+    this.deadlineMs = this.startMs + timeoutMs;
   }
 
   /** Time left until the deadline; at least one millisecond. */

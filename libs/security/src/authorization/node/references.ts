@@ -4,7 +4,6 @@ import type {
   EphemeralContainer,
   PersistentVolume,
   Pod,
-  PodSpec,
   Volume,
 } from '@orch/types/core/v1';
 
@@ -33,54 +32,60 @@ const sourcesWithSecret = [
   'storageos',
 ] as const;
 
+/** Collects each key once; an absent or empty name refers to nothing. */
+class References {
+  readonly keys = new Set<string>();
+
+  constructor(private readonly namespace: string) {}
+
+  add(kind: ReachedKind, name: string | undefined): void {
+    if (name) this.keys.add(referenceKey(kind, this.namespace, name));
+  }
+}
+
 /** A pod gives its node access to the objects that it refers to, whether they exist or not. */
 export function podReferences({ metadata, spec = {} }: Pod): string[] {
   const { namespace = '', name = '' } = metadata ?? {};
-  const found = new Map<ReachedKind, (string | undefined)[]>([
-    ['serviceaccounts', [spec.serviceAccountName]],
-    ['secrets', secretNames(spec)],
-    ['configmaps', configMapNames(spec)],
-    ['persistentvolumeclaims', (spec.volumes ?? []).map((volume) => claimName(volume, name))],
-  ]);
-  const keys = [...found].flatMap(([kind, names]) =>
-    names.flatMap((named) => (named ? [referenceKey(kind, namespace, named)] : [])),
-  );
-  return [...new Set(keys)];
-}
-
-function containersOf(spec: PodSpec): readonly (Container | EphemeralContainer)[] {
+  const references = new References(namespace);
+  references.add('serviceaccounts', spec.serviceAccountName);
+  for (const secret of spec.imagePullSecrets ?? []) references.add('secrets', secret.name);
   const { initContainers = [], containers = [], ephemeralContainers = [] } = spec;
-  return [...initContainers, ...containers, ...ephemeralContainers];
+  for (const container of initContainers) addContainer(references, container);
+  for (const container of containers) addContainer(references, container);
+  for (const container of ephemeralContainers) addContainer(references, container);
+  for (const volume of spec.volumes ?? []) addVolume(references, volume, name);
+  return [...references.keys];
 }
 
-function secretNames(spec: PodSpec): (string | undefined)[] {
-  return [
-    ...(spec.imagePullSecrets ?? []).map(({ name }) => name),
-    ...containersOf(spec).flatMap(({ env = [], envFrom = [] }) => [
-      ...env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
-      ...envFrom.map(({ secretRef }) => secretRef?.name),
-    ]),
-    ...(spec.volumes ?? []).flatMap((volume) => [
-      volume.secret?.secretName,
-      volume.azureFile?.secretName,
-      volume.csi?.nodePublishSecretRef?.name,
-      ...(volume.projected?.sources ?? []).map(({ secret }) => secret?.name),
-      ...sourcesWithSecret.map((source) => volume[source]?.secretRef?.name),
-    ]),
-  ];
+function addContainer(
+  references: References,
+  { env = [], envFrom = [] }: Container | EphemeralContainer,
+): void {
+  for (const { valueFrom } of env) {
+    if (!valueFrom) continue;
+    references.add('secrets', valueFrom.secretKeyRef?.name);
+    references.add('configmaps', valueFrom.configMapKeyRef?.name);
+  }
+  for (const { secretRef, configMapRef } of envFrom) {
+    references.add('secrets', secretRef?.name);
+    references.add('configmaps', configMapRef?.name);
+  }
 }
 
-function configMapNames(spec: PodSpec): (string | undefined)[] {
-  return [
-    ...containersOf(spec).flatMap(({ env = [], envFrom = [] }) => [
-      ...env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name),
-      ...envFrom.map(({ configMapRef }) => configMapRef?.name),
-    ]),
-    ...(spec.volumes ?? []).flatMap((volume) => [
-      volume.configMap?.name,
-      ...(volume.projected?.sources ?? []).map(({ configMap }) => configMap?.name),
-    ]),
-  ];
+function addVolume(references: References, volume: Volume, podName: string): void {
+  references.add('secrets', volume.secret?.secretName);
+  references.add('secrets', volume.azureFile?.secretName);
+  references.add('secrets', volume.csi?.nodePublishSecretRef?.name);
+  references.add('configmaps', volume.configMap?.name);
+  references.add('persistentvolumeclaims', claimName(volume, podName));
+  for (const { secret, configMap } of volume.projected?.sources ?? []) {
+    references.add('secrets', secret?.name);
+    references.add('configmaps', configMap?.name);
+  }
+  for (const source of sourcesWithSecret) {
+    const secret = volume[source]?.secretRef;
+    if (secret) references.add('secrets', secret.name);
+  }
 }
 
 function claimName(volume: Volume, podName: string): string | undefined {
