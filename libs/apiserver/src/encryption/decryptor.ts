@@ -30,11 +30,11 @@ export class Decryptor {
   private lastPrefix = '';
   private lastResource: ResourceEncryption | undefined;
 
-  constructor(private readonly resources: ResourceEncryptions) {}
+  /** Whether nothing is encrypted when it is written. */
+  readonly isEmpty: boolean;
 
-  /** Nothing is encrypted when it is written. */
-  get isEmpty(): boolean {
-    return this.resources.size === 0;
+  constructor(private readonly resources: ResourceEncryptions) {
+    this.isEmpty = resources.size === 0;
   }
 
   get resourceNames(): readonly string[] {
@@ -43,7 +43,7 @@ export class Decryptor {
 
   /** Undefined if the resource of the key is not in the configuration. */
   encryptionOf(key: string): ResourceEncryption | undefined {
-    if (this.resources.size === 0) return undefined;
+    if (this.isEmpty) return undefined;
     // The entries of a list have the same resource.
     if (this.lastPrefix !== '' && key.startsWith(this.lastPrefix)) return this.lastResource;
     const resourceKey = key.slice(0, key.indexOf('/', key.indexOf('/') + 1));
@@ -56,13 +56,14 @@ export class Decryptor {
   concerns({ key, bytes }: Entry): boolean {
     // Most entries are JSON objects: the first byte decides.
     if (bytes[0] !== openingBrace && isEncrypted(bytes)) return true;
-    return this.resources.size > 0 && this.encryptionOf(key) !== undefined;
+    return !this.isEmpty && this.encryptionOf(key) !== undefined;
   }
 
   /** As `concerns`, for one of the entries. Allocates nothing: most lists have none. */
-  concernsAny(entries: readonly Entry[]): boolean {
+  concernsAny(entries: readonly (Entry | undefined)[]): boolean {
     for (let index = 0; index < entries.length; index += 1) {
-      if (this.concerns(entries[index]!)) return true;
+      const entry = entries[index];
+      if (entry && this.concerns(entry)) return true;
     }
     return false;
   }
@@ -76,6 +77,7 @@ export class Decryptor {
     let isAsynchronous = false;
     for (let index = 0; index < entries.length; index += 1) {
       const entry = entries[index]!;
+      if (!this.concerns(entry)) continue;
       const result = this.decrypt(entry);
       if (result === entry) continue;
       decrypted ??= [...entries];

@@ -132,6 +132,7 @@ export class EncryptedStore implements ReadWriteStore {
       if (decrypted === current) return result;
       return { ...result, current: await this.inTime(decrypted, untilMs) };
     }
+    if (!decryptor.concernsAny(result.entries)) return result;
     const entries = result.entries.map((entry) => entry && decryptor.decrypt(entry));
     if (entries.every((entry, index) => entry === result.entries[index])) return result;
     return { ...result, entries: await this.inTime(Promise.all(entries), untilMs) };
