@@ -16,7 +16,7 @@ export interface Acceptance<O> {
 }
 
 /** A function that calls `attempts` in order and returns the first output that is accepted. */
-export function firstAccepted<I extends readonly unknown[], O>(
+export function firstAccepted<I extends unknown[], O>(
   attempts: readonly ((...input: I) => Awaitable<O>)[],
   acceptance: Acceptance<O>,
 ): (...input: I) => Awaitable<O> {
@@ -24,7 +24,7 @@ export function firstAccepted<I extends readonly unknown[], O>(
   const attemptFrom = (
     first: number,
     rejected: Rejected<O> | undefined,
-    input: I,
+    ...input: I
   ): Awaitable<O> => {
     let before = rejected;
     for (let index = first; index < attempts.length; index += 1) {
@@ -57,9 +57,9 @@ export function firstAccepted<I extends readonly unknown[], O>(
       if (!acceptance.passes(error)) throw error;
       rejected.errors.push(error);
     }
-    return attemptFrom(index + 1, rejected, input);
+    return attemptFrom(index + 1, rejected, ...input);
   };
-  return (...input) => attemptFrom(0, undefined, input);
+  return attemptFrom.bind(undefined, 0, undefined);
 }
 
 interface Rejected<O> {
