@@ -9,7 +9,7 @@ import { createRequest, patchOf, type Respond, reviewing, webhook } from '../tes
 import { MutatingWebhooks } from './mutating-webhooks.js';
 
 const durations = { observe: () => undefined };
-const observer = { plugin: () => durations, step: () => durations };
+const observer = { plugin: () => durations, step: () => [durations] };
 const add = (name: string) => patchOf({ op: 'add', path: `/data/${name}`, value: 'x' });
 
 async function mutate(

@@ -47,12 +47,14 @@ export class FlowControl implements RequestGate, FlowRequestOwner {
   };
   private readonly schemaHeader = dialect().header('pf-flowschema-uid');
   private readonly levelHeader = dialect().header('pf-prioritylevel-uid');
+  private readonly clock: Clock;
   private objects: FlowControlObjects = { schemas: [], levels: [] };
   private levelsByName: ReadonlyMap<string, PriorityLevel<FlowRequest>> = new Map();
   private classifier!: Classifier<ActiveSchema<FlowRequest>>;
 
   /** Uses the mandatory schemas and levels until it is configured. */
   constructor(private readonly dependencies: FlowControlDependencies) {
+    this.clock = dependencies.clock;
     this.configure(this.objects);
   }
 
@@ -72,7 +74,7 @@ export class FlowControl implements RequestGate, FlowRequestOwner {
   /** Replaces schemas and levels. Queued requests stay in their queues. */
   configure(objects: FlowControlObjects): void {
     const { limits, metrics } = this.dependencies;
-    const nowMs = this.nowMs();
+    const nowMs = this.clock.monotonicMs();
     const plans = planLevels(objects, this.levels, limits.readOnly + limits.mutating);
     this.objects = objects;
     const levels = new Map<string, PriorityLevel<FlowRequest>>();
@@ -94,7 +96,7 @@ export class FlowControl implements RequestGate, FlowRequestOwner {
   }
 
   enter(gateRequest: GateRequest): Seat | undefined | Promise<Seat | undefined> {
-    const nowMs = this.nowMs();
+    const nowMs = this.clock.monotonicMs();
     const schema = this.classifier.schemaOf(gateRequest.user, gateRequest.info);
     const request = new FlowRequest(this, gateRequest, schema, nowMs);
     const { level, series } = schema;
@@ -121,7 +123,7 @@ export class FlowControl implements RequestGate, FlowRequestOwner {
   }
 
   ended(request: FlowRequest): void {
-    const nowMs = this.nowMs();
+    const nowMs = this.clock.monotonicMs();
     const { kind, schema, ticket } = request;
     const { level, series } = schema;
     series.executed((nowMs - request.startMs) / 1_000);
@@ -134,11 +136,7 @@ export class FlowControl implements RequestGate, FlowRequestOwner {
   }
 
   refreshMetrics(): void {
-    this.dependencies.metrics.refresh(this.nowMs());
-  }
-
-  private nowMs(): number {
-    return this.dependencies.clock.monotonicMs();
+    this.dependencies.metrics.refresh(this.clock.monotonicMs());
   }
 
   private levelOf(plan: LevelPlan, nowMs: number): PriorityLevel<FlowRequest> {
@@ -196,7 +194,7 @@ export class FlowControl implements RequestGate, FlowRequestOwner {
 
   /** Cancels the wait of a request whose client has disconnected. */
   private cancel(request: FlowRequest): void {
-    const nowMs = this.nowMs();
+    const nowMs = this.clock.monotonicMs();
     const { ticket, schema } = request;
     schema.level.queues!.cancel(ticket!, nowMs);
     this.reject(request, nowMs);
@@ -209,13 +207,11 @@ export class FlowControl implements RequestGate, FlowRequestOwner {
     level.expiry =
       nextMs === undefined
         ? undefined
-        : this.dependencies.clock.setTimer(Math.max(1, Math.ceil(nextMs - nowMs)), () =>
-            this.expire(level),
-          );
+        : this.clock.setTimer(Math.max(1, Math.ceil(nextMs - nowMs)), () => this.expire(level));
   }
 
   private expire(level: PriorityLevel<FlowRequest>): void {
-    const nowMs = this.nowMs();
+    const nowMs = this.clock.monotonicMs();
     for (const { request } of level.queues!.expire(nowMs)) {
       request.schema.series.rejected('time-out');
       this.reject(request, nowMs);

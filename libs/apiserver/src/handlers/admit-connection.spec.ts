@@ -18,7 +18,7 @@ import { type SubresourceDependencies, subresourcesOf } from './subresources.js'
 
 const table = new ResourceTable(definitions);
 const durations = { observe: () => undefined };
-const observer = { plugin: () => durations, step: () => durations };
+const observer = { plugin: () => durations, step: () => [durations] };
 
 /** Calls the subresource of the path; its target is never read. */
 async function connect(

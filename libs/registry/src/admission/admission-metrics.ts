@@ -40,16 +40,9 @@ export class AdmissionMetrics implements AdmissionObserver {
     return this.plugins.labels({ ...outcomeLabels(outcome), name, type });
   }
 
-  step(type: AdmissionPhase, outcome: AdmissionOutcome): AdmissionDurations {
+  step(type: AdmissionPhase, outcome: AdmissionOutcome): readonly AdmissionDurations[] {
     const labels = { ...outcomeLabels(outcome), type };
-    const histogram = this.steps.labels(labels);
-    const summary = this.summaries.labels(labels);
-    return {
-      observe: (seconds) => {
-        histogram.observe(seconds);
-        summary.observe(seconds);
-      },
-    };
+    return [this.steps.labels(labels), this.summaries.labels(labels)];
   }
 }
 

@@ -96,7 +96,7 @@ export interface AdmissionDurations {
 /** Provides the durations of each plugin and of each phase as a whole. */
 export interface AdmissionObserver {
   plugin(name: string, phase: AdmissionPhase, outcome: AdmissionOutcome): AdmissionDurations;
-  step(phase: AdmissionPhase, outcome: AdmissionOutcome): AdmissionDurations;
+  step(phase: AdmissionPhase, outcome: AdmissionOutcome): readonly AdmissionDurations[];
 }
 
 type Work = (request: AdmissionRequest, round: MutationRound) => Promise<void> | void;
@@ -114,9 +114,10 @@ interface Link extends Participant {
 /** The links of the plugins that take part in requests of one kind. */
 interface Chain {
   readonly links: readonly Link[];
-  accepted: AdmissionDurations | undefined;
+  accepted: readonly AdmissionDurations[] | undefined;
 }
 
+/** Both rounds of a request: plugins keep by it what the second needs of the first. */
 class Round implements MutationRound {
   index: 0 | 1 = 0;
   isReinvocationRequired = false;
@@ -156,10 +157,11 @@ class Phase {
         endMs = await this.runRound(chain, request, round, endMs);
       }
       chain.accepted ??= observer.step(phase, { operation, isRejected: false });
-      chain.accepted.observe((endMs - startMs) / 1_000);
+      for (const durations of chain.accepted) durations.observe((endMs - startMs) / 1_000);
     } catch (error) {
+      const seconds = (clock.monotonicMs() - startMs) / 1_000;
       const rejected = observer.step(phase, { operation, isRejected: true });
-      rejected.observe((clock.monotonicMs() - startMs) / 1_000);
+      for (const durations of rejected) durations.observe(seconds);
       throw error;
     }
   }
