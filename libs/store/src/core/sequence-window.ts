@@ -106,14 +106,16 @@ export class SequenceWindow {
     );
   }
 
-  /** Only for a sequence in the window. */
   private get(sequence: number): boolean {
+    invariant(sequence <= this.highest, 'a sequence after the window is read');
+    invariant(sequence > this.highest - sequenceWindow, 'a sequence before the window is read');
     const slot = sequence % sequenceWindow;
     return (this.bits[slot >>> 5]! & (1 << (slot & 31))) !== 0;
   }
 
   private set(sequence: number, value: boolean): void {
     const slot = sequence % sequenceWindow;
+    invariant(slot >= 0, 'a sequence has no slot in the window');
     if (value) this.bits[slot >>> 5]! |= 1 << (slot & 31);
     else this.bits[slot >>> 5]! &= ~(1 << (slot & 31));
   }

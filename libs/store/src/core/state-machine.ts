@@ -140,6 +140,7 @@ export class StateMachine {
     const before = this.revision;
     const result = this.execute(command);
     invariant(this.revision - before <= 1, 'a command creates several revisions');
+    invariant(window.hasSeen(sequence), 'an applied command is not recorded');
     invariant(
       this.compactedRevision <= this.revision,
       'a revision ahead of the state is compacted',
@@ -245,6 +246,7 @@ export class StateMachine {
       entries.push(event?.entry);
       if (event) events.push(event);
     }
+    invariant(entries.length === operations.length, 'an operation has no result');
     this.commit(revision, events);
     return { succeeded: true, revision: this.revision, entries };
   }

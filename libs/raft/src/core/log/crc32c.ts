@@ -3,7 +3,7 @@
  * and flipped bytes; it is no defence against an attacker.
  */
 
-import { InvariantError } from '../invariant.js';
+import { invariant } from '../invariant.js';
 
 const reflectedPolynomial = 0x82f63b78;
 const slicingTables = buildTables();
@@ -23,9 +23,7 @@ const [T0, T1, T2, T3, T4, T5, T6, T7] = slicingTables as [
  * continue over several buffers.
  */
 export function crc32c(bytes: Uint8Array, seed = 0, start = 0, end = bytes.length): number {
-  if (start < 0 || end > bytes.length) {
-    throw new InvariantError('a checksum covers bytes outside of its buffer');
-  }
+  invariant(start >= 0 && end <= bytes.length, 'a checksum covers bytes outside of its buffer');
   let crc = ~seed;
   let at = start;
   for (const last = end - 8; at <= last; at += 8) {
