@@ -128,7 +128,10 @@ function cycleOf(world: World, cache: ClusterCache): Cycle {
       csiNode: byName(world.csiNodes),
     },
     assumptions: { volumes: new Assumptions(), claims: new Assumptions() },
-    nominatedPods: (name) => waiting.filter(({ node }) => node === name).map(({ info }) => info),
+    nominated: {
+      size: waiting.length,
+      on: (name) => waiting.filter(({ node }) => node === name).map(({ info }) => info),
+    },
     random: () => 0,
   });
 }

@@ -114,7 +114,7 @@ function worldOf({ objects }: Scenario) {
       storageCapacities: () => [],
     },
     assumptions: { volumes: new Assumptions(), claims: new Assumptions() },
-    nominatedPods: () => [],
+    nominated: { size: 0, on: () => [] },
     random: () => 0,
   });
   return { cache, context, priorities };

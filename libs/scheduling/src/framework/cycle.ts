@@ -16,14 +16,19 @@ export interface VolumeAssumptions {
   readonly claims: Assumptions<PersistentVolumeClaim>;
 }
 
+/** The pods that are nominated to run on a node but not yet assigned to it. */
+export interface NominatedPods {
+  readonly size: number;
+  on(node: string): readonly PodInfo[];
+}
+
 /** The state that a decision may depend on, apart from the pod. */
 export interface CycleContext {
   readonly cluster: ClusterView;
   readonly objects: ClusterObjects;
   /** Only reservations change it. */
   readonly assumptions: VolumeAssumptions;
-  /** Returns the pods that are nominated to run on a node but not yet assigned to it. */
-  readonly nominatedPods: (node: string) => readonly PodInfo[];
+  readonly nominated: NominatedPods;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }

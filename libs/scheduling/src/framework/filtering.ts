@@ -7,7 +7,7 @@ import { feasibleNodeCountMin, nodePercentageMin } from '../limits.js';
 import type { NodeInfo } from '../model/node-info.js';
 import type { PodInfo } from '../model/pod-info.js';
 import { type Cycle, StateKey } from './cycle.js';
-import type { NamedRejection, NodeFilter, Plugin, Rejection } from './plugin.js';
+import type { NamedRejection, NodeFilter, Rejection } from './plugin.js';
 import type { PluginWith, Profile } from './profile.js';
 
 export interface FilterSearch {
@@ -70,6 +70,7 @@ export function findFeasible(cycle: Cycle, profile: Profile, search: FilterSearc
 function filterNodes(cycle: Cycle, profile: Profile, search: FilterSearch): FilterResult {
   const { nodes } = cycle.context.cluster;
   const filters = prepared(cycle, profile);
+  const hasNominated = cycle.context.nominated.size > 0;
   const wanted = feasibleNodeCountToFind(nodes.length, search.percentageOfNodesToScore);
   const feasible: NodeInfo[] = [];
   const rejections = new Map<string, NamedRejection>();
@@ -78,7 +79,9 @@ function filterNodes(cycle: Cycle, profile: Profile, search: FilterSearch): Filt
   while (evaluatedNodeCount < nodes.length && feasible.length < wanted) {
     const node = nodes[(search.start + evaluatedNodeCount) % nodes.length]!;
     evaluatedNodeCount++;
-    const failure = checkNode(cycle, profile, filters, node);
+    const failure = hasNominated
+      ? checkNode(cycle, profile, filters, node)
+      : firstFailure(filters, node);
     if (!failure) feasible.push(node);
     else {
       rejections.set(node.name, failure);
@@ -119,26 +122,31 @@ function prepared(cycle: Cycle, { filters: plugins }: Pick<Profile, 'filters'>):
   const byPlugins = cycle.once(filterEntries, () => new Map());
   let entries = byPlugins.get(plugins);
   if (!entries) {
-    entries = plugins.flatMap((plugin) => entryOf(cycle, plugin) ?? []);
+    entries = entriesOf(cycle, plugins);
     byPlugins.set(plugins, entries);
   }
   const filters: NamedFilter[] = [];
   for (const { plugin, fixed } of entries) {
-    const filter = fixed ?? named(plugin, plugin.filter(cycle));
-    if (filter) filters.push(filter);
+    if (fixed) filters.push(fixed);
+    else {
+      const filter = plugin.filter(cycle);
+      if (filter) filters.push({ plugin: plugin.name, filter });
+    }
   }
   return filters;
 }
 
-/** Returns undefined if the plugin does not apply to the pod. */
-function entryOf(cycle: Cycle, plugin: PluginWith<'filter'>): FilterEntry | undefined {
-  if (plugin.movePod) return { plugin };
-  const fixed = named(plugin, plugin.filter(cycle));
-  return fixed && { plugin, fixed };
-}
-
-function named({ name }: Plugin, filter: NodeFilter | undefined): NamedFilter | undefined {
-  return filter && { plugin: name, filter };
+/** Omits plugins that do not apply to the pod. */
+function entriesOf(cycle: Cycle, plugins: Profile['filters']): FilterEntry[] {
+  const entries: FilterEntry[] = [];
+  for (const plugin of plugins) {
+    if (plugin.movePod) entries.push({ plugin });
+    else {
+      const filter = plugin.filter(cycle);
+      if (filter) entries.push({ plugin, fixed: { plugin: plugin.name, filter } });
+    }
+  }
+  return entries;
 }
 
 function checkNode(
@@ -166,7 +174,7 @@ function withNominatedPods(
   profile: Pick<Profile, 'filters'>,
   node: NodeInfo,
 ): Simulated | undefined {
-  const nominated = cycle.context.nominatedPods(node.name);
+  const nominated = cycle.context.nominated.on(node.name);
   if (nominated.length === 0) return undefined;
   const { pod } = cycle;
   const simulated = { cycle: cycle.clone(), node: node.clone() };

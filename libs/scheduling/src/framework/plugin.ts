@@ -1,9 +1,10 @@
 /**
  * The extension points of a scheduling cycle. A plugin implements some of them as pure functions of
  * the cycle: no clock, no randomness of its own, no I/O. `filter` and `score` are called once in a
- * cycle and return the function for each node, or undefined if the plugin does not apply to the
- * pod, which then costs nothing per node. The binding of a pod, which needs I/O, has extension
- * points of its own: `BindingPlugin` in the shell.
+ * cycle: `filter` returns the function for each node, `score` the scores of all feasible nodes.
+ * They return undefined if the plugin does not apply to the pod, which then costs nothing per node.
+ * The binding of a pod, which needs I/O, has extension points of its own: `BindingPlugin` in the
+ * shell.
  */
 import type { NodeInfo } from '../model/node-info.js';
 import type { PodInfo } from '../model/pod-info.js';
@@ -39,13 +40,6 @@ export type NodeFilter = (node: NodeInfo) => Rejection | undefined;
 
 /** The best normalised score of a node; the worst is 0. */
 export const scoreMax = 100;
-
-export interface NodeScorer {
-  /** Returns a number between 0 and `scoreMax`; any finite number if there is `normalise`. */
-  readonly score: (node: NodeInfo) => number;
-  /** Scales the scores of all feasible nodes to between 0 and `scoreMax`, in place. */
-  readonly normalise?: (scores: Float64Array) => void;
-}
 
 /** A node on which the pod fits after the eviction of `victims`. */
 export interface Candidate {
@@ -104,7 +98,8 @@ export interface Plugin {
   readonly postFilter?: (cycle: Cycle, input: PostFilterInput) => PostFilterResult;
   /** Prepares the scores. */
   readonly preScore?: (cycle: Cycle, feasible: readonly NodeInfo[]) => void;
-  readonly score?: (cycle: Cycle, feasible: readonly NodeInfo[]) => NodeScorer | undefined;
+  /** Returns scores between 0 and `scoreMax`, in the order of the feasible nodes. */
+  readonly score?: (cycle: Cycle, feasible: readonly NodeInfo[]) => Float64Array | undefined;
   /** Reserves what the pod needs on the node. */
   readonly reserve?: (cycle: Cycle, node: NodeInfo) => Rejection | undefined;
   /** Releases the reservation; also called if `reserve` has rejected. */
@@ -117,19 +112,29 @@ export function localFilter(precheck: NonNullable<Plugin['precheck']>) {
   return { precheck, filter: ({ pod }: Cycle) => precheck(pod) };
 }
 
+/** Returns the scores of the nodes, in their order. */
+export function scoreEach(
+  nodes: readonly NodeInfo[],
+  scoreOf: (node: NodeInfo) => number,
+): Float64Array {
+  const scores = new Float64Array(nodes.length);
+  for (let index = 0; index < nodes.length; index++) scores[index] = scoreOf(nodes[index]!);
+  return scores;
+}
+
 /**
  * Scales scores in place so that the highest becomes `scoreMax`; if `reversed`, the lowest is the
- * best.
+ * best. Returns `scores`.
  */
-export function scaleToMax(scores: Float64Array, reversed = false): void {
+export function scaleToMax(scores: Float64Array, reversed = false): Float64Array {
   let highest = 0;
   for (const score of scores) highest = Math.max(highest, score);
   if (highest === 0) {
-    if (reversed) scores.fill(scoreMax);
-    return;
+    return reversed ? scores.fill(scoreMax) : scores;
   }
   for (let index = 0; index < scores.length; index++) {
     const scaled = Math.trunc((scores[index]! * scoreMax) / highest);
     scores[index] = reversed ? scoreMax - scaled : scaled;
   }
+  return scores;
 }

@@ -27,13 +27,8 @@ export function scoreNodes(
   const byPlugin: PluginScores[] = [];
   const totals = new Float64Array(feasible.length);
   for (const { plugin, weight } of profile.scores) {
-    const scorer = plugin.score(cycle, feasible);
-    if (!scorer) continue;
-    const scores = new Float64Array(feasible.length);
-    for (let index = 0; index < feasible.length; index++) {
-      scores[index] = scorer.score(feasible[index]!);
-    }
-    scorer.normalise?.(scores);
+    const scores = plugin.score(cycle, feasible);
+    if (!scores) continue;
     for (let index = 0; index < feasible.length; index++) {
       totals[index]! += scores[index]! * weight;
     }

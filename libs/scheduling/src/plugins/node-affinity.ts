@@ -8,7 +8,13 @@ import {
   requiredNodesPredicate,
 } from '@orch/apimachinery';
 import type { NodeAffinity } from '@orch/types/core/v1';
-import { finalRejection, localFilter, type Plugin, scaleToMax } from '../framework/plugin.js';
+import {
+  finalRejection,
+  localFilter,
+  type Plugin,
+  scaleToMax,
+  scoreEach,
+} from '../framework/plugin.js';
 import { nodeHasNot, nodeIs, type Remedy } from '../framework/remedy.js';
 import type { NodeInfo } from '../model/node-info.js';
 import type { PodInfo } from '../model/pod-info.js';
@@ -39,14 +45,13 @@ export function nodeAffinity(addedAffinity?: NodeAffinity): Plugin {
     ],
     // The terms of a pod are compiled with its `PodInfo`.
     preScore: () => undefined,
-    score({ pod }) {
+    score({ pod }, feasible) {
       const terms = [...addedPreferred, ...pod.preferredNodes];
       if (terms.length === 0) return undefined;
-      return {
-        score: (node) =>
-          terms.reduce((sum, term) => (term.matches(node) ? sum + term.weight : sum), 0),
-        normalise: (scores) => scaleToMax(scores),
-      };
+      const scores = scoreEach(feasible, (node) =>
+        terms.reduce((sum, term) => (term.matches(node) ? sum + term.weight : sum), 0),
+      );
+      return scaleToMax(scores);
     },
   };
 }

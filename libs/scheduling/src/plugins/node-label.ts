@@ -1,5 +1,5 @@
 /** Rejects and scores nodes by the presence of labels, whatever their values. */
-import { finalRejection, type Plugin, scoreMax } from '../framework/plugin.js';
+import { finalRejection, type Plugin, scoreEach, scoreMax } from '../framework/plugin.js';
 
 export interface NodeLabelOptions {
   readonly presentLabels?: readonly string[];
@@ -28,15 +28,13 @@ export function nodeLabel(options: NodeLabelOptions): Plugin {
           ? undefined
           : rejected;
     },
-    score() {
+    score(_cycle, feasible) {
       if (preferenceCount === 0) return undefined;
-      return {
-        score({ labels }) {
-          const present = presentLabelsPreference.filter((key) => labels[key] !== undefined);
-          const absent = absentLabelsPreference.filter((key) => labels[key] === undefined);
-          return Math.trunc((scoreMax * (present.length + absent.length)) / preferenceCount);
-        },
-      };
+      return scoreEach(feasible, ({ labels }) => {
+        const present = presentLabelsPreference.filter((key) => labels[key] !== undefined);
+        const absent = absentLabelsPreference.filter((key) => labels[key] === undefined);
+        return Math.trunc((scoreMax * (present.length + absent.length)) / preferenceCount);
+      });
     },
   };
 }

@@ -5,7 +5,6 @@
 import { controllerOf } from '@orch/apimachinery';
 import { dialect } from '@orch/component';
 import { type Plugin, scoreMax } from '../framework/plugin.js';
-import type { NodeInfo } from '../model/node-info.js';
 
 interface AvoidedController {
   readonly kind?: string;
@@ -22,26 +21,26 @@ const avoidableKinds = ['ReplicationController', 'ReplicaSet'];
 
 export const nodePreferAvoidPods: Plugin = {
   name: 'NodePreferAvoidPods',
-  score({ pod }) {
+  score({ pod }, feasible) {
     const owner = controllerOf(pod.pod);
     // All nodes have the same score for other pods.
     if (!owner || !avoidableKinds.includes(owner.kind)) return undefined;
     const key = dialect().key('preferAvoidPods', 'scheduler.alpha');
-    return {
-      score: (node) =>
-        avoidedControllers(node, key).some(
-          ({ kind, uid }) => kind === owner.kind && uid === owner.uid,
-        )
-          ? 0
-          : scoreMax,
-    };
+    const scores = new Float64Array(feasible.length).fill(scoreMax);
+    for (const [index, { node }] of feasible.entries()) {
+      const text = node?.metadata?.annotations?.[key];
+      if (text !== undefined && isAvoided(owner, avoidedControllers(text))) scores[index] = 0;
+    }
+    return scores;
   },
 };
 
+function isAvoided(owner: AvoidedController, avoided: readonly AvoidedController[]): boolean {
+  return avoided.some(({ kind, uid }) => kind === owner.kind && uid === owner.uid);
+}
+
 /** Returns no controllers if the annotation is not valid: it cannot block scheduling. */
-function avoidedControllers({ node }: NodeInfo, key: string): readonly AvoidedController[] {
-  const text = node?.metadata?.annotations?.[key];
-  if (text === undefined) return [];
+function avoidedControllers(text: string): readonly AvoidedController[] {
   try {
     const { preferAvoidPods = [] } = JSON.parse(text) as AvoidPods;
     return preferAvoidPods.map(({ podSignature }) => podSignature?.podController ?? {});

@@ -3,13 +3,17 @@
  * of existing pods that select the pod.
  */
 import type { Cycle } from '../framework/cycle.js';
-import { type NodeScorer, scoreMax } from '../framework/plugin.js';
+import { scoreEach, scoreMax } from '../framework/plugin.js';
 import type { NodeInfo } from '../model/node-info.js';
 import type { AffinityTerm } from '../model/pod-info.js';
 import { identityOf, termsCounter } from './selected-pods.js';
 import { TopologyAmounts } from './topology-amounts.js';
 
-export function podAffinityScorer(cycle: Cycle, hardWeight: number): NodeScorer | undefined {
+export function podAffinityScores(
+  cycle: Cycle,
+  feasible: readonly NodeInfo[],
+  hardWeight: number,
+): Float64Array | undefined {
   const { pod, context } = cycle;
   const weights = new TopologyAmounts();
   for (const [terms, sign] of [
@@ -30,7 +34,7 @@ export function podAffinityScorer(cycle: Cycle, hardWeight: number): NodeScorer 
     for (const [topologyKey, weight] of wishes) weights.add(node, topologyKey, weight);
   }
   if (weights.isEmpty) return undefined;
-  return { score: (node) => weights.sum(node), normalise };
+  return normalised(scoreEach(feasible, (node) => weights.sum(node)));
 }
 
 /** Returns the weights, by topology key, of the terms of pods on the node that select the pod. */
@@ -56,7 +60,8 @@ function wishesOf(
   return wishes;
 }
 
-function normalise(scores: Float64Array): void {
+/** Scales the sums of weights in place. */
+function normalised(scores: Float64Array): Float64Array {
   let lowest = Number.POSITIVE_INFINITY;
   let highest = Number.NEGATIVE_INFINITY;
   for (const score of scores) {
@@ -67,4 +72,5 @@ function normalise(scores: Float64Array): void {
   for (let index = 0; index < scores.length; index++) {
     scores[index] = range > 0 ? Math.trunc(scoreMax * ((scores[index]! - lowest) / range)) : 0;
   }
+  return scores;
 }

@@ -8,7 +8,7 @@ import { finalRejection, type NodeFilter, type Plugin, rejection } from '../fram
 import { nodeHas, nodeHasNot, type Remedy } from '../framework/remedy.js';
 import type { NodeInfo } from '../model/node-info.js';
 import type { PodInfo } from '../model/pod-info.js';
-import { podAffinityScorer } from './pod-affinity-score.js';
+import { podAffinityScores } from './pod-affinity-score.js';
 import { identityOf, termsCounter } from './selected-pods.js';
 import { TopologyAmounts } from './topology-amounts.js';
 
@@ -52,7 +52,7 @@ export function interPodAffinity(hardWeight = hardPodAffinityWeightDefault): Plu
     },
     // The weights are computed with the scores.
     preScore: () => undefined,
-    score: (cycle) => podAffinityScorer(cycle, hardWeight),
+    score: (cycle, feasible) => podAffinityScores(cycle, feasible, hardWeight),
   };
 }
 

@@ -27,16 +27,12 @@ const cpuAndMemory: readonly WeightedResource[] = [
 ];
 
 export function leastAllocated(resources = cpuAndMemory): Plugin {
-  return weightedPlugin('NodeResourcesLeastAllocated', resources, (used, capacity) =>
-    capacity === 0 || used > capacity ? 0 : Math.trunc(((capacity - used) * scoreMax) / capacity),
-  );
+  return allocationPlugin('NodeResourcesLeastAllocated', resources, 'free');
 }
 
 /** The opposite of `leastAllocated`: fills nodes, so that empty ones can be removed. */
 export function mostAllocated(resources = cpuAndMemory): Plugin {
-  return weightedPlugin('NodeResourcesMostAllocated', resources, (used, capacity) =>
-    capacity === 0 ? 0 : Math.trunc((Math.min(used, capacity) * scoreMax) / capacity),
-  );
+  return allocationPlugin('NodeResourcesMostAllocated', resources, 'used');
 }
 
 /** Scores by the broken line through `shape`; a resource without score has no weight. */
@@ -50,22 +46,23 @@ export function requestedToCapacityRatio(
   }));
   return {
     name: 'RequestedToCapacityRatio',
-    score: ({ pod }) => ({
-      score(node) {
-        let sum = 0;
-        let weights = 0;
-        for (const { name, weight } of resources) {
-          const { used, capacity } = useOf(name, pod, node);
-          const isFull = capacity === 0 || used > capacity;
-          const free = isFull ? 0 : Math.trunc(((capacity - used) * 100) / capacity);
-          const score = onLine(points, 100 - free);
+    score({ pod }, feasible) {
+      const sums = new Float64Array(feasible.length);
+      const weights = new Float64Array(feasible.length);
+      for (const { name, weight } of resources) {
+        const { used, capacity } = usesOf(name, pod, feasible);
+        for (let index = 0; index < feasible.length; index++) {
+          const isFull = capacity[index] === 0 || used[index]! > capacity[index]!;
+          const free = capacity[index]! - used[index]!;
+          const freePercent = isFull ? 0 : Math.trunc((free * 100) / capacity[index]!);
+          const score = onLine(points, 100 - freePercent);
           if (score <= 0) continue;
-          sum += score * weight;
-          weights += weight;
+          sums[index]! += score * weight;
+          weights[index]! += weight;
         }
-        return weights === 0 ? 0 : Math.round(sum / weights);
-      },
-    }),
+      }
+      return sums.map((sum, index) => (sum === 0 ? 0 : Math.round(sum / weights[index]!)));
+    },
   };
 }
 
@@ -81,69 +78,86 @@ function onLine(points: readonly ShapePoint[], utilization: number): number {
 /** Scores nodes higher, the closer their used shares of CPU and memory are. */
 export const balancedAllocation: Plugin = {
   name: 'NodeResourcesBalancedAllocation',
-  score: ({ pod }) => ({
-    score(node) {
-      const cpu = usedShare(useOf('cpu', pod, node));
-      const memory = usedShare(useOf('memory', pod, node));
-      return Math.trunc((1 - Math.abs(cpu - memory)) * scoreMax);
-    },
-  }),
+  score({ pod }, feasible) {
+    const scores = usedShares(usesOf('cpu', pod, feasible));
+    const memory = usedShares(usesOf('memory', pod, feasible));
+    for (let index = 0; index < scores.length; index++) {
+      scores[index] = Math.trunc((1 - Math.abs(scores[index]! - memory[index]!)) * scoreMax);
+    }
+    return scores;
+  },
 };
 
-function weightedPlugin(
+/** Scores the weighted mean of the free or the used shares of the resources. */
+function allocationPlugin(
   name: string,
   resources: readonly WeightedResource[],
-  scoreOf: (used: number, capacity: number) => number,
+  preferred: 'free' | 'used',
 ): Plugin {
   const weights = resources.reduce((sum, { weight }) => sum + weight, 0);
   return {
     name,
-    score: ({ pod }) => ({
-      score(node) {
-        let sum = 0;
-        for (const resource of resources) {
-          const { used, capacity } = useOf(resource.name, pod, node);
-          sum += scoreOf(used, capacity) * resource.weight;
+    score({ pod }, feasible) {
+      const scores = new Float64Array(feasible.length);
+      if (weights === 0) return scores;
+      for (const resource of resources) {
+        const { used, capacity } = usesOf(resource.name, pod, feasible);
+        for (let index = 0; index < scores.length; index++) {
+          const total = capacity[index]!;
+          if (total === 0) continue;
+          const usedHere = Math.min(used[index]!, total);
+          const amount = preferred === 'free' ? total - usedHere : usedHere;
+          scores[index]! += Math.trunc((amount * scoreMax) / total) * resource.weight;
         }
-        return weights === 0 ? 0 : Math.trunc(sum / weights);
-      },
-    }),
+      }
+      for (let index = 0; index < scores.length; index++) {
+        scores[index] = Math.trunc(scores[index]! / weights);
+      }
+      return scores;
+    },
   };
 }
 
-interface ResourceUse {
+/** The use of a resource by node, in the order of the nodes. */
+interface ResourceUses {
   /** With the pod on the node. */
-  readonly used: number;
-  readonly capacity: number;
+  readonly used: Float64Array;
+  readonly capacity: Float64Array;
 }
 
 /** Containers without requests for CPU or memory count with an assumed use. */
-function useOf(name: string, pod: PodInfo, node: NodeInfo): ResourceUse {
-  const { allocatable, requested, requestedForScoring } = node;
-  switch (name) {
-    case 'cpu':
-      return {
-        used: requestedForScoring.milliCpu + pod.scoringRequests.milliCpu,
-        capacity: allocatable.milliCpu,
-      };
-    case 'memory':
-      return {
-        used: requestedForScoring.memoryBytes + pod.scoringRequests.memoryBytes,
-        capacity: allocatable.memoryBytes,
-      };
-    case 'ephemeral-storage':
-      return {
-        used: requested.ephemeralStorageBytes + pod.requests.ephemeralStorageBytes,
-        capacity: allocatable.ephemeralStorageBytes,
-      };
-    default:
-      return {
-        used: (requested.others?.get(name) ?? 0) + (pod.requests.others?.get(name) ?? 0),
-        capacity: allocatable.others?.get(name) ?? 0,
-      };
+function usesOf(name: string, pod: PodInfo, nodes: readonly NodeInfo[]): ResourceUses {
+  const { requests, scoringRequests } = pod;
+  const used = new Float64Array(nodes.length);
+  const capacity = new Float64Array(nodes.length);
+  for (let index = 0; index < nodes.length; index++) {
+    const { allocatable, requested, requestedForScoring } = nodes[index]!;
+    switch (name) {
+      case 'cpu':
+        used[index] = requestedForScoring.milliCpu + scoringRequests.milliCpu;
+        capacity[index] = allocatable.milliCpu;
+        break;
+      case 'memory':
+        used[index] = requestedForScoring.memoryBytes + scoringRequests.memoryBytes;
+        capacity[index] = allocatable.memoryBytes;
+        break;
+      case 'ephemeral-storage':
+        used[index] = requested.ephemeralStorageBytes + requests.ephemeralStorageBytes;
+        capacity[index] = allocatable.ephemeralStorageBytes;
+        break;
+      default:
+        used[index] = (requested.others?.get(name) ?? 0) + (requests.others?.get(name) ?? 0);
+        capacity[index] = allocatable.others?.get(name) ?? 0;
+    }
   }
+  return { used, capacity };
 }
 
-function usedShare({ used, capacity }: ResourceUse): number {
-  return capacity === 0 ? 1 : Math.min(used / capacity, 1);
+function usedShares({ used, capacity }: ResourceUses): Float64Array {
+  const shares = new Float64Array(used.length);
+  for (let index = 0; index < shares.length; index++) {
+    const total = capacity[index]!;
+    shares[index] = total === 0 ? 1 : Math.min(used[index]! / total, 1);
+  }
+  return shares;
 }

@@ -1,5 +1,5 @@
 /** Rejects nodes without enough free resources for the requests of the pod. */
-import { localFilter, type Plugin, type Rejection, rejection } from '../framework/plugin.js';
+import { localFilter, type NodeFilter, type Plugin, rejection } from '../framework/plugin.js';
 import { nodeHasNot, type Remedy } from '../framework/remedy.js';
 import type { NodeInfo } from '../model/node-info.js';
 import type { PodInfo } from '../model/pod-info.js';
@@ -23,10 +23,7 @@ export function nodeResourcesFit(options: ResourcesFitOptions = {}): Plugin {
     retryOn: ['node added', 'node changed', 'pod removed'],
     // The requests of a pod are summed with its `PodInfo`.
     preFilter: () => undefined,
-    ...localFilter((pod) => {
-      const named = checkedOf(pod);
-      return (node) => insufficiencies(pod, named, node);
-    }),
+    ...localFilter((pod) => fitFilter(pod, checkedOf(pod))),
     remedies: ({ pod }, node) => missingResources(pod, checkedOf(pod), node),
   };
 }
@@ -60,29 +57,31 @@ function missingResources(
   ];
 }
 
-function insufficiencies(
-  pod: PodInfo,
+function fitFilter(
+  { requests, requestsNothing }: PodInfo,
   named: readonly (readonly [string, number])[],
-  { allocatable, requested, pods, podCountMax }: NodeInfo,
-): Rejection | undefined {
-  let reasons: string[] | undefined;
-  const lacks = (reason: string) => {
-    reasons ??= [];
-    reasons.push(reason);
+): NodeFilter {
+  return ({ allocatable, requested, pods, podCountMax }) => {
+    let reasons: string[] | undefined;
+    const lacks = (reason: string) => {
+      reasons ??= [];
+      reasons.push(reason);
+    };
+    if (pods.size + 1 > podCountMax) lacks('Too many pods');
+    if (!requestsNothing) {
+      if (requests.milliCpu > allocatable.milliCpu - requested.milliCpu) lacks('Insufficient cpu');
+      if (requests.memoryBytes > allocatable.memoryBytes - requested.memoryBytes) {
+        lacks('Insufficient memory');
+      }
+      const freeStorageBytes = allocatable.ephemeralStorageBytes - requested.ephemeralStorageBytes;
+      if (requests.ephemeralStorageBytes > freeStorageBytes) {
+        lacks('Insufficient ephemeral-storage');
+      }
+      for (const [name, count] of named) {
+        const free = (allocatable.others?.get(name) ?? 0) - (requested.others?.get(name) ?? 0);
+        if (count > free) lacks(`Insufficient ${name}`);
+      }
+    }
+    return reasons && rejection(...reasons);
   };
-  if (pods.size + 1 > podCountMax) lacks('Too many pods');
-  if (!pod.requestsNothing) {
-    const { requests } = pod;
-    if (requests.milliCpu > allocatable.milliCpu - requested.milliCpu) lacks('Insufficient cpu');
-    if (requests.memoryBytes > allocatable.memoryBytes - requested.memoryBytes) {
-      lacks('Insufficient memory');
-    }
-    const freeStorageBytes = allocatable.ephemeralStorageBytes - requested.ephemeralStorageBytes;
-    if (requests.ephemeralStorageBytes > freeStorageBytes) lacks('Insufficient ephemeral-storage');
-    for (const [name, count] of named) {
-      const free = (allocatable.others?.get(name) ?? 0) - (requested.others?.get(name) ?? 0);
-      if (count > free) lacks(`Insufficient ${name}`);
-    }
-  }
-  return reasons && rejection(...reasons);
 }

@@ -3,7 +3,7 @@
  * default profile uses `PodTopologySpread` for that instead.
  */
 import { zoneOf } from '../cache/snapshot.js';
-import { type Plugin, scoreMax } from '../framework/plugin.js';
+import { type Plugin, scoreEach, scoreMax } from '../framework/plugin.js';
 import type { NodeInfo } from '../model/node-info.js';
 import { matchingCounter } from './matching-pods.js';
 import { ownerSelector } from './owner-selector.js';
@@ -19,14 +19,13 @@ export const selectorSpread: Plugin = {
   score({ pod, context }, feasible) {
     if (pod.spread.length > 0) return undefined;
     const selector = ownerSelector(pod, context.objects);
-    return {
-      score: selector ? matchingCounter(pod.namespace, selector) : () => 0,
-      normalise: (scores) => spread(scores, feasible),
-    };
+    const count = selector ? matchingCounter(pod.namespace, selector) : () => 0;
+    return spread(scoreEach(feasible, count), feasible);
   },
 };
 
-function spread(scores: Float64Array, feasible: readonly NodeInfo[]): void {
+/** Turns the counts of pods into scores, in place. */
+function spread(scores: Float64Array, feasible: readonly NodeInfo[]): Float64Array {
   const byZone = new Map<string, number>();
   let countMax = 0;
   feasible.forEach((node, index) => {
@@ -46,4 +45,5 @@ function spread(scores: Float64Array, feasible: readonly NodeInfo[]): void {
         : byNode,
     );
   });
+  return scores;
 }

@@ -3,7 +3,7 @@
  * The score spreads the pods of a service over the values of other labels.
  */
 import { type Cycle, StateKey } from '../framework/cycle.js';
-import { type Plugin, rejection, scoreMax } from '../framework/plugin.js';
+import { type Plugin, rejection, scoreEach, scoreMax } from '../framework/plugin.js';
 import type { NodeInfo } from '../model/node-info.js';
 import type { PodInfo } from '../model/pod-info.js';
 import { matchingCounter } from './matching-pods.js';
@@ -45,11 +45,11 @@ export function serviceAffinity(options: ServiceAffinityOptions): Plugin {
     },
     score: ({ pod, context }, feasible) => {
       const [service] = servicesOf(pod, context.objects);
-      return {
-        // A service that selects the pod has a selector.
-        score: service ? matchingCounter(pod.namespace, pairs(service.spec?.selector)) : () => 0,
-        normalise: (scores) => spread(scores, feasible, antiAffinityLabelsPreference),
-      };
+      // A service that selects the pod has a selector.
+      const count = service
+        ? matchingCounter(pod.namespace, pairs(service.spec?.selector))
+        : () => 0;
+      return spread(scoreEach(feasible, count), feasible, antiAffinityLabelsPreference);
     },
   };
 }
@@ -88,13 +88,12 @@ function wantedLabels(
 
 /** Scores the mean, over the labels, of the share of the service's pods on other values. */
 function spread(
-  scores: Float64Array,
+  counts: Float64Array,
   feasible: readonly NodeInfo[],
   keys: readonly string[],
-): void {
-  const counts = Float64Array.from(scores);
+): Float64Array {
   const total = counts.reduce((sum, count) => sum + count, 0);
-  const result = new Float64Array(scores.length);
+  const result = new Float64Array(counts.length);
   for (const key of keys) {
     const byValue = new Map<string, number>();
     feasible.forEach((node, index) => {
@@ -108,5 +107,5 @@ function spread(
       result[index]! += (scoreMax * share) / keys.length;
     });
   }
-  for (let index = 0; index < scores.length; index++) scores[index] = Math.trunc(result[index]!);
+  return result.map(Math.trunc);
 }

@@ -1,7 +1,15 @@
 /** Taints: `NoSchedule` and `NoExecute` reject a node, `PreferNoSchedule` lowers its score. */
 import { firstUntoleratedTaint, tolerates, toleratesTaint } from '@orch/apimachinery';
-import { finalRejection, localFilter, type Plugin, scaleToMax } from '../framework/plugin.js';
+import type { Taint } from '@orch/types/core/v1';
+import {
+  finalRejection,
+  localFilter,
+  type Plugin,
+  scaleToMax,
+  scoreEach,
+} from '../framework/plugin.js';
 import { nodeHas } from '../framework/remedy.js';
+import type { NodeInfo } from '../model/node-info.js';
 
 const repellingEffects = ['NoSchedule', 'NoExecute'];
 
@@ -30,22 +38,25 @@ export const taintToleration: Plugin = {
   preScore: () => undefined,
   /** Scores nodes higher, the fewer untolerated `PreferNoSchedule` taints they have. */
   score({ pod }, feasible) {
-    const hasSoftTaints = feasible.some(({ taints }) =>
-      taints.some(({ effect }) => effect === 'PreferNoSchedule'),
-    );
     // Without such taints all nodes have the same score.
-    if (!hasSoftTaints) return undefined;
+    if (!hasSoftTaints(feasible)) return undefined;
     const tolerations = pod.tolerations.filter(
       (toleration) => !toleration.effect || toleration.effect === 'PreferNoSchedule',
     );
-    return {
-      score: (node) =>
-        node.taints.filter(
-          (taint) =>
-            taint.effect === 'PreferNoSchedule' &&
-            !tolerations.some((toleration) => toleratesTaint(toleration, taint)),
-        ).length,
-      normalise: (scores) => scaleToMax(scores, true),
-    };
+    const isUntolerated = (taint: Taint) =>
+      isSoft(taint) && !tolerations.some((toleration) => toleratesTaint(toleration, taint));
+    const scores = scoreEach(feasible, ({ taints }) => taints.filter(isUntolerated).length);
+    return scaleToMax(scores, true);
   },
 };
+
+function hasSoftTaints(nodes: readonly NodeInfo[]): boolean {
+  for (const { taints } of nodes) {
+    if (taints.length > 0 && taints.some(isSoft)) return true;
+  }
+  return false;
+}
+
+function isSoft({ effect }: Taint): boolean {
+  return effect === 'PreferNoSchedule';
+}

@@ -23,9 +23,9 @@ export class DomainCounts {
     constraints: readonly SpreadConstraint[],
     counted: CountedNodes,
   ): DomainCounts {
-    const eligible = cluster.nodes.filter(
-      (node) => pod.requiredNodes?.(node) !== false && hasAllKeys(node, constraints),
-    );
+    const withKeys = nodesWithAllKeys(cluster.nodes, constraints);
+    const { requiredNodes } = pod;
+    const eligible = requiredNodes ? withKeys.filter(requiredNodes) : withKeys;
     const nodes = counted === 'all' ? cluster.nodes : eligible;
     const counts = constraints.map(({ topologyKey, selector }) => {
       const domains = new Map<string, number>();
@@ -79,6 +79,18 @@ export class DomainCounts {
   }
 }
 
-export function hasAllKeys(node: NodeInfo, constraints: readonly SpreadConstraint[]): boolean {
-  return constraints.every((constraint) => node.labels[constraint.topologyKey] !== undefined);
+/** Returns the nodes that have the topology keys of all constraints. */
+export function nodesWithAllKeys(
+  nodes: readonly NodeInfo[],
+  constraints: readonly SpreadConstraint[],
+): readonly NodeInfo[] {
+  let found = nodes;
+  for (const { topologyKey } of constraints) found = nodesWithLabel(found, topologyKey);
+  return found;
+}
+
+function nodesWithLabel(nodes: readonly NodeInfo[], key: string): NodeInfo[] {
+  const found: NodeInfo[] = [];
+  for (const node of nodes) if (node.labels[key] !== undefined) found.push(node);
+  return found;
 }

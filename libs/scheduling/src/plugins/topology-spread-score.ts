@@ -4,20 +4,21 @@
  */
 import { dialect } from '@orch/component';
 import type { Cycle } from '../framework/cycle.js';
-import { type NodeScorer, scoreMax } from '../framework/plugin.js';
+import { scoreEach, scoreMax } from '../framework/plugin.js';
 import type { NodeInfo } from '../model/node-info.js';
 import type { SpreadConstraint } from '../model/pod-info.js';
 import { matchingCounter } from './matching-pods.js';
-import { DomainCounts, hasAllKeys } from './topology-spread-counts.js';
+import { DomainCounts, nodesWithAllKeys } from './topology-spread-counts.js';
 
-export function spreadScorer(
+export function spreadScores(
   { pod, context }: Cycle,
   constraints: readonly SpreadConstraint[],
   feasible: readonly NodeInfo[],
-): NodeScorer {
+): Float64Array {
+  const scores = new Float64Array(feasible.length);
+  const ranked = nodesWithAllKeys(feasible, constraints);
+  if (ranked.length === 0) return scores;
   const hostname = dialect().key('hostname');
-  const ranked = feasible.filter((node) => hasAllKeys(node, constraints));
-  const isRanked = new Set(ranked);
   // A node is its own domain, so that only the others need counts over the cluster.
   const hasWideDomains = constraints.some(({ topologyKey }) => topologyKey !== hostname);
   const counts = hasWideDomains
@@ -29,39 +30,37 @@ export function spreadScorer(
     return Math.log(('size' in domains ? domains.size : domains.length) + 2);
   });
   const counters = constraints.map(({ selector }) => matchingCounter(pod.namespace, selector));
-  return {
-    score(node) {
-      if (!isRanked.has(node)) return 0;
-      let score = 0;
-      constraints.forEach((constraint, index) => {
-        const count =
-          constraint.topologyKey === hostname
-            ? counters[index]!(node)
-            : (counts?.at(index, node) ?? 0);
-        score += count * weights[index]! + (constraint.maxSkew - 1);
-      });
-      return Math.trunc(score);
-    },
-    normalise: (scores) => normalise(scores, feasible, isRanked),
-  };
+  const costs = scoreEach(ranked, (node) => {
+    let cost = 0;
+    for (let index = 0; index < constraints.length; index++) {
+      const { topologyKey, maxSkew } = constraints[index]!;
+      const count =
+        topologyKey === hostname ? counters[index]!(node) : (counts?.at(index, node) ?? 0);
+      cost += count * weights[index]! + (maxSkew - 1);
+    }
+    return Math.trunc(cost);
+  });
+  reverse(costs);
+  // The ranked nodes are in the order of the feasible ones.
+  let next = 0;
+  for (let index = 0; next < ranked.length; index++) {
+    if (feasible[index] === ranked[next]) scores[index] = costs[next++]!;
+  }
+  return scores;
 }
 
-/** Reverses the scores, because the fewest pods are best. */
-function normalise(
-  scores: Float64Array,
-  feasible: readonly NodeInfo[],
-  ranked: ReadonlySet<NodeInfo>,
-): void {
+/** Turns costs into scores, in place, because the fewest pods are best. */
+function reverse(costs: Float64Array): void {
   let lowest = Number.POSITIVE_INFINITY;
   let highest = 0;
-  feasible.forEach((node, index) => {
-    if (!ranked.has(node)) return;
-    lowest = Math.min(lowest, scores[index]!);
-    highest = Math.max(highest, scores[index]!);
-  });
-  feasible.forEach((node, index) => {
-    if (!ranked.has(node)) scores[index] = 0;
-    else if (highest === 0) scores[index] = scoreMax;
-    else scores[index] = Math.trunc((scoreMax * (highest + lowest - scores[index]!)) / highest);
-  });
+  for (const cost of costs) {
+    lowest = Math.min(lowest, cost);
+    highest = Math.max(highest, cost);
+  }
+  for (let index = 0; index < costs.length; index++) {
+    costs[index] =
+      highest === 0
+        ? scoreMax
+        : Math.trunc((scoreMax * (highest + lowest - costs[index]!)) / highest);
+  }
 }

@@ -11,7 +11,7 @@ import type { NodeInfo } from '../model/node-info.js';
 import type { SpreadConstraint } from '../model/pod-info.js';
 import { ownerSelector } from './owner-selector.js';
 import { DomainCounts } from './topology-spread-counts.js';
-import { spreadScorer } from './topology-spread-score.js';
+import { spreadScores } from './topology-spread-score.js';
 
 export type DefaultConstraint = Omit<SpreadConstraint, 'selector'>;
 
@@ -61,7 +61,7 @@ export function podTopologySpread(defaults: readonly DefaultConstraint[]): Plugi
     preScore: () => undefined,
     score(cycle, feasible) {
       const soft = constraintsOf(cycle, defaults, 'ScheduleAnyway');
-      return soft.length === 0 ? undefined : spreadScorer(cycle, soft, feasible);
+      return soft.length === 0 ? undefined : spreadScores(cycle, soft, feasible);
     },
   };
 }

@@ -107,7 +107,7 @@ export class Scheduler {
     const base = {
       objects: followed.objects,
       assumptions,
-      nominatedPods: (node: string) => this.nominations.on(node),
+      nominated: this.nominations,
       random,
     };
     const profiles = new Map(

@@ -150,7 +150,7 @@ export class SchedulingAttempts {
       decidedAtMs: clock.nowMs(),
       nodeCount: cycle.context.cluster.nodes.length,
       rejections: choice.rejections,
-      feasible: choice.feasible.map((node) => node.name),
+      feasible: namesOf(choice.feasible),
       scores: choice.scores,
       added: choice.added,
     });
@@ -248,6 +248,12 @@ function best(
   }
   const chosen = chooseBest(feasible, scores.totals, cycle.context.random);
   return { best: chosen, scores, ...(added && { added }) };
+}
+
+function namesOf(nodes: readonly NodeInfo[]): string[] {
+  const names: string[] = [];
+  for (const { name } of nodes) names.push(name);
+  return names;
 }
 
 /** Throws if the plugin rejects the node that was chosen. */

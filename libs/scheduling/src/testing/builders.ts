@@ -4,7 +4,7 @@ import { Assumptions } from '../cache/assumptions.js';
 import { ClusterCache } from '../cache/cluster-cache.js';
 import { buildProfile } from '../configuration/build-profile.js';
 import { type AlgorithmProvider, defaultPluginSets } from '../configuration/plugin-sets.js';
-import { Cycle, type CycleContext } from '../framework/cycle.js';
+import { Cycle, type CycleContext, type NominatedPods } from '../framework/cycle.js';
 import { findFeasible, unschedulableMessage } from '../framework/filtering.js';
 import type { Plugin } from '../framework/plugin.js';
 import type { Profile } from '../framework/profile.js';
@@ -89,7 +89,8 @@ export const noObjects: ClusterObjects = {
 
 export interface ContextFields {
   readonly objects?: Partial<ClusterObjects>;
-  readonly nominatedPods?: CycleContext['nominatedPods'];
+  /** By node name. */
+  readonly nominatedPods?: NominatedPods['on'];
   readonly random?: () => number;
 }
 
@@ -98,7 +99,7 @@ export function contextOf(cluster: ClusterCache, fields: ContextFields = {}): Cy
     cluster: cluster.snapshot(),
     objects: { ...noObjects, ...fields.objects },
     assumptions: { volumes: new Assumptions(), claims: new Assumptions() },
-    nominatedPods: fields.nominatedPods ?? (() => []),
+    nominated: { size: fields.nominatedPods ? 1 : 0, on: fields.nominatedPods ?? (() => []) },
     random: fields.random ?? (() => 0.5),
   };
 }
