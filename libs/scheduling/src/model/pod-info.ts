@@ -16,7 +16,7 @@ import type {
   Volume,
   WeightedPodAffinityTerm,
 } from '@orch/types/core/v1';
-import { podRequests, podRequestsForScoring, type Resources } from './resources.js';
+import { podRequests, type Resources } from './resources.js';
 import { type Labels, labelPredicate, type PodSelector, podSelector } from './selectors.js';
 
 export interface HostPort {
@@ -91,7 +91,7 @@ export function podKey(pod: Pod): string {
 export function podInfo(pod: Pod): PodInfo {
   const spec = pod.spec;
   const namespace = pod.metadata?.namespace ?? '';
-  const requests = podRequests(pod);
+  const { requests, scoringRequests } = podRequests(pod);
   const pods = podTerms(spec?.affinity, namespace);
   return {
     pod,
@@ -111,7 +111,7 @@ export function podInfo(pod: Pod): PodInfo {
       requests.memoryBytes === 0 &&
       requests.ephemeralStorageBytes === 0 &&
       !requests.others,
-    scoringRequests: podRequestsForScoring(pod),
+    scoringRequests,
     hostPorts: hostPortsOf(pod),
     tolerations: spec?.tolerations ?? [],
     requiredNodes: requiredNodesPredicate(spec),
@@ -121,7 +121,8 @@ export function podInfo(pod: Pod): PodInfo {
       .filter((term) => term.weight !== 0)
       .map((term) => ({ weight: term.weight, matches: nodeTermPredicate(term.preference) })),
     ...pods,
-    hasAffinity: Object.values(pods).some((terms) => terms.length > 0),
+    hasAffinity:
+      pods !== noTerms && Object.values(pods).some((terms: readonly unknown[]) => terms.length > 0),
     spread: (spec?.topologySpreadConstraints ?? []).map((constraint) => ({
       maxSkew: constraint.maxSkew,
       topologyKey: constraint.topologyKey,
@@ -146,12 +147,26 @@ function hostPortsOf(pod: Pod): HostPort[] {
   );
 }
 
-function podTerms(affinity: Affinity | undefined, namespace: string) {
+/** The pod affinity terms of a pod. */
+type PodTerms = Pick<
+  PodInfo,
+  'requiredAffinity' | 'requiredAntiAffinity' | 'preferredAffinity' | 'preferredAntiAffinity'
+>;
+
+const noTerms: PodTerms = {
+  requiredAffinity: [],
+  requiredAntiAffinity: [],
+  preferredAffinity: [],
+  preferredAntiAffinity: [],
+};
+
+function podTerms(affinity: Affinity | undefined, namespace: string): PodTerms {
+  if (!affinity) return noTerms;
   const required = (terms: readonly PodAffinityTerm[] | undefined) =>
     (terms ?? []).map((term) => affinityTerm(term, 0, namespace));
   const preferred = (terms: readonly WeightedPodAffinityTerm[] | undefined) =>
     (terms ?? []).map((term) => affinityTerm(term.podAffinityTerm, term.weight, namespace));
-  const { podAffinity, podAntiAffinity } = affinity ?? {};
+  const { podAffinity, podAntiAffinity } = affinity;
   return {
     requiredAffinity: required(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
     requiredAntiAffinity: required(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution),

@@ -61,31 +61,46 @@ function raiseTo(total: Resources, floor: Resources): void {
   }
 }
 
+/** What a pod requests, for the fit and for scores. */
+export interface PodRequests {
+  readonly requests: Resources;
+  /** With `assumedRequest` for containers without a request for CPU or memory. */
+  readonly scoringRequests: { readonly milliCpu: number; readonly memoryBytes: number };
+}
+
 /**
- * Returns the request of a pod: for each resource the maximum of the sum over its containers and
+ * Returns the requests of a pod: for each resource the maximum of the sum over its containers and
  * its largest init container (init containers run sequentially before the others), plus the
  * overhead.
  */
-export function podRequests(pod: Pod): Resources {
-  return totalOf(pod, (container) => resourcesOf(container.resources?.requests));
+export function podRequests({ spec }: Pod): PodRequests {
+  const requests = noResources();
+  const scoring = noResources();
+  for (const container of spec?.containers ?? []) {
+    const amounts = resourcesOf(container.resources?.requests);
+    addResources(requests, amounts);
+    addResources(scoring, withAssumed(container, amounts));
+  }
+  for (const container of spec?.initContainers ?? []) {
+    const amounts = resourcesOf(container.resources?.requests);
+    raiseTo(requests, amounts);
+    raiseTo(scoring, withAssumed(container, amounts));
+  }
+  if (spec?.overhead) {
+    const overhead = resourcesOf(spec.overhead);
+    addResources(requests, overhead);
+    addResources(scoring, overhead);
+  }
+  const { milliCpu, memoryBytes } = scoring;
+  return { requests, scoringRequests: { milliCpu, memoryBytes } };
 }
 
-/** Like `podRequests`, with `assumedRequest` for containers without a request for CPU or memory. */
-export function podRequestsForScoring(pod: Pod): { milliCpu: number; memoryBytes: number } {
-  const { milliCpu, memoryBytes } = totalOf(pod, (container) => {
-    const requests = container.resources?.requests;
-    const amounts = resourcesOf(requests);
-    if (requests?.cpu === undefined) amounts.milliCpu = assumedRequest.milliCpu;
-    if (requests?.memory === undefined) amounts.memoryBytes = assumedRequest.memoryBytes;
-    return amounts;
-  });
-  return { milliCpu, memoryBytes };
-}
-
-function totalOf(pod: Pod, requestsOf: (container: Container) => Resources): Resources {
-  const total = noResources();
-  for (const container of pod.spec?.containers ?? []) addResources(total, requestsOf(container));
-  for (const container of pod.spec?.initContainers ?? []) raiseTo(total, requestsOf(container));
-  if (pod.spec?.overhead) addResources(total, resourcesOf(pod.spec.overhead));
-  return total;
+function withAssumed({ resources }: Container, amounts: Resources): Resources {
+  const { cpu, memory } = resources?.requests ?? {};
+  if (cpu !== undefined && memory !== undefined) return amounts;
+  return {
+    ...amounts,
+    ...(cpu === undefined && { milliCpu: assumedRequest.milliCpu }),
+    ...(memory === undefined && { memoryBytes: assumedRequest.memoryBytes }),
+  };
 }
