@@ -2,7 +2,7 @@
  * Objects by key, with indexes that are always consistent with them. The informer is the only
  * writer. Readers share the stored objects and must not change them.
  */
-import { type ApiObject, objectKey } from '../objects.js';
+import type { ApiObject } from '../objects.js';
 import { byNamespace } from './indexers.js';
 import type { Indexer, Lister } from './lister.js';
 
@@ -57,8 +57,7 @@ export class IndexedStore<T extends ApiObject> implements Lister<T> {
   }
 
   /** @returns the replaced object. */
-  set(object: T): T | undefined {
-    const key = objectKey(object);
+  set(key: string, object: T): T | undefined {
     const old = this.objects.get(key);
     this.objects.set(key, object);
     for (const index of this.indexes.values()) {
@@ -84,7 +83,9 @@ export class IndexedStore<T extends ApiObject> implements Lister<T> {
 
 /** Most updates change no indexed value. */
 function areSame(values: readonly string[], oldValues: readonly string[]): boolean {
-  return values.length === oldValues.length && values.every((value, at) => value === oldValues[at]);
+  if (values.length !== oldValues.length) return false;
+  for (let at = 0; at < values.length; at++) if (values[at] !== oldValues[at]) return false;
+  return true;
 }
 
 function insert<T>(index: Index<T>, key: string, object: T, values: readonly string[]): void {

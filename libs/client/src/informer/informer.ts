@@ -23,6 +23,9 @@ export interface ResourceHandlers<T> {
   onSynced?(): void;
 }
 
+type HandlerName = keyof ResourceHandlers<unknown>;
+type Change<T, Name extends HandlerName> = Parameters<NonNullable<ResourceHandlers<T>[Name]>>;
+
 export interface InformerSelection {
   namespace?: string;
   labelSelector?: string;
@@ -70,8 +73,8 @@ export class Informer<T extends ApiObject> {
   /** Calls `onAdd` for all known objects first. @returns the function that removes the handlers. */
   addHandlers(handlers: ResourceHandlers<T>): () => void {
     this.handlers.add(handlers);
-    for (const object of this.store.list()) this.guard(() => handlers.onAdd?.(object));
-    if (this.synced) this.guard(() => handlers.onSynced?.());
+    for (const object of this.store.list()) this.notify([handlers], 'onAdd', object);
+    if (this.synced) this.notify([handlers], 'onSynced');
     return () => this.handlers.delete(handlers);
   }
 
@@ -149,48 +152,57 @@ export class Informer<T extends ApiObject> {
     for (const key of this.store.keys()) {
       if (present.has(key)) continue;
       const old = this.store.delete(key)!;
-      this.dispatch((handlers) => handlers.onDelete?.(old, false));
+      this.dispatch('onDelete', old, false);
     }
     for (const object of objects) this.set(object);
     this.synced = true;
-    this.dispatch((handlers) => handlers.onSynced?.());
+    this.dispatch('onSynced');
     this.wakeWaiters();
   }
 
   private set(object: T): void {
     delete (object.metadata as { managedFields?: unknown } | undefined)?.managedFields;
-    const old = this.store.get(objectKey(object));
+    const key = objectKey(object);
+    const old = this.store.get(key);
     if (old && old.metadata?.uid !== object.metadata?.uid) {
       // Deleted and recreated under the same name between two events: two objects, two calls.
-      this.store.delete(objectKey(old));
-      this.dispatch((handlers) => handlers.onDelete?.(old, false));
+      this.store.delete(key);
+      this.dispatch('onDelete', old, false);
     } else if (old) {
-      this.store.set(object);
-      this.dispatch((handlers) => handlers.onUpdate?.(object, old));
+      this.store.set(key, object);
+      this.dispatch('onUpdate', object, old);
       return;
     }
-    this.store.set(object);
-    this.dispatch((handlers) => handlers.onAdd?.(object));
+    this.store.set(key, object);
+    this.dispatch('onAdd', object);
   }
 
   private delete(object: T): void {
     if (!this.store.delete(objectKey(object))) return;
-    this.dispatch((handlers) => handlers.onDelete?.(object, true));
+    this.dispatch('onDelete', object, true);
   }
 
-  private dispatch(call: (handlers: ResourceHandlers<T>) => void): void {
-    for (const handlers of this.handlers) this.guard(() => call(handlers));
+  private dispatch<Name extends HandlerName>(name: Name, ...change: Change<T, Name>): void {
+    this.notify(this.handlers, name, ...change);
   }
 
   /** An error of one handler must not withhold a change from the others. */
-  private guard(call: () => void): void {
-    try {
-      call();
-    } catch (error) {
-      this.options.logger.error(
-        { err: error, resource: this.options.resource.plural },
-        'informer handler failed',
-      );
+  private notify<Name extends HandlerName>(
+    receivers: Iterable<ResourceHandlers<T>>,
+    name: Name,
+    ...change: Change<T, Name>
+  ): void {
+    for (const handlers of receivers) {
+      // The name fixes the parameters.
+      const handler = handlers[name] as ((...change: Change<T, Name>) => void) | undefined;
+      try {
+        handler?.apply(handlers, change);
+      } catch (error) {
+        this.options.logger.error(
+          { err: error, resource: this.options.resource.plural },
+          'informer handler failed',
+        );
+      }
     }
   }
 
@@ -199,7 +211,7 @@ export class Informer<T extends ApiObject> {
     if (periodMs <= 0) return;
     this.resyncTimer = this.clock.setTimer(periodMs, () => {
       for (const object of this.store.list()) {
-        this.dispatch((handlers) => handlers.onUpdate?.(object, object));
+        this.dispatch('onUpdate', object, object);
       }
       this.scheduleResync();
     });

@@ -29,9 +29,9 @@ describe('Foreground', () => {
     foreground.begin();
     const wait = waitOn(foreground, clock, 60_000);
     await clock.advance(10 * quietMs);
-    foreground.end();
+    foreground.end(clock.monotonicMs());
     await clock.advance(10 * quietMs);
-    foreground.end();
+    foreground.end(clock.monotonicMs());
     await clock.advance(quietMs - 1);
     expect(wait.isOver).toBe(false);
     await clock.advance(quietMs + 1);

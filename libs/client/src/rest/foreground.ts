@@ -15,9 +15,9 @@ export class Foreground {
     this.openCount++;
   }
 
-  end(): void {
+  end(nowMs: number): void {
     this.openCount--;
-    this.endedMs = this.clock.monotonicMs();
+    this.endedMs = nowMs;
   }
 
   /** Resolves when no other request was open for a short time, at the latest at `untilMs`. */

@@ -17,10 +17,10 @@ export class RateLimit {
   }
 
   /** Resolves when the request may be sent. Rejects immediately if it had to wait longer. */
-  async acquire(remainingMs: number, signal?: AbortSignal): Promise<void> {
-    const delayMs = this.bucket.reserve(this.clock.monotonicMs());
+  async acquire(nowMs: number, deadlineMs: number, signal?: AbortSignal): Promise<void> {
+    const delayMs = this.bucket.reserve(nowMs);
     if (delayMs === 0) return;
-    if (delayMs > remainingMs || this.waitingCount >= limits.throttledCountMax) {
+    if (nowMs + delayMs > deadlineMs || this.waitingCount >= limits.throttledCountMax) {
       this.bucket.cancel();
       throw new TransportError(
         'throttled',

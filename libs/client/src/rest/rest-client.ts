@@ -100,17 +100,19 @@ export class RestClient implements ApiClient {
     const startMs = this.clock.monotonicMs();
     const { current } = this.transport;
     try {
-      return await this.perform(method, path, options, (server, remainingMs) =>
+      return await this.perform(startMs, method, path, options, (server, remainingMs) =>
         this.exchange(server, method, path, options, remainingMs),
       );
     } finally {
-      if (yieldMs === undefined) foreground.end();
-      this.options.metrics?.took(method, current.url, path, this.secondsSince(startMs));
+      const endMs = this.clock.monotonicMs();
+      if (yieldMs === undefined) foreground.end(endMs);
+      this.options.metrics?.took(method, current.url, path, (endMs - startMs) / 1_000);
     }
   }
 
   stream(method: string, path: string, options: RequestOptions = {}): Promise<StreamResponse> {
-    return this.perform(method, path, options, (server, remainingMs) =>
+    const startMs = this.clock.monotonicMs();
+    return this.perform(startMs, method, path, options, (server, remainingMs) =>
       this.openStream(server, method, path, options, remainingMs),
     );
   }
@@ -124,33 +126,31 @@ export class RestClient implements ApiClient {
     if (!this.isDerived) await this.transport.close();
   }
 
-  private secondsSince(startMs: number): number {
-    return (this.clock.monotonicMs() - startMs) / 1_000;
-  }
-
   /** The loop of attempts around one request. */
   private async perform<R>(
+    startMs: number,
     method: string,
     path: string,
     options: RequestOptions,
     attempt: (server: Server, remainingMs: number) => Promise<R>,
   ): Promise<R> {
     const timeoutMs = options.timeoutMs ?? this.options.requestTimeoutMs ?? defaultTimeoutMs;
-    const deadlineMs = this.clock.monotonicMs() + timeoutMs;
+    const deadlineMs = startMs + timeoutMs;
+    let attemptMs = startMs;
     for (let attemptCount = 1; ; attemptCount++) {
       if (this.closed) throw new TransportError('client_closed', 'the client is closed', false);
-      const remainingMs = deadlineMs - this.clock.monotonicMs();
-      const startMs = this.clock.monotonicMs();
-      await this.limit.acquire(remainingMs, options.signal);
+      await this.limit.acquire(attemptMs, deadlineMs, options.signal);
+      const sentMs = this.clock.monotonicMs();
       const server = this.transport.current;
-      this.options.metrics?.waited(method, server.url, path, this.secondsSince(startMs));
+      this.options.metrics?.waited(method, server.url, path, (sentMs - attemptMs) / 1_000);
       try {
-        return await attempt(server, deadlineMs - this.clock.monotonicMs());
+        return await attempt(server, deadlineMs - sentMs);
       } catch (error) {
         if (options.signal?.aborted) throw options.signal.reason;
         const failure =
           error instanceof ApiError ? error : fromSocketError(error, server.url.origin);
-        if (isTimeout(failure) && !server.watch.heardSince(startMs)) this.transport.suspect(server);
+        if (isTimeout(failure) && !server.watch.heardSince(attemptMs))
+          this.transport.suspect(server);
         const delayMs = this.afterFailure(server, method, failure, attemptCount);
         const isFinal = options.sendOnce || delayMs === undefined;
         if (isFinal || this.clock.monotonicMs() + delayMs > deadlineMs) throw failure;
@@ -159,6 +159,7 @@ export class RestClient implements ApiClient {
           'request is retried',
         );
         await sleep(delayMs, options.signal, this.clock);
+        attemptMs = this.clock.monotonicMs();
       }
     }
   }

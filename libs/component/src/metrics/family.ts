@@ -36,7 +36,8 @@ export abstract class Family<Label extends string, Series> {
 
   /** Returns the series of these label values; creates it on first use. */
   labels(values: LabelValues<Label>): Series {
-    const key = this.labelNames.map((label) => values[label]).join('\n');
+    let key = '';
+    for (const label of this.labelNames) key += `${values[label]}\n`;
     const existing = this.series.get(key);
     if (existing) return existing[1];
     const created = this.create();
