@@ -4,7 +4,8 @@ export function conditionOf<C extends { readonly type?: string }>(
   conditions: readonly C[] | undefined,
   type: string,
 ): C | undefined {
-  return conditions?.find((condition) => condition.type === type);
+  for (const condition of conditions ?? []) if (condition.type === type) return condition;
+  return undefined;
 }
 
 /** False if the condition is missing or its status is `Unknown`. */

@@ -27,7 +27,10 @@ function ownerReference(owner: Owner): OwnerReference {
 
 /** The reference to the managing controller, if the object has one. */
 export function controllerOf(object: Owned): OwnerReference | undefined {
-  return object.metadata?.ownerReferences?.find((reference) => reference.controller === true);
+  for (const reference of object.metadata?.ownerReferences ?? []) {
+    if (reference.controller === true) return reference;
+  }
+  return undefined;
 }
 
 export function isControlledBy(object: Owned, owner: Owner): boolean {

@@ -23,16 +23,17 @@ export function deepEqual(a: unknown, b: unknown): boolean {
     return a.length === b.length && a.every((item, index) => deepEqual(item, b[index]));
   }
   if (!isJsonObject(a) || !isJsonObject(b)) return false;
-  for (const key of Object.keys(a)) if (!deepEqual(a[key], own(b, key))) return false;
-  for (const key of Object.keys(b)) {
-    if (own(a, key) === undefined && b[key] !== undefined) return false;
+  for (const key of Object.keys(a)) {
+    const other = own(b, key);
+    if (a[key] !== other && !deepEqual(a[key], other)) return false;
   }
+  for (const key of Object.keys(b)) if (b[key] !== undefined && !hasKey(a, key)) return false;
   return true;
 }
 
 /** Names are data: inherited properties such as `constructor` count as absent. */
 function own(object: JsonObject, key: string): Json | undefined {
-  return hasKey(object, key) ? object[key] : undefined;
+  return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
 /** Like `deepEqual`, but null, absent, empty lists and empty maps are equal. */

@@ -1,5 +1,5 @@
 /** Finds the owner of an object, and the objects that an owner controls or could adopt. */
-import { controllerOf, isControlledBy } from '@orch/apimachinery';
+import { controllerOf } from '@orch/apimachinery';
 import { type ApiObject, byControllerUid, type Indexer, type Informer, keyOf } from '@orch/client';
 
 const controllerIndex = 'controllerUid';
@@ -39,5 +39,5 @@ export function cachedOwner<T extends ApiObject>(
   const reference = controllerOf(dependent);
   if (reference?.kind !== ownerKind) return undefined;
   const owner = owners.lister.get(keyOf(dependent.metadata?.namespace, reference.name ?? ''));
-  return owner && isControlledBy(dependent, owner) ? owner : undefined;
+  return reference.uid && owner?.metadata?.uid === reference.uid ? owner : undefined;
 }

@@ -74,6 +74,7 @@ class DependentHandlers<Owner extends ApiObject, Dependent extends ApiObject> {
       this.deleted(dependent);
       return;
     }
+    if (this.belongsToOthers(dependent) && this.belongsToOthers(old)) return;
     // A resync passes the same object twice.
     const isSame = dependent !== old && this.options.concernsOwner?.(dependent, old) === false;
     if (isSame) return;
@@ -99,6 +100,12 @@ class DependentHandlers<Owner extends ApiObject, Dependent extends ApiObject> {
 
   private ownerOf(dependent: Dependent): Owner | undefined {
     return cachedOwner(this.owners, this.ownerKind, dependent);
+  }
+
+  /** Whether a controller of another kind has the object, so that it concerns no owner here. */
+  private belongsToOthers(dependent: Dependent): boolean {
+    const controller = controllerOf(dependent);
+    return controller !== undefined && controller.kind !== this.ownerKind;
   }
 
   private enqueueAdopters(dependent: Dependent): void {

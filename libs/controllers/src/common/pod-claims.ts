@@ -13,5 +13,10 @@ export function claimNames(pod: Pod): string[] {
 }
 
 export function claimKeys(pod: Pod): string[] {
-  return claimNames(pod).map((name) => keyOf(pod.metadata?.namespace, name));
+  const keys: string[] = [];
+  for (const volume of pod.spec?.volumes ?? []) {
+    const name = claimNameOf(pod, volume);
+    if (name !== undefined) keys.push(keyOf(pod.metadata?.namespace, name));
+  }
+  return keys;
 }

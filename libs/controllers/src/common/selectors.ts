@@ -18,19 +18,15 @@ interface MapSelecting {
 
 /** The selector of a workload: an absent selector selects nothing, an empty one everything. */
 export function selectorOf(object: Selecting): LabelSelector {
-  return once(object, () => labelSelectorFromObject(object.spec?.selector));
+  return compiled.get(object) ?? keep(object, labelSelectorFromObject(object.spec?.selector));
 }
 
 /** The selector of a service: an absent or empty selector selects nothing. */
 export function mapSelectorOf(object: MapSelecting): LabelSelector {
-  return once(object, () => labelSelectorFromMap(object.spec?.selector));
+  return compiled.get(object) ?? keep(object, labelSelectorFromMap(object.spec?.selector));
 }
 
-function once(object: object, compile: () => LabelSelector): LabelSelector {
-  let selector = compiled.get(object);
-  if (!selector) {
-    selector = compile();
-    compiled.set(object, selector);
-  }
+function keep(object: object, selector: LabelSelector): LabelSelector {
+  compiled.set(object, selector);
   return selector;
 }

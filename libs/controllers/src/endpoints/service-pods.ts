@@ -18,10 +18,11 @@ export function hasServiceAddress({ spec }: Service): boolean {
 
 /** Keys of the services that select the pod. */
 export function servicesSelecting(services: Lister<Service>, { metadata }: Pod): string[] {
-  return services
-    .list(metadata?.namespace ?? '')
-    .filter((service) => mapSelectorOf(service).matches(metadata?.labels))
-    .map(objectKey);
+  const keys: string[] = [];
+  for (const service of services.list(metadata?.namespace ?? '')) {
+    if (mapSelectorOf(service).matches(metadata?.labels)) keys.push(objectKey(service));
+  }
+  return keys;
 }
 
 /** The pods that the service selects. */
@@ -65,12 +66,12 @@ export function portNumber(pod: Pod, servicePort: ServicePort): number | undefin
 export function affectsEndpoints(pod: Pod, old: Pod): boolean {
   return (
     pod === old ||
-    isPodReady(pod) !== isPodReady(old) ||
     pod.status?.phase !== old.status?.phase ||
     Boolean(pod.metadata?.deletionTimestamp) !== Boolean(old.metadata?.deletionTimestamp) ||
     pod.spec?.nodeName !== old.spec?.nodeName ||
-    !semanticallyEqual(pod.status?.podIPs, old.status?.podIPs) ||
     pod.status?.podIP !== old.status?.podIP ||
+    isPodReady(pod) !== isPodReady(old) ||
+    !semanticallyEqual(pod.status?.podIPs, old.status?.podIPs) ||
     !semanticallyEqual(pod.metadata?.labels, old.metadata?.labels)
   );
 }

@@ -50,11 +50,15 @@ export function planReplicas(
  * the binding to a node, do not: a set of many pods is not reconciled for each of them.
  */
 export function concernsReplicas(pod: Pod, old: Pod): boolean {
-  const facts = (one: Pod) => [
-    ...[one.metadata?.uid, one.metadata?.labels, one.metadata?.ownerReferences],
-    ...[isPodActive(one), readyCondition(one)?.status, readyCondition(one)?.lastTransitionTime],
-  ];
-  return !deepEqual(facts(pod), facts(old));
+  const [ready, oldReady] = [readyCondition(pod), readyCondition(old)];
+  return (
+    pod.metadata?.uid !== old.metadata?.uid ||
+    ready?.status !== oldReady?.status ||
+    ready?.lastTransitionTime !== oldReady?.lastTransitionTime ||
+    isPodActive(pod) !== isPodActive(old) ||
+    !deepEqual(pod.metadata?.labels, old.metadata?.labels) ||
+    !deepEqual(pod.metadata?.ownerReferences, old.metadata?.ownerReferences)
+  );
 }
 
 /** What went wrong while carrying a plan out. */
@@ -71,18 +75,26 @@ export function replicaSetStatus(
 ): ReplicaSetStatus {
   const minReadySeconds = owner.spec?.minReadySeconds ?? 0;
   const templateLabels = Object.entries(owner.spec?.template?.metadata?.labels ?? {});
-  const count = (test: (pod: Pod) => boolean) => activePods.filter(test).length;
+  let [labelledCount, readyCount, availableCount] = [0, 0, 0];
+  for (const pod of activePods) {
+    if (hasLabels(pod, templateLabels)) labelledCount++;
+    if (isPodReady(pod)) readyCount++;
+    if (isPodAvailable(pod, minReadySeconds, nowMs)) availableCount++;
+  }
   return {
     ...owner.status,
     replicas: activePods.length,
-    fullyLabeledReplicas: count((pod) =>
-      templateLabels.every(([key, value]) => pod.metadata?.labels?.[key] === value),
-    ),
-    readyReplicas: count(isPodReady),
-    availableReplicas: count((pod) => isPodAvailable(pod, minReadySeconds, nowMs)),
+    fullyLabeledReplicas: labelledCount,
+    readyReplicas: readyCount,
+    availableReplicas: availableCount,
     observedGeneration: owner.metadata?.generation ?? 0,
     conditions: failureConditions(owner.status?.conditions ?? [], failure, nowMs),
   };
+}
+
+function hasLabels({ metadata }: Pod, labels: readonly (readonly [string, string])[]): boolean {
+  for (const [key, value] of labels) if (metadata?.labels?.[key] !== value) return false;
+  return true;
 }
 
 /** A failure stays as it was first noted until a sync goes well. */
