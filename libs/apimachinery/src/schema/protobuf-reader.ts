@@ -1,7 +1,7 @@
 /**
- * Protobuf input. Most tags, lengths and numbers are one byte, which is read without a call: these
- * are the most frequent reads of a server whose clients send protobuf. Every read is checked against the end of its message; malformed input throws
- * SchemaError. Unknown fields are skipped, including groups.
+ * Protobuf input. Every read is checked against the end of its message; malformed input throws
+ * SchemaError. Unknown fields are skipped, including groups. One-byte tags and lengths, which are
+ * the most frequent, are read without a call.
  */
 import { objectDepthMax } from '../limits.js';
 import { SchemaError } from './schema-error.js';
