@@ -17,7 +17,9 @@ export const reading: Topic = {
         kubectl label configmap one two made=here
         kubectl expose deployment web --port=80
         kubectl rollout status deployment/web --timeout=60s
-        until [[ $(kubectl get endpoints web -o jsonpath='{.subsets[*].addresses[*].ip}' | wc -w) == 2 ]]; do sleep 0.2; done`,
+        until [[ $(kubectl get endpoints web -o jsonpath='{.subsets[*].addresses[*].ip}' | wc -w) == 2 ]]; do sleep 0.2; done
+        # A busy manager writes its events some seconds later.
+        until [[ $(kubectl get events --field-selector involvedObject.kind=Deployment -o name) ]]; do sleep 0.2; done`,
       says: 'successfully rolled out',
     },
     {
