@@ -58,8 +58,11 @@ function find(
     const value = parent[name];
     if (value === undefined) continue;
     for (const field of fields) {
-      const locations = locationsOf(field, { parent, key: name });
-      if (locations.length > 0) found.set(field, [...(found.get(field) ?? []), ...locations]);
+      for (const location of locationsOf(field, { parent, key: name })) {
+        const known = found.get(field);
+        if (known) known.push(location);
+        else found.set(field, [location]);
+      }
     }
     if (inner.length === 0) continue;
     if (!isList) {
