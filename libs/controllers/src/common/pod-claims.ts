@@ -13,10 +13,5 @@ export function claimNames(pod: Pod): string[] {
 }
 
 export function claimKeys(pod: Pod): string[] {
-  const keys: string[] = [];
-  for (const volume of pod.spec?.volumes ?? []) {
-    const name = claimNameOf(pod, volume);
-    if (name !== undefined) keys.push(keyOf(pod.metadata?.namespace, name));
-  }
-  return keys;
+  return claimNames(pod).map((name) => keyOf(pod.metadata?.namespace, name));
 }

@@ -1,11 +1,5 @@
 /** Turns changes of one resource into keys of a queue. */
-import type {
-  ApiObject,
-  InformerSelection,
-  KnownResource,
-  ResourceHandlers,
-  WorkQueue,
-} from '@orch/client';
+import type { ApiObject, InformerSelection, KnownResource, WorkQueue } from '@orch/client';
 import type { ControllerContext } from './controller.js';
 
 /** Which changes enqueue; all by default. */
@@ -37,7 +31,7 @@ export function watch<T extends ApiObject>(
     const delayMs = options.delayMs?.(object) ?? 0;
     for (const key of keys) queue.addAfter(key, delayMs);
   };
-  const handlers: ResourceHandlers<T> = {
+  informers.informer(resource, options.selection).addHandlers({
     onAdd(object) {
       if (options.create?.(object) ?? true) enqueue(object, map(object));
     },
@@ -48,9 +42,5 @@ export function watch<T extends ApiObject>(
     onDelete(object) {
       if (options.delete?.(object) ?? true) enqueue(object, map(object));
     },
-  };
-  if (options.create === never) delete handlers.onAdd;
-  if (options.update === never) delete handlers.onUpdate;
-  if (options.delete === never) delete handlers.onDelete;
-  informers.informer(resource, options.selection).addHandlers(handlers);
+  });
 }
