@@ -24,7 +24,8 @@ const { values, positionals } = parseArgs({
 const [rounds, deployments, replicas] = [values.rounds, values.deployments, values.replicas].map(
   Number,
 );
-if (positionals.length !== 1 || ![rounds, deployments, replicas].every((value) => value >= 1)) {
+const counts = [rounds, deployments, replicas];
+if (positionals.length !== 1 || !counts.every((value) => Number.isInteger(value) && value >= 1)) {
   console.error('usage: npm run bench:deployment -- TREE [--rounds=N] [--deployments=N]');
   process.exit(2);
 }
