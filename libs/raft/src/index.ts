@@ -73,6 +73,7 @@ export {
 } from './testing/sim-network.js';
 export { GrpcTransport, type GrpcTransportOptions } from './transport/grpc/grpc-transport.js';
 export type { CertificateFiles } from './transport/grpc/peer-certificates.js';
+export { TlsChannelCredentials } from './transport/grpc/tls-credentials.js';
 export { trafficObserver } from './transport/traffic-observer.js';
 export type { Transport } from './transport/transport.js';
 export { TransportError, type TransportErrorCode } from './transport/transport-error.js';

@@ -12,6 +12,8 @@ export const pageKeysMax = 500;
 export const commitsMax = 4_096;
 /** How long to wait for a connection before the next server is tried. */
 export const connectTimeoutMs = 1_000;
+/** Time in which a server must finish the TLS handshake; then the connection is closed. */
+export const handshakeTimeoutMs = 10_000;
 /**
  * One attempt of a read on one server, if there are others. Higher: a server that hangs is left
  * later.

@@ -10,7 +10,7 @@ import {
 import { TransportError } from '../transport-error.js';
 import { addressOf } from './peer-address.js';
 import type { CertificateSet } from './peer-certificates.js';
-import { PeerChannelCredentials } from './tls-credentials.js';
+import { TlsChannelCredentials } from './tls-credentials.js';
 
 export const asIs = (frame: Buffer): Buffer => frame;
 const frames = {
@@ -73,7 +73,10 @@ export function connectPeer(
   certificates: () => CertificateSet,
   onClosed: () => void,
 ): PeerConnection {
-  const credentials = new PeerChannelCredentials(certificates, greetingTimeoutMs);
+  const credentials = new TlsChannelCredentials(
+    () => certificates().secureContext,
+    greetingTimeoutMs,
+  );
   const client = new Client(`dns:${addressOf(peerUrl)}`, credentials, {
     ...sharedOptions,
     'grpc.use_local_subchannel_pool': 1,

@@ -1,11 +1,12 @@
 /**
- * Mutual TLS for gRPC. The credentials of gRPC read certificates once, have no handshake deadline
- * and do not expose their sockets; here each connection uses the certificates of that moment and
- * ends within `timeoutMs` if the peer does not respond, or when `destroy` is called.
+ * Mutual TLS for gRPC. The credentials of gRPC read certificates once, have no handshake deadline,
+ * do not expose their sockets and send addresses as server names, which Node rejects; here each
+ * connection uses the certificates of that moment and ends within `timeoutMs` if the peer does not
+ * respond, or when `destroy` is called.
  */
 import type { Socket } from 'node:net';
 import { isIP } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, type SecureContext } from 'node:tls';
 import {
   CallCredentials,
   ChannelCredentials,
@@ -17,12 +18,12 @@ import { callsPerConnectionMax, greetingTimeoutMs, receiveWindowBytes } from '..
 import { type CertificateSet, tlsSettings } from './peer-certificates.js';
 
 /** Credentials of the client side. One for each channel. */
-export class PeerChannelCredentials extends ChannelCredentials {
+export class TlsChannelCredentials extends ChannelCredentials {
   private readonly sockets = new Set<Socket>();
   private destroyed = false;
 
   constructor(
-    private readonly certificates: () => CertificateSet,
+    private readonly secureContext: () => SecureContext,
     private readonly timeoutMs: number,
   ) {
     super();
@@ -65,7 +66,7 @@ export class PeerChannelCredentials extends ChannelCredentials {
       }
       const secured = connectTls({
         socket,
-        secureContext: this.certificates().secureContext,
+        secureContext: this.secureContext(),
         host,
         // The name of a server cannot be an address; the certificate is checked against `host`
         // then.

@@ -29,7 +29,7 @@ export class EtcdCluster {
     private readonly logger: Logger,
   ) {
     const channel = channelCredentials(options);
-    this.members = options.addresses.map((address) => new EtcdMember(address, channel, clock));
+    this.members = options.addresses.map((address) => new EtcdMember(address, channel(), clock));
   }
 
   close(): void {

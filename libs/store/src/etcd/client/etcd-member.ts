@@ -1,4 +1,5 @@
 /** The connection to one server of etcd: calls with deadlines, and streams. */
+import { createSecureContext } from 'node:tls';
 import {
   type ChannelCredentials,
   Client,
@@ -7,9 +8,11 @@ import {
   Metadata,
 } from '@grpc/grpc-js';
 import type { Clock } from '@orch/component';
+import { TlsChannelCredentials } from '@orch/raft';
 import type { ResolvedEtcdOptions } from '../etcd-options.js';
 import {
   flowWindowBytes,
+  handshakeTimeoutMs,
   keepaliveMs,
   keepaliveTimeoutMs,
   requestBytesMax,
@@ -22,10 +25,16 @@ import { type Method, type WatchRequest, type WatchResponse, watch } from './mes
 
 export type WatchStream = ClientDuplexStream<WatchRequest, WatchResponse>;
 
-export function channelCredentials({ secure, tls }: ResolvedEtcdOptions): ChannelCredentials {
-  if (!secure) return credentials.createInsecure();
-  const { authorityPem = null, keyPem = null, certificatePem = null } = tls;
-  return credentials.createSsl(authorityPem, keyPem, certificatePem);
+/** Returns a function that creates credentials, one for each channel. Throws if PEM is invalid. */
+export function channelCredentials({ secure, tls }: ResolvedEtcdOptions): () => ChannelCredentials {
+  if (!secure) return () => credentials.createInsecure();
+  const { authorityPem: ca, keyPem: key, certificatePem: cert } = tls;
+  const context = createSecureContext({
+    ...(ca && { ca }),
+    ...(key && { key }),
+    ...(cert && { cert }),
+  });
+  return () => new TlsChannelCredentials(() => context, handshakeTimeoutMs);
 }
 
 /** Metadata with which a server without a leader refuses a call instead of delaying it. */
