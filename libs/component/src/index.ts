@@ -182,6 +182,7 @@ export {
   type RequestedNames,
   type SigningOptions,
 } from './tls/certificate-request.js';
+export { expectingName } from './tls/expecting-name.js';
 export { requireMatchingPair } from './tls/matching-pair.js';
 export {
   createAuthority,

@@ -2,7 +2,8 @@
  * Addresses, headers and TLS options of the API servers, for callers that open connections of their
  * own because they use another protocol than HTTP requests. The caller chooses the server.
  */
-import { dialect } from '@orch/component';
+import type { ConnectionOptions } from 'node:tls';
+import { dialect, expectingName } from '@orch/component';
 import { encodeRequest, fixedHeaders } from './request-encoding.js';
 import type { RestClientOptions } from './rest-types.js';
 
@@ -16,6 +17,7 @@ export interface RawServer {
     readonly cert?: string | Buffer;
     readonly key?: string | Buffer;
     readonly servername?: string;
+    readonly checkServerIdentity?: ConnectionOptions['checkServerIdentity'];
     readonly rejectUnauthorized: boolean;
   };
 }
@@ -32,7 +34,7 @@ export function rawServers(options: RestClientOptions): RawServer[] {
       rejectUnauthorized: !insecureSkipTlsVerify,
       ...(ca && { ca }),
       ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
-      ...(tlsServerName && { servername: tlsServerName }),
+      ...(tlsServerName && expectingName(tlsServerName)),
     },
   }));
 }

@@ -3,7 +3,7 @@
  * the connections of requests, and one connection for readiness probes, which queue behind neither.
  */
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { type Clock, withDeadline } from '@orch/component';
+import { type Clock, expectingName, withDeadline } from '@orch/component';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { limits } from '../limits.js';
 import type { RestClientOptions, TlsCredentials } from './rest-types.js';
@@ -202,7 +202,7 @@ export class Server {
     });
     return {
       secureContext: this.secureContext,
-      ...(tlsServerName ? { servername: tlsServerName } : {}),
+      ...(tlsServerName && expectingName(tlsServerName)),
       rejectUnauthorized: !insecureSkipTlsVerify,
     };
   }

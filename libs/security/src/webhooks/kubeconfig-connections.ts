@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import {
   type ConnectionConfig,
   type Dial,
+  expectingName,
   KubeconfigError,
   type UserCredentials,
 } from '@orch/component';
@@ -25,7 +26,7 @@ export function connectionPoolOf(
       ...(certificateAuthorityPem && { ca: certificateAuthorityPem }),
       ...(clientCertificatePem && { cert: clientCertificatePem }),
       ...(clientKeyPem && { key: clientKeyPem }),
-      ...(tlsServerName && { servername: tlsServerName }),
+      ...(tlsServerName && expectingName(tlsServerName)),
     },
     dial,
   });

@@ -12,7 +12,7 @@ export interface SocketOptions {
   /** Of `https` servers. A `servername` replaces the name in the URL. */
   readonly tls: Pick<
     ConnectionOptions,
-    'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'
+    'ca' | 'cert' | 'key' | 'servername' | 'checkServerIdentity' | 'rejectUnauthorized'
   >;
   /** The addresses of the servers that do not listen at the host and port of their URL. */
   readonly addresses?: ReadonlyMap<string, DialAddress>;

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { isJsonObject, type Json, type JsonObject } from '@orch/apimachinery';
-import { errorCode, errorMessage } from '@orch/component';
+import { errorCode, errorMessage, expectingName } from '@orch/component';
 import type { Node, Pod } from '@orch/types/core/v1';
 import { Agent, request } from 'undici';
 import type { ExtenderOptions, ExtenderTls } from '../../configuration/extender-configuration.js';
@@ -242,7 +242,7 @@ function tlsOptions(tls: ExtenderTls) {
     file ? readFileSync(file) : data ? Buffer.from(data, 'base64') : undefined;
   return {
     rejectUnauthorized: !tls.insecure,
-    servername: tls.serverName,
+    ...(tls.serverName && expectingName(tls.serverName)),
     cert: pem(tls.certFile, tls.certData),
     key: pem(tls.keyFile, tls.keyData),
     ca: pem(tls.caFile, tls.caData),
