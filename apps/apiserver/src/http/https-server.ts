@@ -31,7 +31,6 @@ import { authorityFiles, FollowedAuthorities } from '../security/followed-author
 import { respondToClientError } from './client-errors.js';
 import type { ConnectionLimiter } from './connection-limiter.js';
 import { Connections } from './connections.js';
-import { hasBody, ignoringUpgrades } from './ignored-upgrade.js';
 
 /** Limit on the time for running requests at shutdown. */
 const drainMs = 10_000;
@@ -116,18 +115,12 @@ export class HttpsServer {
       if (isResourceTarget(url) || !isRouted) this.dependencies.requests.handle(request, response);
       else handler(request, response);
     };
-    const serveIgnoring = ignoringUpgrades(listener);
     this.server.on('request', listener as never);
+    // Option of Node since 24.9, which the types do not have yet.
+    Object.assign(this.server, { shouldUpgradeCallback: mayUpgrade });
     this.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-      if (hasBody(request)) return serveIgnoring(request, socket, head);
       this.connections.upgrading(socket);
-      const accepted = acceptUpgrade(request, socket, head);
-      if (isResourceTarget(request.url ?? '')) {
-        this.dependencies.requests.handleUpgrade(request, accepted);
-      } else {
-        // No other path supports an upgrade: the response is that of a plain request.
-        handler(request, accepted.response);
-      }
+      this.dependencies.requests.handleUpgrade(request, acceptUpgrade(request, socket, head));
     });
     return this.server;
   }
@@ -199,4 +192,11 @@ export class HttpsServer {
     await closeApp();
     logger.info({}, 'no longer serving');
   }
+}
+
+/** Other requests to upgrade are served as plain requests. */
+function mayUpgrade({ url = '', headers }: IncomingMessage): boolean {
+  const hasBody =
+    headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+  return isResourceTarget(url) && !hasBody;
 }
