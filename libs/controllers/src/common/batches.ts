@@ -6,28 +6,46 @@ export interface BatchResult {
   readonly error: unknown;
 }
 
+/** Tasks that run in batches, each of which ends before the next begins. */
+const batchedCount = 15;
+
 /**
- * Runs `task` up to `count` times, in batches of 1, 2, 4, ..., and stops after a batch with a
- * failure: a request that quota or admission rejects is rejected once, not `count` times.
+ * Runs `task` up to `count` times and starts none after a failure: a request that quota or
+ * admission rejects is rejected a few times, not `count` times. The first run in batches of 1, 2, 4
+ * and 8; from then on as many run at a time as have succeeded.
  */
-export async function slowStart(
+export function slowStart(
   count: number,
   task: (index: number) => Promise<void>,
 ): Promise<BatchResult> {
-  let successCount = 0;
   let started = 0;
-  for (let size = 1; started < count; size *= 2) {
-    const batchSize = Math.min(size, count - started);
-    const first = started;
-    const results = await Promise.allSettled(
-      Array.from({ length: batchSize }, (_, index) => task(first + index)),
-    );
-    started += batchSize;
-    const failed = results.filter((result) => result.status === 'rejected');
-    successCount += batchSize - failed.length;
-    if (failed[0]) return { successCount, error: failed[0].reason };
-  }
-  return { successCount, error: undefined };
+  let running = 0;
+  let successCount = 0;
+  let failure: { readonly error: unknown } | undefined;
+  return new Promise((resolve) => {
+    const startMore = () => {
+      const isBatched = started < batchedCount;
+      if (isBatched && running > 0) return;
+      const mostRunning = successCount + 1;
+      while (!failure && started < count && running < mostRunning) {
+        void run(started);
+        started += 1;
+      }
+      if (running === 0) resolve({ successCount, error: failure?.error });
+    };
+    const run = async (index: number) => {
+      running += 1;
+      try {
+        await task(index);
+        successCount += 1;
+      } catch (error) {
+        failure ??= { error };
+      }
+      running -= 1;
+      startMore();
+    };
+    startMore();
+  });
 }
 
 /** Runs `task` on every item, at most `concurrency` at a time. @returns the failures. */

@@ -6,7 +6,7 @@ import { claimOf } from './claim.js';
 import { Expectations } from './expectations.js';
 
 describe('slowStart', () => {
-  it('doubles its batches and stops after one with a failure', async () => {
+  it('doubles its batches at first and stops after one with a failure', async () => {
     let running = 0;
     const batches: number[] = [];
     const result = await slowStart(20, async (index) => {
@@ -21,10 +21,41 @@ describe('slowStart', () => {
   });
 
   it('does all when nothing fails', async () => {
-    expect(await slowStart(13, async () => undefined)).toEqual({
-      successCount: 13,
-      error: undefined,
+    for (const count of [0, 13, 15, 16, 500]) {
+      const indexes = new Set<number>();
+      const result = await slowStart(count, async (index) => void indexes.add(index));
+      expect(result).toEqual({ successCount: count, error: undefined });
+      expect(indexes.size).toBe(count);
+    }
+  });
+
+  it('runs as many at a time as have succeeded, without waiting for a batch', async () => {
+    const started: (() => void)[] = [];
+    const done = slowStart(500, () => new Promise((resolve) => started.push(resolve)));
+    let finished = 0;
+    const finish = async (count: number) => {
+      for (const end of started.slice(finished, finished + count)) end();
+      finished += count;
+      await new Promise(setImmediate);
+      return started.length - finished;
+    };
+    expect([await finish(1), await finish(2), await finish(4), await finish(8)]).toEqual([
+      2, 4, 8, 16,
+    ]);
+    expect([await finish(1), await finish(1), await finish(14)]).toEqual([17, 18, 32]);
+    while (finished < 500) await finish(1);
+    expect(await done).toEqual({ successCount: 500, error: undefined });
+  });
+
+  it('starts nothing after a failure, and ends when nothing runs', async () => {
+    let startedCount = 0;
+    const result = await slowStart(500, async (index) => {
+      startedCount += 1;
+      await Promise.resolve();
+      if (index >= 40) throw new Error(`quota ${index}`);
     });
+    expect(result).toEqual({ successCount: 40, error: new Error('quota 40') });
+    expect(startedCount).toBeLessThanOrEqual(81);
   });
 });
 
