@@ -42,7 +42,7 @@ describe('locks of leader election', () => {
     elector.start();
     return elector;
   };
-  const leads = (elector: LeaderElector, withinMs = 5_000) =>
+  const leads = (elector: LeaderElector, withinMs = 20_000) =>
     advanceUntil(clock, withinMs, () => elector.isLeader());
   /** Advances the clock in steps, with time for real responses in between. */
   const pass = async (durationMs: number) => {
