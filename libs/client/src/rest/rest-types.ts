@@ -29,7 +29,7 @@ export interface RestClientOptions {
   /** Deadline of a request that is not a stream, retries included. */
   requestTimeoutMs?: number;
   /**
-   * Connections per server; 64 by default. Higher: more handshakes in a burst, and more memory on
+   * Connections per server; 24 by default. Higher: more handshakes in a burst, and more memory on
    * both sides for some seconds. Lower: requests queue, and a server gets fewer in one turn.
    */
   connectionsMax?: number;

@@ -154,7 +154,7 @@ export class Server {
 
   private openPools() {
     return {
-      requests: this.openPool(this.options.connectionsMax ?? 64, keepAliveMs),
+      requests: this.openPool(this.options.connectionsMax ?? 24, keepAliveMs),
       streams: this.openPool(limits.streamCountMax, keepAliveMs),
     };
   }
