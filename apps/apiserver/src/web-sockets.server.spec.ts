@@ -128,7 +128,7 @@ async function raw(head: string, body = ''): Promise<string> {
 }
 
 describe('an upgrade request', () => {
-  const upgrade = 'Host: a\r\nConnection: close, Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n';
+  const upgrade = 'Host: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n';
   const json = 'Content-Type: application/json\r\n';
 
   it.each([

@@ -3,7 +3,7 @@
  * Fastify to the controllers. At shutdown watches end as if they had timed out, running requests
  * finish, and connections close.
  */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2SecureServer } from 'node:http2';
 import type { Socket } from 'node:net';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -49,6 +49,8 @@ export class HttpsServer {
   readonly adapter: FastifyAdapter;
   private readonly server: Http2SecureServer;
   private readonly connections: Connections;
+  /** Connections that end after a response, because an upgrade was ignored. */
+  private readonly ending = new WeakSet<Socket>();
   /** Set before the server listens. */
   private dependencies!: HttpsServerDependencies;
 
@@ -109,6 +111,7 @@ export class HttpsServer {
   /** Connects the sockets to the request handler and to Fastify's `handler`. */
   private route(handler: Listener): Http2SecureServer {
     const listener: Listener = (request, response) => {
+      if (request.httpVersionMajor === 1 && this.followsUpgrade(request, response)) return;
       const { url = '', method = '' } = request;
       this.connections.began(response);
       const isRouted = url.startsWith('/') && routedMethods.has(method);
@@ -123,6 +126,18 @@ export class HttpsServer {
       this.dependencies.requests.handleUpgrade(request, acceptUpgrade(request, socket, head));
     });
     return this.server;
+  }
+
+  /**
+   * Whether the bytes of the request follow one whose upgrade is ignored: they may be meant for the
+   * other protocol, get no response, and the connection is closed.
+   */
+  private followsUpgrade({ socket, headers }: IncomingMessage, response: ServerResponse): boolean {
+    if (this.ending.has(socket)) return true;
+    if (headers.upgrade === undefined) return false;
+    this.ending.add(socket);
+    response.shouldKeepAlive = false;
+    return false;
   }
 
   /** Registers the route of the paths without a controller. */
