@@ -130,7 +130,8 @@ export class HttpsServer {
 
   /**
    * Whether the bytes of the request follow one whose upgrade is ignored: they may be meant for the
-   * other protocol, get no response, and the connection is closed.
+   * other protocol and get no response. Marks the connection of such a request, which is closed
+   * after its response.
    */
   private followsUpgrade({ socket, headers }: IncomingMessage, response: ServerResponse): boolean {
     if (this.ending.has(socket)) return true;

@@ -2,10 +2,10 @@
  * The socket of one HTTP/1.1 connection to a webhook: direct or through a `Dial`, plain or with TLS
  * inside. `close` ends it in every state, also while it is being opened.
  */
-import { isIP, type Socket, connect as tcpConnect } from 'node:net';
+import { type Socket, connect as tcpConnect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as tlsConnect } from 'node:tls';
-import type { Dial, DialAddress } from '@orch/component';
+import { type Dial, type DialAddress, expectingName } from '@orch/component';
 import type { buildConnector } from 'undici';
 
 export interface SocketOptions {
@@ -63,8 +63,7 @@ export class ServerSocket {
     return tlsConnect({
       ...address,
       ALPNProtocols: ['http/1.1'],
-      // A handshake names no address; the host is verified then.
-      ...(isIP(name) === 0 && { servername: name }),
+      ...(this.options.tls.servername === undefined && expectingName(name)),
       ...this.options.tls,
       ...(stream ? { socket: stream as Socket } : { noDelay: true }),
     });

@@ -5,7 +5,6 @@
  * respond, or when `destroy` is called.
  */
 import type { Socket } from 'node:net';
-import { isIP } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 import {
   CallCredentials,
@@ -14,6 +13,7 @@ import {
   experimental,
   ServerCredentials,
 } from '@grpc/grpc-js';
+import { expectingName } from '@orch/component';
 import { callsPerConnectionMax, greetingTimeoutMs, receiveWindowBytes } from '../limits.js';
 import { type CertificateSet, tlsSettings } from './peer-certificates.js';
 
@@ -68,9 +68,7 @@ export class TlsChannelCredentials extends ChannelCredentials {
         socket,
         secureContext: this.secureContext(),
         host,
-        // The name of a server cannot be an address; the certificate is checked against `host`
-        // then.
-        ...(isIP(host) === 0 && { servername: host }),
+        ...expectingName(host),
         ALPNProtocols: ['h2'],
       });
       const timer = setTimeout(() => {
