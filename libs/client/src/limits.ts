@@ -4,6 +4,11 @@ export const limits = {
   responseBytesMax: 1024 * 1024 * 1024,
   /** One event of a watch. */
   watchEventBytesMax: 32 * 1024 * 1024,
+  /**
+   * Requests in progress per server; the others wait for them. Higher: a server commits more writes
+   * together, and a burst takes more of its limits on requests. Lower: a burst takes longer.
+   */
+  requestConcurrencyMax: 64,
   /** Open streams (watches, logs) per server. */
   streamCountMax: 512,
   /** Attempts of one request per server. */

@@ -23,7 +23,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   constructor(private readonly noteHeaders: () => void) {}
 
   /** Resolves with the response, whatever its status. Call it once. */
-  send(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions): Promise<BufferedResponse> {
+  send(
+    dispatcher: Pick<Dispatcher, 'dispatch'>,
+    request: Dispatcher.DispatchOptions,
+  ): Promise<BufferedResponse> {
     return new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;

@@ -28,11 +28,6 @@ export interface RestClientOptions {
   sendsProtobuf?: boolean;
   /** Deadline of a request that is not a stream, retries included. */
   requestTimeoutMs?: number;
-  /**
-   * Connections per server; 24 by default. Higher: more handshakes in a burst, and more memory on
-   * both sides for some seconds. Lower: requests queue, and a server gets fewer in one turn.
-   */
-  connectionsMax?: number;
   logger?: Logger;
   metrics?: ClientMetrics;
   clock?: Clock;

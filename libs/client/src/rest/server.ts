@@ -1,11 +1,12 @@
 /**
- * The connections to one server: a pool for requests, one for streams, so that watches never occupy
- * the connections of requests, and one connection for readiness probes, which queue behind neither.
+ * The connections to one server: one for requests, a pool for streams, so that watches never delay
+ * requests, and one connection for readiness probes, which queue behind neither.
  */
-import { createSecureContext, type SecureContext } from 'node:tls';
+import { createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import { type Clock, expectingName, withDeadline } from '@orch/component';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { limits } from '../limits.js';
+import { Http2Requests, type Requests } from './http2-requests.js';
 import type { RestClientOptions, TlsCredentials } from './rest-types.js';
 import { type Readiness, ServerWatch } from './server-watch.js';
 import { SharedReadiness } from './shared-readiness.js';
@@ -35,10 +36,10 @@ export class Server {
   restUntilMs = 0;
   /** Does not respond: not chosen unless all others hang too. */
   isHung = false;
-  private pools: { readonly requests: Pool; readonly streams: Pool };
+  private pools: { readonly requests: Requests; readonly streams: Pool };
   private probePool: Pool;
   /** Pools with earlier credentials, whose requests and streams are still open. */
-  private readonly retired = new Set<Pool>();
+  private readonly retired = new Set<Requests>();
   private tls: TlsCredentials;
   /** Of `tls`, made for the first connection. */
   private secureContext: SecureContext | undefined;
@@ -70,7 +71,7 @@ export class Server {
     });
   }
 
-  get requests(): Dispatcher {
+  get requests(): Requests {
     return this.pools.requests;
   }
 
@@ -138,10 +139,11 @@ export class Server {
     this.shared.release();
     const { requests, streams } = this.pools;
     const pools = [requests, streams, this.probePool, ...this.retired];
-    await Promise.all(pools.map((pool) => pool.destroy()));
+    const closed = lost('the client is closed');
+    await Promise.all(pools.map((pool) => pool.destroy(closed)));
   }
 
-  private retire(pool: Pool): void {
+  private retire(pool: Requests): void {
     this.retired.add(pool);
     // A pool that is destroyed meanwhile is closed too.
     const release = () => this.retired.delete(pool);
@@ -154,13 +156,42 @@ export class Server {
 
   private openPools() {
     return {
-      requests: this.openPool(this.options.connectionsMax ?? 24, keepAliveMs),
+      requests: this.openRequests(),
       streams: this.openPool(limits.streamCountMax, keepAliveMs),
     };
   }
 
+  private openRequests(): Requests {
+    const openPool = () => this.openPool(limits.requestConcurrencyMax, keepAliveMs);
+    if (this.url.protocol === 'http:') return openPool();
+    const connect = this.connector(true);
+    const { hostname, host, port, protocol } = this.url;
+    const target = { hostname: hostname.replace(/^\[|\]$/g, ''), host, port, protocol };
+    return new Http2Requests({
+      url: this.url,
+      connect: () =>
+        new Promise((resolve, reject) => {
+          connect(target, (error, socket) => {
+            if (error) reject(error);
+            else resolve(socket as TLSSocket);
+          });
+        }),
+      openPool,
+    });
+  }
+
   /** No timeouts here: the client enforces the deadline of each request. */
   private openPool(connections: number, keepAliveTimeout: number): Pool {
+    return new Pool(this.url.origin, {
+      connections,
+      bodyTimeout: 0,
+      headersTimeout: 0,
+      keepAliveTimeout,
+      connect: this.connector(false),
+    });
+  }
+
+  private connector(allowH2: boolean): buildConnector.connector {
     const { origin, protocol } = this.url;
     let connector: buildConnector.connector | undefined;
     const newConnector = () =>
@@ -168,28 +199,23 @@ export class Server {
         timeout: connectTimeoutMs,
         keepAlive: true,
         keepAliveInitialDelay: tcpProbeMs,
+        allowH2,
         ...(protocol === 'https:' ? this.tlsOptions() : {}),
       });
-    return new Pool(origin, {
-      connections,
-      bodyTimeout: 0,
-      headersTimeout: 0,
-      keepAliveTimeout,
-      connect: (target, callback) => {
-        const fail = (error: unknown) => callback(connectFailure(error as Error, origin), null);
-        try {
-          connector ??= newConnector();
-        } catch (error) {
-          // The credentials cannot be parsed.
-          return fail(error);
-        }
-        connector(target, (...[error, socket]) => {
-          // A failure here, including TLS, precedes the request.
-          if (error) fail(error);
-          else callback(null, socket);
-        });
-      },
-    });
+    return (target, callback) => {
+      const fail = (error: unknown) => callback(connectFailure(error as Error, origin), null);
+      try {
+        connector ??= newConnector();
+      } catch (error) {
+        // The credentials cannot be parsed.
+        return fail(error);
+      }
+      connector(target, (...[error, socket]) => {
+        // A failure here, including TLS, precedes the request.
+        if (error) fail(error);
+        else callback(null, socket);
+      });
+    };
   }
 
   private tlsOptions() {
