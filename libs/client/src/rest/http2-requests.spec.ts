@@ -16,6 +16,7 @@ import { ensureSelfSigned, type KeyPairPem, systemClock } from '@orch/component'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../test/support.js';
 import { limits } from '../limits.js';
+import { Http2Requests } from './http2-requests.js';
 import { RestClient } from './rest-client.js';
 
 const path = '/api/v1/pods';
@@ -207,7 +208,12 @@ describe('a client of a server with HTTP/2', () => {
     const settled = outcomes(get(limits.requestConcurrencyMax + 1));
     await arrived(limits.requestConcurrencyMax);
     await client.close();
-    const reasons = (await settled).map((one) => (one as PromiseRejectedResult).reason.message);
+    const errors = (await settled).map((one) => (one as PromiseRejectedResult).reason);
+    const reasons = errors.map(({ message }) => message);
+    expect(errors.map(({ requestSent }) => requestSent).lastIndexOf(true)).toBe(
+      limits.requestConcurrencyMax - 1,
+    );
+    expect(errors.at(-1).requestSent).toBe(false);
     expect(new Set(reasons)).toEqual(new Set(['the client is closed']));
     expect(requests).toHaveLength(limits.requestConcurrencyMax);
   });
@@ -230,5 +236,23 @@ describe('a client of a server without HTTP/2', () => {
     expect(new Set(responses.map(({ req }) => req.socket)).size).toBe(2);
     await client.close();
     await new Promise((done) => server.close(done));
+  });
+
+  it('is left when the pool has taken its requests', async () => {
+    const pool = { dispatched: 0, closed: false };
+    const requests = new Http2Requests({
+      url: new URL('https://127.0.0.1'),
+      connect: async () => ({ alpnProtocol: 'http/1.1', destroy() {} }) as never,
+      openPool: () => ({
+        dispatch: () => ++pool.dispatched > 0,
+        close: async () => {
+          pool.closed = true;
+        },
+        destroy: async () => {},
+      }),
+    });
+    requests.dispatch({ method: 'GET', path }, {});
+    await requests.close();
+    expect(pool).toEqual({ dispatched: 1, closed: true });
   });
 });

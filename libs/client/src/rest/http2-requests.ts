@@ -15,14 +15,12 @@ const idleMs = 90_000;
 /** Higher: more memory for large lists. Lower: they wait for the network more often. */
 const streamWindowBytes = 4 * 1024 * 1024;
 const connectionWindowBytes = 16 * 1024 * 1024;
-/** With Node's default of 10 MB, large lists could make the client refuse its own requests. */
-const sessionMemoryMegabytes = 64;
 
 /** What sends the requests to a server: this class, or a pool of undici. */
 export interface Requests extends Pick<Dispatcher, 'dispatch'> {
   /** Resolves when all requests are done and the connections closed. */
   close(): Promise<void>;
-  /** Fails all requests and closes the connections. */
+  /** Fails all requests with the error and closes the connections. */
   destroy(error: Error): Promise<void>;
 }
 
@@ -71,8 +69,10 @@ export class Http2Requests implements Requests {
   }
 
   async destroy(error: Error): Promise<void> {
-    this.destroyedBy ??= error;
-    this.failWaiting(error);
+    // Waiting requests may be repeated, also writes.
+    const notSent = new TransportError('connection_lost', error.message, false, { cause: error });
+    this.destroyedBy ??= notSent;
+    this.failWaiting(notSent);
     for (const call of this.calls) call.fail(error);
     this.session?.destroy();
     await this.pool?.destroy(error);
@@ -156,6 +156,7 @@ export class Http2Requests implements Requests {
     this.isConnecting = false;
     if (this.destroyedBy) this.session?.destroy();
     this.sendWaiting();
+    this.noteIdle();
   }
 
   /** Resolves when requests can be sent. */
@@ -164,7 +165,6 @@ export class Http2Requests implements Requests {
     return new Promise((resolve, reject) => {
       const session = connect(url, {
         createConnection: () => socket,
-        maxSessionMemory: sessionMemoryMegabytes,
         settings: { enablePush: false, initialWindowSize: streamWindowBytes },
       });
       session.once('connect', () => {
