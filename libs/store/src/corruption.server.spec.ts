@@ -93,6 +93,7 @@ describe('damaged data directory', () => {
     const database: Raw = new ClassicLevel(join(directory, 'state', 'leveldb'), {
       keyEncoding: 'buffer',
       valueEncoding: 'buffer',
+      compression: false,
     });
     await action(database);
     await database.close();

@@ -120,6 +120,23 @@ describe('FileDisk', () => {
     await expect(open()).rejects.toMatchObject({ code: 'Corrupt' });
   });
 
+  it('says Corrupt for damaged keys, which LevelDB would not notice', async () => {
+    const database = await open();
+    await database.write([put('name', 'one')], { sync: true });
+    await database.sync();
+    await database.close();
+    const leveldb = join(directory, 'leveldb');
+    const [name] = (await readdir(leveldb)).filter((other) => other.endsWith('.ldb'));
+    const table = await readFile(join(leveldb, name!));
+    // The length of the first key: the rest of it becomes a part of its value.
+    table[1] = 2;
+    await writeFile(join(leveldb, name!), table);
+    await expect(open()).rejects.toMatchObject({
+      code: 'Corrupt',
+      message: `${directory} is damaged (${name}: the block at byte 0 does not match its checksum): restore it from a backup or another replica`,
+    });
+  });
+
   it('replaces and removes directories', async () => {
     const incoming = join(parent, 'incoming');
     await make(incoming, 'first');

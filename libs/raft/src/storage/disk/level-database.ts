@@ -1,13 +1,15 @@
 /**
  * LevelDB as a `Database`. It does not know the meaning of rows; their writers add checksums,
  * because LevelDB does not verify its reads here and silently drops a damaged end of its
- * write-ahead file.
+ * write-ahead file. Its tables are checked once, when it is opened.
  */
 import { join } from 'node:path';
 import { ClassicLevel, type Iterator as LevelIterator, type Snapshot } from 'classic-level';
 import { LogError } from '../../replicated-log.js';
+import { checkTables } from './check-tables.js';
 import { badDirectory, errorText } from './claim-directory.js';
 import type { Change, Database, DatabaseOptions, DatabaseView, Range, Row, Rows } from './disk.js';
+import { LevelFormatError } from './level-bytes.js';
 
 type Level = ClassicLevel<Buffer, Buffer>;
 
@@ -23,7 +25,18 @@ const emptyRange = [Buffer.alloc(64, 0xff), Buffer.alloc(65, 0xff)] as const;
  * (locked, not writable) or `Corrupt`.
  */
 export async function openLevel(directory: string, options: DatabaseOptions): Promise<Level> {
-  const level: Level = new ClassicLevel<Buffer, Buffer>(join(directory, 'leveldb'), {
+  const location = join(directory, 'leveldb');
+  try {
+    await checkTables(location);
+    return await openChecked(location, options);
+  } catch (error) {
+    throw describeOpenFailure(directory, error);
+  }
+}
+
+async function openChecked(location: string, options: DatabaseOptions): Promise<Level> {
+  // It begins to open the database by itself.
+  const level: Level = new ClassicLevel<Buffer, Buffer>(location, {
     keyEncoding: 'buffer',
     valueEncoding: 'buffer',
     // Payloads are checked by their own checksums and mostly live in memory: compressing them
@@ -35,11 +48,7 @@ export async function openLevel(directory: string, options: DatabaseOptions): Pr
     maxOpenFiles: openFilesMax,
     maxFileSize: fileBytes,
   });
-  try {
-    await level.open();
-  } catch (error) {
-    throw describeOpenFailure(directory, error);
-  }
+  await level.open();
   return level;
 }
 
@@ -145,7 +154,9 @@ function describeOpenFailure(directory: string, error: unknown): LogError {
       error,
     );
   }
-  if (code === 'LEVEL_CORRUPTION') return damaged(directory, cause);
+  if (code === 'LEVEL_CORRUPTION' || cause instanceof LevelFormatError) {
+    return damaged(directory, cause);
+  }
   return badDirectory(
     directory,
     `cannot be opened (${errorText(cause)})`,
