@@ -28,8 +28,9 @@ export async function checkTables(directory: string): Promise<void> {
 
 function checkTable(name: string, bytes: Buffer, { byteCount }: LiveTable): void {
   try {
-    if (bytes.length < byteCount || byteCount < footerBytes)
+    if (bytes.length < byteCount || byteCount < footerBytes) {
       throw new LevelFormatError('truncated');
+    }
     checkBlocks(bytes.subarray(0, byteCount));
   } catch (error) {
     if (!(error instanceof LevelFormatError)) throw error;
