@@ -27,6 +27,10 @@ function expectRefusal({ code, stdout, stderr }: Outcome, why: RegExp): void {
   expect(stderr).toMatch(why);
 }
 
+interface Refused {
+  readonly message: string;
+}
+
 describe('members of a cluster', () => {
   let replicas: ReplicaServers;
   /** Removed and added again, under another id than before. */
@@ -92,6 +96,25 @@ describe('members of a cluster', () => {
     const there = await namesAt(replicas, m4);
     expect(writer.acknowledged.filter((name) => !there.has(name))).toEqual([]);
     expect(await replicas.orchctlMust('cluster', 'check')).toMatch(/\bconsistent\b/);
+  });
+
+  it('are known at every replica as soon as they are added', async () => {
+    const leader = await replicas.leader();
+    for (let round = 0; round < 5; round += 1) {
+      const name = `brief-${round}`;
+      const added = { name, peerUrl: 'https://127.0.0.1:1' };
+      expect((await replicas.call(leader, 'POST', '/cluster/members', added)).status).toBe(200);
+      const path = `/cluster/members/${name}`;
+      const promoted = await Promise.all(
+        replicas
+          .running()
+          .map((server) => replicas.call<Refused>(server, 'POST', `${path}/promote`)),
+      );
+      for (const { status, body } of promoted) {
+        expect([status, body.message]).toEqual([422, expect.stringMatching(/does not follow/)]);
+      }
+      expect((await replicas.call(leader, 'DELETE', path)).status).toBe(200);
+    }
   });
 
   it('can be removed even as leader, end, and do not start again', async () => {

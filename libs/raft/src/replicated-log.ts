@@ -147,7 +147,10 @@ export interface ReplicatedLog {
   stop(): Promise<void>;
 }
 
-/** Status of one replica. At most 100 ms old. */
+/**
+ * Status of one replica. At most 800 ms old; of leadership and members, as old as the last message
+ * of the replica's thread.
+ */
 export interface LogStatus {
   readonly clusterId: string;
   readonly self: Member;

@@ -63,6 +63,7 @@ export interface ClusterCheck {
   readonly members: readonly MemberHash[];
 }
 
+const lastCheckKey = `${checkPrefix}last`;
 const checkPollMs = 100;
 /** Limit on the wait for the status of the other replicas. */
 const statusTimeoutMs = 2_000;
@@ -104,16 +105,16 @@ export class ClusterOperations {
   }
 
   async removeMember(idOrName: string): Promise<Configuration> {
-    return this.change({ kind: 'remove', id: this.find(idOrName).id });
+    return this.change({ kind: 'remove', id: (await this.find(idOrName)).id });
   }
 
   async promote(idOrName: string): Promise<Configuration> {
-    return this.change({ kind: 'promote', id: this.find(idOrName).id });
+    return this.change({ kind: 'promote', id: (await this.find(idOrName)).id });
   }
 
   /** Transfers the leadership, by default to the most up-to-date voter. */
   async moveLeader(idOrName: string | undefined, timeoutMs = this.changeTimeoutMs): Promise<void> {
-    const to = idOrName === undefined ? undefined : this.find(idOrName).id;
+    const to = idOrName === undefined ? undefined : (await this.find(idOrName)).id;
     await asStatus(this.log.transferLeadership(to, this.clock.monotonicMs() + timeoutMs));
   }
 
@@ -141,7 +142,7 @@ export class ClusterOperations {
   async check(): Promise<ClusterCheck> {
     const bytes = Buffer.from(JSON.stringify({ at: new Date(this.clock.nowMs()).toISOString() }));
     const { revision } = await this.store.commit(
-      [{ kind: 'put', key: `${checkPrefix}last`, bytes }],
+      [{ kind: 'put', key: lastCheckKey, bytes }],
       this.changeTimeoutMs,
     );
     const untilMs = this.clock.monotonicMs() + this.changeTimeoutMs;
@@ -164,17 +165,26 @@ export class ClusterOperations {
     return asStatus(this.log.changeMembership(change, deadlineMs));
   }
 
-  private find(idOrName: string): Member {
+  /** Throws 404. */
+  private async find(idOrName: string): Promise<Member> {
     const { voters, learners } = this.members();
-    const member = [...voters, ...learners].find(
-      ({ id, name }) => id === idOrName || name === idOrName,
-    );
+    const isWanted = ({ id, name }: Member) => id === idOrName || name === idOrName;
+    const member =
+      [...voters, ...learners].find(isWanted) ?? (await this.latestMembers()).find(isWanted);
     if (member) return member;
     throw new StatusError({
       code: 404,
       reason: 'NotFound',
       message: `the cluster has no member ${JSON.stringify(idOrName)}`,
     });
+  }
+
+  /** The members after every change that was acknowledged anywhere before this call. */
+  private async latestMembers(): Promise<Member[]> {
+    const timeoutMs = this.changeTimeoutMs;
+    await this.store.get(lastCheckKey, { consistency: { kind: 'quorum' }, timeoutMs });
+    const replicas = await this.log.peerStatus(this.clock.monotonicMs() + statusTimeoutMs);
+    return replicas.map(({ member }) => member);
   }
 }
 
