@@ -9,11 +9,15 @@ import { batchBytesMax, truncateSliceEntries } from '../limits.js';
 import { LogError } from '../replicated-log.js';
 import type { Change, Database, Disk, Mark } from './disk/disk.js';
 import { encodeFact, entryKey, headKey } from './log-codec.js';
-import type { LogHead } from './log-head.js';
+import { damagedLogCure, type LogHead } from './log-head.js';
 
 /** 1 was the log of a cluster without replicas. */
 export const logFormat = { kind: 'log', version: 2 } as const;
-const databaseOptions = { writeBufferBytes: batchBytesMax, cacheBytes: 1024 * 1024 } as const;
+const databaseOptions = {
+  writeBufferBytes: batchBytesMax,
+  cacheBytes: 1024 * 1024,
+  cure: damagedLogCure,
+} as const;
 
 export class LogFiles {
   private line: Promise<unknown> = Promise.resolve();

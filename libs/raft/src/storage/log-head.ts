@@ -64,9 +64,11 @@ export function checkMark(
   }
 }
 
+/** Its votes and acknowledgements may be lost, so that no other copy can replace it. */
+export const damagedLogCure =
+  'remove this member from the cluster and add it again with an empty data directory, or restore a backup if it is the only member';
+
 export function corruptLog(directory: string, fault: string): LogError {
-  return new LogError(
-    'Corrupt',
-    `the log in ${directory} is damaged, ${fault}: remove this member from the cluster and add it again with an empty data directory, or restore a backup if it is the only member`,
-  );
+  const message = `the log in ${directory} is damaged, ${fault}: ${damagedLogCure}`;
+  return new LogError('Corrupt', message);
 }

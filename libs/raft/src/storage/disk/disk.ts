@@ -15,6 +15,8 @@ export interface DatabaseOptions {
   readonly writeBufferBytes: number;
   /** Read cache. Higher: more memory; lower: more disk reads of history. */
   readonly cacheBytes: number;
+  /** Ends messages about damage: what an operator does. By default to restore the directory. */
+  readonly cure?: string;
 }
 
 export interface Disk {

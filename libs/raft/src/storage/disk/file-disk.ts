@@ -19,7 +19,7 @@ export class FileDisk implements Disk {
   ): Promise<Database> {
     await recoverDirectory(directory);
     await claimDirectory(directory, format);
-    return new LevelDatabase(await openLevel(directory, options), directory);
+    return new LevelDatabase(await openLevel(directory, options), directory, options);
   }
 
   async exists(directory: string): Promise<boolean> {

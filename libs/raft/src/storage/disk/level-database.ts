@@ -30,7 +30,7 @@ export async function openLevel(directory: string, options: DatabaseOptions): Pr
     await checkTables(location);
     return await openChecked(location, options);
   } catch (error) {
-    throw describeOpenFailure(directory, error);
+    throw describeOpenFailure(directory, options, error);
   }
 }
 
@@ -56,13 +56,14 @@ export class LevelDatabase implements Database {
   constructor(
     private readonly level: Level,
     private readonly directory: string,
+    private readonly options: DatabaseOptions,
   ) {}
 
   async get(key: Buffer): Promise<Buffer | undefined> {
     try {
       return await this.level.get(key);
     } catch (error) {
-      throw describeReadFailure(this.directory, error);
+      throw describeReadFailure(this.directory, this.options, error);
     }
   }
 
@@ -70,7 +71,7 @@ export class LevelDatabase implements Database {
     try {
       return this.level.getSync(key);
     } catch (error) {
-      throw describeReadFailure(this.directory, error);
+      throw describeReadFailure(this.directory, this.options, error);
     }
   }
 
@@ -81,7 +82,7 @@ export class LevelDatabase implements Database {
       ...(highWaterMarkBytes === undefined ? {} : { highWaterMarkBytes }),
       ...(view === undefined ? {} : { snapshot: snapshotOf(view) }),
     });
-    return new LevelRows(iterator, this.directory);
+    return new LevelRows(iterator, this.directory, this.options);
   }
 
   async write(changes: readonly Change[], options: { readonly sync: boolean }): Promise<void> {
@@ -115,13 +116,14 @@ class LevelRows implements Rows {
   constructor(
     private readonly iterator: LevelIterator<Level, Buffer, Buffer>,
     private readonly directory: string,
+    private readonly options: DatabaseOptions,
   ) {}
 
   async next(count: number): Promise<Row[]> {
     try {
       return await this.iterator.nextv(count);
     } catch (error) {
-      throw describeReadFailure(this.directory, error);
+      throw describeReadFailure(this.directory, this.options, error);
     }
   }
 
@@ -143,7 +145,11 @@ function snapshotOf(view: DatabaseView): Snapshot {
   return view.snapshot;
 }
 
-function describeOpenFailure(directory: string, error: unknown): LogError {
+function describeOpenFailure(
+  directory: string,
+  options: DatabaseOptions,
+  error: unknown,
+): LogError {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   const code = (cause as { code?: string }).code;
   if (code === 'LEVEL_LOCKED') {
@@ -155,7 +161,7 @@ function describeOpenFailure(directory: string, error: unknown): LogError {
     );
   }
   if (code === 'LEVEL_CORRUPTION' || cause instanceof LevelFormatError) {
-    return damaged(directory, cause);
+    return damaged(directory, options, cause);
   }
   return badDirectory(
     directory,
@@ -165,15 +171,15 @@ function describeOpenFailure(directory: string, error: unknown): LogError {
   );
 }
 
-function describeReadFailure(directory: string, error: unknown): unknown {
+function describeReadFailure(directory: string, options: DatabaseOptions, error: unknown): unknown {
   const { code } = error as { code?: string };
-  return code === 'LEVEL_CORRUPTION' ? damaged(directory, error) : error;
+  return code === 'LEVEL_CORRUPTION' ? damaged(directory, options, error) : error;
 }
 
-function damaged(directory: string, cause: unknown): LogError {
+function damaged(directory: string, { cure }: DatabaseOptions, cause: unknown): LogError {
   return new LogError(
     'Corrupt',
-    `${directory} is damaged (${errorText(cause)}): restore it from a backup or another replica`,
+    `${directory} is damaged (${errorText(cause)}): ${cure ?? 'restore it from a backup or another replica'}`,
     { cause },
   );
 }
