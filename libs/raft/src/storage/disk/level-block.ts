@@ -80,7 +80,7 @@ export class LevelBlock {
   }
 }
 
-/** Whether it says so, in the byte behind it. */
+/** Whether the byte behind the block says that it is compressed. */
 export function isCompressed(table: Buffer, { start, byteCount }: BlockPlace): boolean {
   return table[start + byteCount] !== uncompressed;
 }

@@ -42,9 +42,10 @@ export class LevelReader {
   number(): number {
     let value = 0;
     for (let factor = 1; factor < 2 ** 53; factor *= 128) {
-      const [byte] = this.take(1);
-      value += (byte! & 127) * factor;
-      if (byte! < 128) return value;
+      if (this.isAtEnd) throw new LevelFormatError('a number is truncated');
+      const byte = this.bytes[this.at++]!;
+      value += (byte & 127) * factor;
+      if (byte < 128) return value;
     }
     throw new LevelFormatError('a number is too large');
   }
