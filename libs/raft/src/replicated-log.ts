@@ -148,8 +148,8 @@ export interface ReplicatedLog {
 }
 
 /**
- * Status of one replica. At most 800 ms old; of leadership and members, as old as the last message
- * of the replica's thread.
+ * Status of one replica. At most 800 ms old; its members are never older than the entries passed to
+ * `onCommitted`.
  */
 export interface LogStatus {
   readonly clusterId: string;

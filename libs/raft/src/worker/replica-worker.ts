@@ -154,10 +154,11 @@ export class ReplicaWorker implements WorkerMethods {
 
   private deliver(entries: readonly CommittedEntry[]): Promise<void> | undefined {
     if (this.stopping) return undefined;
+    // Entries of the log's own have no command: the members may have changed. Sent before the
+    // entries, so that a reader that waits for these sees the members.
+    if (entries.some(({ command }) => command.length === 0)) this.watchStatusClosely();
     const packed = packEntries(entries);
     this.channel.post({ kind: 'committed', firstIndex: entries[0]!.index, packed }, packed);
-    // Entries of the log's own have no command: the members may have changed.
-    if (entries.some(({ command }) => command.length === 0)) this.watchStatusClosely();
     return new Promise((resolve) => {
       this.applied = resolve;
     });
