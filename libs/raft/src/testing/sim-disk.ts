@@ -76,7 +76,7 @@ export class SimDisk implements Disk {
       content: new SimContent(options.writeBufferBytes * memoryTables),
       openedBy: undefined,
     };
-    checkMarker(path, format, JSON.stringify(directory.format));
+    checkMarker(path, format, options, JSON.stringify(directory.format));
     if (directory.openedBy) {
       throw badDirectory(
         path,

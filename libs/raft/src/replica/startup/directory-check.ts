@@ -6,17 +6,15 @@
 import { membersOf } from '../../core/configuration/members.js';
 import type { Configuration, LogIndex } from '../../core/types.js';
 import { type AppliedState, LogError } from '../../replicated-log.js';
+import { damagedLogCure } from '../../storage/log-head.js';
 import type { RecoveredLog } from '../../storage/stored-log.js';
-
-const remedy =
-  'remove this member from the cluster, empty its data directory and add it again; restore a cluster of one from a backup';
 
 /** The directory has no log. Throws LogError `BadDirectory` if it once had one. */
 export function checkFresh({ appliedIndex, installed, needsSnapshot }: AppliedState): void {
   if (appliedIndex === 0 && !installed && !needsSnapshot) return;
   throw new LogError(
     'BadDirectory',
-    `the data directory holds a state (applied ${appliedIndex}) but no log, so what this member has promised is lost: ${remedy}`,
+    `the data directory holds a state (applied ${appliedIndex}) but no log, so what this member has promised is lost: ${damagedLogCure}`,
   );
 }
 
@@ -54,7 +52,7 @@ export function reconcile(
   if (!state.needsSnapshot && state.appliedIndex > last.index) {
     throw new LogError(
       'Corrupt',
-      `the log ends at ${last.index} but the state has applied ${state.appliedIndex}, so entries were lost: ${remedy}`,
+      `the log ends at ${last.index} but the state has applied ${state.appliedIndex}, so entries were lost: ${damagedLogCure}`,
     );
   }
   if (!state.needsSnapshot && state.appliedIndex >= start.index) {

@@ -6,20 +6,24 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { LogError } from '../../replicated-log.js';
-import type { DirectoryFormat } from './disk.js';
+import type { DatabaseOptions, DirectoryFormat } from './disk.js';
 import { syncPath } from './sync-path.js';
 
 const formatFile = 'format.json';
 
 /** Rejects with LogError `BadDirectory` (foreign, not writable, another format) or `Corrupt`. */
-export async function claimDirectory(directory: string, format: DirectoryFormat): Promise<void> {
+export async function claimDirectory(
+  directory: string,
+  format: DirectoryFormat,
+  options: DatabaseOptions,
+): Promise<void> {
   try {
     await makeDirectory(directory);
     const names = await readdir(directory);
     const marker = names.includes(formatFile)
       ? await readFile(join(directory, formatFile), 'utf8')
       : undefined;
-    if (marker !== undefined) return checkMarker(directory, format, marker);
+    if (marker !== undefined) return checkMarker(directory, format, options, marker);
     if (names.some((name) => name !== `${formatFile}.tmp`)) {
       throw badDirectory(
         directory,
@@ -43,16 +47,17 @@ export async function claimDirectory(directory: string, format: DirectoryFormat)
  * Rejects unless the marker says that `directory` holds `format`. For any disk: the text is the
  * marker's.
  */
-export function checkMarker(directory: string, format: DirectoryFormat, marker: string): void {
+export function checkMarker(
+  directory: string,
+  format: DirectoryFormat,
+  options: DatabaseOptions,
+  marker: string,
+): void {
   let found: Partial<DirectoryFormat>;
   try {
     found = JSON.parse(marker) as Partial<DirectoryFormat>;
   } catch (error) {
-    throw new LogError(
-      'Corrupt',
-      `${directory}/${formatFile} is not readable JSON: restore the directory from a backup or another replica`,
-      { cause: error },
-    );
+    throw damaged(directory, options, `${formatFile} is not readable JSON`, error);
   }
   if (found.kind !== format.kind) {
     throw badDirectory(
@@ -68,6 +73,15 @@ export function checkMarker(directory: string, format: DirectoryFormat, marker: 
       'use the program version that wrote it, or restore from a backup',
     );
   }
+}
+
+export function damaged(
+  directory: string,
+  { cure = 'restore it from a backup or another replica' }: DatabaseOptions,
+  fault: string,
+  cause: unknown,
+): LogError {
+  return new LogError('Corrupt', `${directory} is damaged (${fault}): ${cure}`, { cause });
 }
 
 export function badDirectory(

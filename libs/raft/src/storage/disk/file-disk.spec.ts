@@ -108,7 +108,14 @@ describe('FileDisk', () => {
       code: 'BadDirectory',
     });
     await writeFile(join(foreign, 'format.json'), '{"kind":');
-    await expect(open(foreign)).rejects.toMatchObject({ code: 'Corrupt' });
+    await expect(open(foreign)).rejects.toMatchObject({
+      code: 'Corrupt',
+      message: expect.stringMatching(/: restore it from a backup or another replica$/),
+    });
+    const options = { ...databaseOptions, cure: 'replace the member' };
+    await expect(disk.openDatabase(foreign, logFormat, options)).rejects.toThrow(
+      `${foreign} is damaged (format.json is not readable JSON): replace the member`,
+    );
   });
 
   it('says Corrupt when LevelDB cannot make sense of its files', async () => {

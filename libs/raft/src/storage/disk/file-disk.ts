@@ -18,7 +18,7 @@ export class FileDisk implements Disk {
     options: DatabaseOptions,
   ): Promise<Database> {
     await recoverDirectory(directory);
-    await claimDirectory(directory, format);
+    await claimDirectory(directory, format, options);
     return new LevelDatabase(await openLevel(directory, options), directory, options);
   }
 

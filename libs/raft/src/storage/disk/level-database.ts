@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { ClassicLevel, type Iterator as LevelIterator, type Snapshot } from 'classic-level';
 import { LogError } from '../../replicated-log.js';
 import { checkTables } from './check-tables.js';
-import { badDirectory, errorText } from './claim-directory.js';
+import { badDirectory, damaged, errorText } from './claim-directory.js';
 import type { Change, Database, DatabaseOptions, DatabaseView, Range, Row, Rows } from './disk.js';
 import { LevelFormatError } from './level-bytes.js';
 
@@ -161,7 +161,7 @@ function describeOpenFailure(
     );
   }
   if (code === 'LEVEL_CORRUPTION' || cause instanceof LevelFormatError) {
-    return damaged(directory, options, cause);
+    return damaged(directory, options, errorText(cause), cause);
   }
   return badDirectory(
     directory,
@@ -173,13 +173,6 @@ function describeOpenFailure(
 
 function describeReadFailure(directory: string, options: DatabaseOptions, error: unknown): unknown {
   const { code } = error as { code?: string };
-  return code === 'LEVEL_CORRUPTION' ? damaged(directory, options, error) : error;
-}
-
-function damaged(directory: string, { cure }: DatabaseOptions, cause: unknown): LogError {
-  return new LogError(
-    'Corrupt',
-    `${directory} is damaged (${errorText(cause)}): ${cure ?? 'restore it from a backup or another replica'}`,
-    { cause },
-  );
+  if (code !== 'LEVEL_CORRUPTION') return error;
+  return damaged(directory, options, errorText(error), error);
 }
