@@ -1,7 +1,7 @@
 /**
- * Bundles the modules of `orchctl` commands that call a server into one file, because loading a
- * thousand small files makes each command start slowly. `up` and `down` are not bundled. The
- * argument is the built tree: node scripts/bundle-cli.mjs dist
+ * Bundles the modules of `orchctl` into one file for each command, with common chunks, because
+ * loading a thousand small files makes each command start slowly. The argument is the built tree:
+ * node scripts/bundle-cli.mjs dist
  */
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -11,12 +11,16 @@ const tree = resolve(process.argv[2] ?? 'dist');
 const folder = join(tree, 'apps', 'orchctl', 'src');
 const staging = mkdtempSync(join(tree, '.bundle-'));
 
+/** The only import that changes something when it is loaded. */
+const withEffect = 'reflect-metadata';
+
 /** Drops unused imports of our modules, which only define things when they are loaded. */
 const definesOnly = {
   name: 'defines-only',
   setup(bundler) {
     bundler.onResolve({ filter: /./ }, async ({ path, pluginData, ...from }) => {
       if (pluginData === definesOnly || !from.importer.startsWith(tree)) return undefined;
+      if (path === withEffect) return undefined;
       const { importer, resolveDir, kind, namespace } = from;
       const found = await bundler.resolve(path, {
         importer,
@@ -33,7 +37,7 @@ const definesOnly = {
 
 try {
   await build({
-    entryPoints: [join(folder, 'cli.js')],
+    entryPoints: ['cli.js', 'cluster.js'].map((file) => join(folder, file)),
     outdir: staging,
     bundle: true,
     splitting: true,

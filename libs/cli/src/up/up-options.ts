@@ -2,12 +2,13 @@
 import { resolve } from 'node:path';
 import { type DialectName, dialectNames, Flag, ValueError } from '@orch/component';
 import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
+import { builtTree } from './built-tree.js';
 import { replicaCounts } from './cluster/cluster-directory.js';
 import { nodeCountMax } from './cluster/limits.js';
 import { type ComponentName, componentNames } from './processes/process-spec.js';
 
-/** The checkout: this file is `dist/libs/cli/src/up/up-options.js` in it. */
-const repositoryRoot = resolve(import.meta.dirname, '../../../../..');
+/** In the checkout. */
+const defaultDirectory = resolve(builtTree, '../.orch');
 
 export class DownOptions {
   @Flag({
@@ -15,7 +16,7 @@ export class DownOptions {
     description: 'directory of the cluster',
     type: 'string',
   })
-  dataDir = resolve(repositoryRoot, '.orch');
+  dataDir = defaultDirectory;
 
   /** The absolute path of the directory. */
   get dataDirectory(): string {
@@ -23,7 +24,7 @@ export class DownOptions {
   }
 
   get isDefaultDirectory(): boolean {
-    return this.dataDirectory === resolve(repositoryRoot, '.orch');
+    return this.dataDirectory === defaultDirectory;
   }
 }
 

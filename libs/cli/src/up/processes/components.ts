@@ -2,8 +2,9 @@
  * The table of the components of a cluster and their flags, in start order. They stop in reverse
  * order.
  */
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { dialect } from '@orch/component';
+import { builtTree } from '../built-tree.js';
 import { nodePodCidr } from '../cluster/address-block.js';
 import { type ClusterConfig, clusterPaths } from '../cluster/cluster-directory.js';
 import {
@@ -32,14 +33,11 @@ const table: Readonly<Record<ComponentName, (cluster: LocalCluster) => Component
   proxy: proxy,
 };
 
-/** The built apps: this file is `dist/libs/cli/src/up/processes/components.js`. */
-const appsDirectory = resolve(import.meta.dirname, '../../../../../apps');
-
 /** The process of several components, and its log. */
 const sharedName = 'components';
 
 /** The program that runs several components in one process. */
-const sharedMain = resolve(appsDirectory, 'components/src/main.js');
+const sharedMain = mainOf('components');
 
 /**
  * The supervisor runs one process of a component at a time. Without election there are 0.9 writes a
@@ -83,7 +81,7 @@ export function componentSpecs(
     .flatMap((name) =>
       table[name](cluster).map((spec) => ({
         ...spec,
-        main: resolve(appsDirectory, name, 'src/main.js'),
+        main: mainOf(name),
         hasTeardown: withTeardown.includes(name),
         args: [
           ...spec.args,
@@ -92,6 +90,10 @@ export function componentSpecs(
         ],
       })),
     );
+}
+
+function mainOf(app: string): string {
+  return join(builtTree, 'apps', app, 'src/main.js');
 }
 
 function controllerManager({ dataDirectory, settings }: LocalCluster): ComponentFields[] {
