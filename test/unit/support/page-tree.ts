@@ -1,6 +1,6 @@
 /**
- * A copy of the repository in which the steps of a documentation page are followed: its code blocks
- * become files, its diffs become lines of existing files, and what the page promises is run there.
+ * A copy of the repository in which the steps of documentation pages are followed: their code blocks
+ * become files, their diffs become lines of existing files, and their promises are checked there.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { type PageDiff, type PageFile, parsePage } from './page.js';
+import { type PageDiff, parsePage } from './page.js';
 
 const root = resolve(import.meta.dirname, '../../..');
 /** Everything that generating, checking types and running specs need. */
@@ -26,33 +26,42 @@ const copiedPaths = [
 ];
 const commandTimeoutMs = 600_000;
 
+/** The changes that a page shows. */
+export interface FollowedPage {
+  /** Paths of the new files, in the order of the page. */
+  readonly newPaths: string[];
+  /** Paths of the existing files that get lines: the price of an addition. */
+  readonly changedPaths: string[];
+  /** Number of lines that existing files get. */
+  readonly lineCount: number;
+}
+
 export class PageTree {
   private constructor(
     /** Root of the copy. */
     readonly directory: string,
-    /** New files that the page shows, in its order. */
-    readonly files: readonly PageFile[],
-    /** Additions to existing files that the page shows, in its order. */
-    readonly diffs: readonly PageDiff[],
   ) {}
 
-  /** Copies the repository and applies the page at `pagePath`, such as `docs/adding-a-kind.md`. */
-  static create(pagePath: string): PageTree {
-    const { files, diffs } = parsePage(readFileSync(join(root, pagePath), 'utf8'));
+  /** Copies the repository. */
+  static create(): PageTree {
     const directory = mkdtempSync(join(tmpdir(), 'orch-page-'));
-    const tree = new PageTree(directory, files, diffs);
     for (const path of copiedPaths.filter((path) => existsSync(join(root, path)))) {
       cpSync(join(root, path), join(directory, path), { recursive: true });
     }
     symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
-    for (const { path, text } of files) tree.write(path, text);
-    for (const diff of diffs) tree.apply(diff);
-    return tree;
+    return new PageTree(directory);
   }
 
-  /** Existing files that the page changes: the price of an addition. */
-  get changedPaths(): string[] {
-    return [...new Set(this.diffs.map(({ path }) => path))];
+  /** Applies the page at `pagePath`, such as `docs/adding-a-kind.md`. */
+  follow(pagePath: string): FollowedPage {
+    const { files, diffs } = parsePage(readFileSync(join(root, pagePath), 'utf8'));
+    for (const { path, text } of files) this.write(path, text);
+    for (const diff of diffs) this.apply(diff);
+    return {
+      newPaths: files.map(({ path }) => path),
+      changedPaths: [...new Set(diffs.map(({ path }) => path))],
+      lineCount: diffs.flatMap(({ lines }) => lines).length,
+    };
   }
 
   /** Copies a file of the repository to another path of the tree. */
