@@ -224,9 +224,8 @@ for (const name of Object.keys(groups).filter((group) => !recorded.includes(grou
   console.log(`behaviour.json lists ${name}, which is no recorded group`);
   total.failed += 1;
 }
-for (const dialect of ['orch', 'kubernetes']) {
-  if (onlyDialect && onlyDialect !== dialect) continue;
-  const counts = await replayIn(dialect);
+const dialects = onlyDialect ? [onlyDialect] : ['orch', 'kubernetes'];
+for (const counts of await Promise.all(dialects.map(replayIn))) {
   total.passed += counts.passed;
   total.failed += counts.failed;
 }

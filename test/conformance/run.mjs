@@ -65,45 +65,34 @@ function add(counts) {
 /** Replays all recordings in a dialect and counts the results. */
 async function replayIn(dialect) {
   const directory = mkdtempSync(join(tmpdir(), 'orch-conformance-'));
-  const results = [];
-  try {
-    if (parts.some((part) => oneServerParts.includes(part))) {
-      results.push(...(await replayOnOneServer(directory, dialect)));
-    }
-    if (parts.includes('webhooks')) {
-      const replayed = await replayWebhooks(directory, dialect, only);
-      compare(replayed, dialect);
-      results.push(...replayed.results);
-    }
-    if (parts.includes('scheduling')) {
-      const selection = { dialect, filter: only, always: Object.keys(failing) };
-      const replayed = await replayScheduling(selection);
-      compare(replayed, dialect);
-      results.push(...replayed.results);
-    }
-    const missing = isComplete ? unknownNames(failing, results) : [];
-    failed += missing.length;
-    for (const name of missing)
-      console.log(`failing.json lists ${name}, which is not a recorded case`);
-  } catch (error) {
-    console.error(error.message);
+  // Each with servers of its own.
+  const replays = await Promise.allSettled([
+    parts.some((part) => oneServerParts.includes(part)) && replayOnOneServer(directory, dialect),
+    parts.includes('webhooks') && compared(replayWebhooks(directory, dialect, only), dialect),
+    parts.includes('scheduling') && compared(replayScheduling(schedulingIn(dialect)), dialect),
+  ]);
+  rmSync(directory, { recursive: true, force: true });
+  for (const { reason } of replays.filter(({ status }) => status === 'rejected')) {
+    console.error(reason.message);
     failed += 1;
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
   }
+  const results = replays.flatMap(({ value }) => value || []);
+  const missing = isComplete ? unknownNames(failing, results) : [];
+  failed += missing.length;
+  for (const name of missing)
+    console.log(`failing.json lists ${name}, which is not a recorded case`);
 }
 
-/** Replays the cases and the decisions. Returns the results of the cases. */
+const schedulingIn = (dialect) => ({ dialect, filter: only, always: Object.keys(failing) });
+
+/** Replays the parts that share a server. Returns the results of the cases. */
 async function replayOnOneServer(directory, dialect) {
   const server = await startServer(directory, dialect);
   try {
-    let results = [];
-    if (parts.includes('cases')) {
-      const selection = { directory, dialect, folders: ['cases'], filter: only };
-      const replayed = await replayCases(server.url, selection);
-      compare(replayed, dialect);
-      results = replayed.results;
-    }
+    const selection = { directory, dialect, folders: ['cases'], filter: only };
+    const results = parts.includes('cases')
+      ? await compared(replayCases(server.url, selection), dialect)
+      : [];
     if (!only && parts.includes('decisions')) await decideIn(dialect, server.url);
     if (!only && parts.includes('verdicts')) await judgeIn(dialect, server.url, directory);
     return results;
@@ -114,11 +103,13 @@ async function replayOnOneServer(directory, dialect) {
   }
 }
 
-/** Counts the results, and prints the output if any is not the expected one. */
-function compare({ results, output }, dialect) {
+/** Counts the results and returns them. Prints the output if any is not the expected one. */
+async function compared(replayed, dialect) {
+  const { results, output } = await replayed;
   const counts = countResults(results, failing, dialect);
   add(counts);
   if (counts.failed > 0) console.log(output);
+  return results;
 }
 
 /** Counts the decisions that are as recorded. */
