@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nodeOf } from './node-of.mjs';
+import { nodeEnvironmentOf, nodeOf } from './node-of.mjs';
 import { cpuUs, residentBytes, threadCpuUs } from './proc.mjs';
 
 export class ComponentProcess {
@@ -13,7 +13,7 @@ export class ComponentProcess {
     this.flags = flags;
   }
 
-  start() {
+  async start() {
     const { directory, url, token, tree } = this.server;
     const kubeconfig = join(directory, `${this.name}.json`);
     const cluster = { server: url, 'insecure-skip-tls-verify': true };
@@ -30,7 +30,8 @@ export class ComponentProcess {
     const nodeArguments = (process.env.ORCH_BENCH_NODE_ARGS ?? '').split(' ').filter(Boolean);
     const common = [`--kubeconfig=${kubeconfig}`, '--secure-port=0', '--log-level=error'];
     const line = [...nodeArguments, program, ...this.argumentsWith(common)];
-    this.child = spawn(nodeOf(tree), line, { stdio: ['ignore', 'inherit', 'inherit'] });
+    const env = await nodeEnvironmentOf(tree);
+    this.child = spawn(nodeOf(tree), line, { env, stdio: ['ignore', 'inherit', 'inherit'] });
   }
 
   argumentsWith(common) {

@@ -39,7 +39,7 @@ export class ManagedCluster {
   async start(nodeCount) {
     const { server } = this;
     await server.start();
-    for (const component of Object.values(this.components)) component.start();
+    for (const component of Object.values(this.components)) await component.start();
     const account = '/api/v1/namespaces/default/serviceaccounts/default';
     await until('the service account exists', () => server.call('GET', account));
     await inBatches(nodeCount, async (index) => {

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Agent, request } from 'undici';
 import { freePorts, makeDirectory, removeDirectory } from './bench-files.mjs';
-import { nodeOf } from './node-of.mjs';
+import { nodeEnvironmentOf, nodeOf } from './node-of.mjs';
 import { cpuUs, forgetPeak, peakBytes, residentBytes } from './proc.mjs';
 
 const ownTree = resolve(import.meta.dirname, '../..');
@@ -39,6 +39,7 @@ export class ServerProcess {
     [this.port] = await freePorts(1);
     this.url = `https://127.0.0.1:${this.port}`;
     const nodeArguments = (process.env.ORCH_BENCH_NODE_ARGS ?? '').split(' ').filter(Boolean);
+    const env = await nodeEnvironmentOf(this.tree);
     const startedMs = performance.now();
     this.child = spawn(
       nodeOf(this.tree),
@@ -53,7 +54,7 @@ export class ServerProcess {
         '--log-level=error',
         ...this.flags,
       ],
-      { stdio: ['ignore', 'inherit', 'inherit'] },
+      { env, stdio: ['ignore', 'inherit', 'inherit'] },
     );
     while (!(await this.isReady())) {
       if (this.child.exitCode !== null || performance.now() - startedMs > readyTimeoutMs) {

@@ -13,6 +13,7 @@ import {
   stopTimeoutMs,
 } from '../cluster/limits.js';
 import { lastLogLines, logPath, openLog } from './log-files.js';
+import { nodeEnvironment } from './node-environment.js';
 import { identityOf, type ProcessIdentity } from './process-identity.js';
 import type { ProcessSpec } from './process-spec.js';
 import { endProcess } from './stop-leftovers.js';
@@ -72,6 +73,7 @@ export class ManagedProcess {
     const { main, startArgs, args } = this.spec;
     const child = spawn(process.execPath, [main, ...(startArgs?.() ?? []), ...args], {
       detached: true,
+      env: nodeEnvironment(),
       stdio: ['ignore', log, log],
     });
     closeSync(log);
