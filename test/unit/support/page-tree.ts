@@ -1,6 +1,7 @@
 /**
- * A copy of the repository in which the steps of documentation pages are followed: their code blocks
- * become files, their diffs become lines of existing files, and their promises are checked there.
+ * A copy of the repository in which the steps of documentation pages are followed: their code
+ * blocks become files, their diffs become lines of existing files, and their promises are checked
+ * there.
  */
 import { spawnSync } from 'node:child_process';
 import {

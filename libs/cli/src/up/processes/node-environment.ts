@@ -1,12 +1,15 @@
 /**
- * The environment in which `up` runs Node. On few cores the threads of the engine, which compile
- * and collect garbage, compete with the main threads: `--v8-pool-size` gives each process one less
- * than there are cores, and at most Node's default of four. More threads delay requests, fewer delay
- * compiled code. Huge pages save page faults of the C heap, which is a tenth of the CPU time of a
- * busy server; `glibc.malloc.hugetlb=0` uses less memory in processes that free much of it.
+ * The environment in which `up` runs Node (measured in docs/performance.md).
+ *
+ * - `--v8-pool-size`: on few cores the threads of the engine, which compile and collect garbage,
+ *   compete with the main threads. Each process gets one less than there are cores, and at most
+ *   Node's default. More threads delay requests, fewer delay compiled code.
+ * - `glibc.malloc.hugetlb`: huge pages save page faults of the C heap, which then grows in steps of
+ *   2 MB.
  */
 import { availableParallelism } from 'node:os';
 
+/** Node's default. */
 const engineThreadsMax = 4;
 
 /** Returns `environment` with these settings; its own ones take precedence. */
