@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /** Suites that load both cores themselves, or measure times: nothing runs beside them. */
-const exclusive = [...['cluster.spec.ts', 'kubectl.spec.ts', 'limits.spec.ts']];
+const exclusive = ['cluster.spec.ts', 'kubectl.spec.ts', 'limits.spec.ts'];
 
 /**
  * End to end: real processes, each suite with ports and directories of its own. Most suites wait
